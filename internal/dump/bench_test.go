@@ -9,8 +9,8 @@ import (
 	"chairside/internal/test/testdb"
 )
 
-// BenchmarkExport and BenchmarkRestore measure a practice of 20,000 patients
-// on PostgreSQL, all tables, indexes and checks included:
+// BenchmarkExport and BenchmarkRestore measure a practice of 20,000 patients on PostgreSQL,
+// including indexes and checks:
 //
 //	GOGC=400 go test -run '^$' -bench 'Export|Restore' -benchtime 1x ./internal/dump
 func BenchmarkExport(b *testing.B) {

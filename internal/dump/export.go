@@ -19,21 +19,21 @@ import (
 	"chairside/internal/store/bulk"
 )
 
-// ErrOccupied is returned by Export for a directory that is not empty.
+// ErrOccupied is returned by Export if the directory is not empty.
 var ErrOccupied = errors.New("the directory is not empty")
 
-// ExportOptions say how to export.
+// ExportOptions are the options of Export.
 type ExportOptions struct {
 	Format   Format // NDJSON for ""
 	Progress Progress
 }
 
-// Progress is called as rows are done; nil for none.
+// Progress is called with the number of rows that are done, of how many. It may be nil.
 type Progress func(what string, done, of int64)
 
 const (
-	partial    = ".partial" // ends the name of a directory until the export is complete
-	fileBuffer = 1 << 20    // bytes of a file for one write
+	partial    = ".partial" // suffix of the directory until the export is complete
+	fileBuffer = 1 << 20    // bytes
 )
 
 // export is a running export.
@@ -41,15 +41,15 @@ type export struct {
 	ctx      context.Context
 	tx       *sql.Tx
 	bulk     *bulk.Tx
-	dir      string // without partial
+	dir      string // the final name; files are written to dir + partial
 	options  ExportOptions
-	done, of int64
+	done, of int64 // rows
 }
 
 // Export writes every row that another installation needs into dir, which must be empty or
-// missing (ErrOccupied). It is a snapshot of the database; others read and write meanwhile.
-// The directory appears when it is complete. It holds patients' data and hashes of passwords, so
-// only its owner can read it.
+// missing (ErrOccupied). The rows are of one snapshot of the database, which stays in use
+// meanwhile. dir appears when the export is complete. It has patients' data and password
+// hashes, so only its owner can read it.
 func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err error) {
 	if o.Format == "" {
 		o.Format = NDJSON
@@ -61,18 +61,18 @@ func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
 	}
-	isolation := sql.LevelDefault // SQLite has a snapshot, but no name for it
+	isolation := sql.LevelDefault // every transaction of SQLite reads a snapshot
 	if db.Dialect == dialect.Postgres {
 		isolation = sql.LevelRepeatableRead
 	}
 	if e.tx, err = db.SQL.BeginTx(ctx, &sql.TxOptions{Isolation: isolation, ReadOnly: true}); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	defer e.tx.Rollback() // it only reads
+	defer e.tx.Rollback() // it was only read
 	if e.bulk, err = bulk.Join(ctx, db, e.tx); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(e.dir + partial); err != nil { // of an export that was killed
+	if err := os.RemoveAll(e.dir + partial); err != nil { // of an interrupted export
 		return err
 	}
 	if err := os.MkdirAll(e.dir+partial, 0o700); err != nil {
@@ -84,8 +84,8 @@ func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err
 	return nil
 }
 
-// count counts all rows, if progress is reported.
-func (e *export) count() error {
+// countRows counts all rows, if progress is reported.
+func (e *export) countRows() error {
 	for _, t := range exported() {
 		if e.options.Progress == nil {
 			break
@@ -99,9 +99,9 @@ func (e *export) count() error {
 	return nil
 }
 
-// write writes the files and gives the directory its name.
+// write writes all files and renames the directory.
 func (e *export) write() (err error) {
-	if err := e.count(); err != nil {
+	if err := e.countRows(); err != nil {
 		return err
 	}
 	m := manifest{Layout: manifestLayout, Format: e.options.Format}
@@ -109,53 +109,53 @@ func (e *export) write() (err error) {
 		return err
 	}
 	for _, t := range exported() {
-		note := fileNote{Entity: t.Name, File: fileName(t, m.Format)}
-		if err := e.file(t, &note); err != nil {
+		entry := manifestFile{Entity: t.Name, File: fileName(t, m.Format)}
+		if err := e.writeFile(t, &entry); err != nil {
 			return fmt.Errorf("export %s: %w", t.Name, err)
 		}
 		if t.Numbered() {
-			if note.LastID, err = e.bulk.LastID(e.ctx, t.Name); err != nil {
+			if entry.LastID, err = e.bulk.LastID(e.ctx, t.Name); err != nil {
 				return err
 			}
 		}
-		m.Files = append(m.Files, note)
+		m.Files = append(m.Files, entry)
 	}
 	if err := writeManifest(e.dir+partial, m); err != nil {
 		return err
 	}
-	if err := sync(e.dir + partial); err != nil {
+	if err := syncDir(e.dir + partial); err != nil {
 		return err
 	}
-	if err := os.Remove(e.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // it was empty
+	if err := os.Remove(e.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // it is empty, else Remove fails
 		return fmt.Errorf("%w: %w", ErrOccupied, err)
 	}
 	if err := os.Rename(e.dir+partial, e.dir); err != nil {
 		return err
 	}
-	return sync(filepath.Dir(e.dir))
+	return syncDir(filepath.Dir(e.dir))
 }
 
-// file writes the file of a table.
-func (e *export) file(t *table.Table, note *fileNote) (err error) {
-	file, err := create(filepath.Join(e.dir+partial, note.File))
+// writeFile writes the file of a table, and sets its rows and checksum in the manifest.
+func (e *export) writeFile(t *table.Table, entry *manifestFile) (err error) {
+	file, err := create(filepath.Join(e.dir+partial, entry.File))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	sum := sha256.New()
 	buffer := bufio.NewWriterSize(io.MultiWriter(file, sum), fileBuffer)
-	if note.Rows, err = e.rows(t, buffer); err != nil {
+	if entry.Rows, err = e.writeRows(t, buffer); err != nil {
 		return err
 	}
 	if err := errors.Join(buffer.Flush(), file.Sync()); err != nil {
 		return err
 	}
-	note.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	entry.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return nil
 }
 
-// rows writes a table's rows in the order of their ids.
-func (e *export) rows(t *table.Table, to *bufio.Writer) (n int64, err error) {
+// writeRows writes the rows of a table in the order of their IDs and returns their number.
+func (e *export) writeRows(t *table.Table, to *bufio.Writer) (n int64, err error) {
 	write, err := newWriter(e.options.Format, to, t.Columns)
 	if err != nil {
 		return 0, err
@@ -182,13 +182,13 @@ func (e *export) rows(t *table.Table, to *bufio.Writer) (n int64, err error) {
 	return n, rows.Err()
 }
 
-// create makes a file that only its owner can read.
+// create creates a file that only its owner can read.
 func create(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// sync flushes a directory, so that the names in it survive a power cut.
-func sync(dir string) error {
+// syncDir flushes a directory, so that the names in it survive a power failure.
+func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

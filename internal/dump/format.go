@@ -17,32 +17,35 @@ import (
 // Format is the encoding of an export's files.
 type Format string
 
-// The formats. NDJSON is the native one.
+// The formats. NDJSON is the default.
 const (
 	NDJSON Format = "ndjson"
 	CSV    Format = "csv"
 )
 
-// newWriter returns a function that writes a row: scanned values, one for each column.
-func newWriter(f Format, to *bufio.Writer, columns []table.Column) (write func(values []any) error, err error) {
+// rowFunc reads or writes one row: a value for each column.
+type rowFunc func(values []any) error
+
+// newWriter returns a function that writes a row of scanned values.
+func newWriter(f Format, to *bufio.Writer, columns []table.Column) (rowFunc, error) {
 	if f == CSV {
 		return csvWriter(to, columns)
 	}
 	return ndjsonWriter(to, columns), nil
 }
 
-// newReader returns a function that reads the next row: values as they are stored. It returns
-// io.EOF after the last.
-func newReader(f Format, from io.Reader, columns []table.Column) (read func(values []any) error, err error) {
+// newReader returns a function that reads the next row into values, in the form in which they are
+// stored. It returns io.EOF after the last row.
+func newReader(f Format, from io.Reader, columns []table.Column) (rowFunc, error) {
 	if f == CSV {
 		return csvReader(from, columns)
 	}
 	return ndjsonReader(from, columns), nil
 }
 
-// ndjsonWriter writes a row as one JSON object a line: every column, in the order of the table.
-// Amounts, dates, times, uuids and bytes are strings.
-func ndjsonWriter(to io.Writer, columns []table.Column) func(values []any) error {
+// ndjsonWriter writes a row as one line: a JSON object with every column, in the order of the
+// table. Amounts, dates, times, UUIDs and bytes are strings.
+func ndjsonWriter(to io.Writer, columns []table.Column) rowFunc {
 	var row jx.Writer
 	return func(values []any) error {
 		row.Reset()
@@ -72,17 +75,17 @@ func ndjsonWriter(to io.Writer, columns []table.Column) func(values []any) error
 	}
 }
 
-// maxLine is the longest line of an export that is read, in bytes: many times what a row can
-// hold.
+// maxLine is the longest line that is read, in bytes: many times more than a row can have.
 const maxLine = 64 << 20
 
-// ndjsonReader reads what ndjsonWriter wrote. The columns may be in any order.
-func ndjsonReader(from io.Reader, columns []table.Column) func(values []any) error {
+// ndjsonReader reads what ndjsonWriter writes. Columns may be in any order, but in that of the
+// table they are found faster.
+func ndjsonReader(from io.Reader, columns []table.Column) rowFunc {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, fileBuffer), maxLine)
-	places := map[string]int{}
+	indexes := map[string]int{}
 	for i, c := range columns {
-		places[c.Name] = i
+		indexes[c.Name] = i
 	}
 	decoder := jx.DecodeStr("")
 	seen := make([]bool, len(columns))
@@ -97,19 +100,19 @@ func ndjsonReader(from io.Reader, columns []table.Column) func(values []any) err
 		clear(seen)
 		next := 0
 		err := decoder.ObjBytes(func(d *jx.Decoder, key []byte) (err error) {
-			place := next
-			if place >= len(columns) || columns[place].Name != string(key) {
+			i := next
+			if i >= len(columns) || columns[i].Name != string(key) {
 				var known bool
-				if place, known = places[string(key)]; !known {
+				if i, known = indexes[string(key)]; !known {
 					return errors.New("it has an unknown column")
 				}
 			}
-			c := &columns[place]
-			if seen[place] {
-				return fmt.Errorf("%s is there twice", c.Name)
+			c := &columns[i]
+			if seen[i] {
+				return fmt.Errorf("%s occurs twice", c.Name)
 			}
-			seen[place], next = true, place+1
-			if values[place], err = decode(c, d); err != nil {
+			seen[i], next = true, i+1
+			if values[i], err = decode(c, d); err != nil {
 				return fmt.Errorf("%s: %w", c.Name, err)
 			}
 			return nil
@@ -123,7 +126,7 @@ func ndjsonReader(from io.Reader, columns []table.Column) func(values []any) err
 
 var errNull = errors.New("must not be null")
 
-// decode reads the value of a column from JSON.
+// decode reads the value of a column from JSON, in the form in which it is stored.
 func decode(c *table.Column, d *jx.Decoder) (any, error) {
 	switch {
 	case d.Next() == jx.Null && c.Null:
@@ -145,9 +148,8 @@ func decode(c *table.Column, d *jx.Decoder) (any, error) {
 	return c.Stored.Parse(text)
 }
 
-// null is how a CSV export writes a null. In texts a backslash is written twice and a carriage
-// return as \r, so that nothing else looks like it and readers that tidy line ends change
-// nothing.
+// null is how CSV shows null. In texts, a backslash is written twice, so that none is read as
+// null, and a carriage return as \r, because readers of CSV convert line ends.
 const null = `\N`
 
 var (
@@ -155,10 +157,10 @@ var (
 	unescapeCSV = strings.NewReplacer(`\\`, `\`, `\r`, "\r")
 )
 
-// csvWriter writes a header with the names of the columns, and the same texts as ndjsonWriter
-// without their quotes.
-func csvWriter(to *bufio.Writer, columns []table.Column) (func(values []any) error, error) {
-	w := csv.NewWriter(to) // which is its buffer, too
+// csvWriter writes a header with the names of the columns, and rows with the same texts as
+// ndjsonWriter, without quotes.
+func csvWriter(to *bufio.Writer, columns []table.Column) (rowFunc, error) {
+	w := csv.NewWriter(to) // uses to as its buffer
 	record := make([]string, len(columns))
 	for i, c := range columns {
 		record[i] = c.Name
@@ -180,8 +182,8 @@ func csvWriter(to *bufio.Writer, columns []table.Column) (func(values []any) err
 	}, w.Write(record)
 }
 
-// csvReader reads what csvWriter wrote.
-func csvReader(from io.Reader, columns []table.Column) (func(values []any) error, error) {
+// csvReader reads what csvWriter writes.
+func csvReader(from io.Reader, columns []table.Column) (rowFunc, error) {
 	r := csv.NewReader(from)
 	r.ReuseRecord = true
 	header, err := r.Read()
@@ -189,7 +191,7 @@ func csvReader(from io.Reader, columns []table.Column) (func(values []any) error
 		return nil, fmt.Errorf("read the header: %w", err)
 	}
 	if !slices.EqualFunc(header, columns, func(name string, c table.Column) bool { return name == c.Name }) {
-		return nil, errors.New("the header does not have this program's columns")
+		return nil, errors.New("the columns in the header differ from this program's")
 	}
 	return func(values []any) error {
 		record, err := r.Read()

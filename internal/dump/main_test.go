@@ -13,14 +13,14 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// kinds are the two kinds of database: the URL of a new one that has its tables.
-var kinds = map[string]func(t testing.TB) string{
+// databases return the URL of a new database with all tables, by dialect.
+var databases = map[string]func(t testing.TB) string{
 	"sqlite":   testdb.Migrated.SQLite,
 	"postgres": testdb.Migrated.Postgres,
 }
 
-// seeded opens a database with the demo's practices.
-func seeded(t testing.TB, kind string) *store.DB {
+// openDemo opens a database with the demo practices.
+func openDemo(t testing.TB, kind string) *store.DB {
 	t.Helper()
 	if kind == "sqlite" {
 		return open(t, testdb.Practice.SQLite(t))
@@ -28,14 +28,14 @@ func seeded(t testing.TB, kind string) *store.DB {
 	return open(t, testdb.Practice.Postgres(t))
 }
 
-// open opens a database until the test ends.
+// open opens a database, which is closed when the test ends.
 func open(t testing.TB, url string) *store.DB {
 	t.Helper()
 	return storetest.Open(t, url)
 }
 
-// contents are the files of a directory.
-func contents(t testing.TB, dir string) map[string]string {
+// readFiles returns the contents of the files in a directory by name.
+func readFiles(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {

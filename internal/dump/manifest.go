@@ -16,48 +16,47 @@ import (
 	"chairside/internal/store/migrate"
 )
 
-// manifestName is the file that makes a directory an export.
+// manifestName is the name of the manifest. A directory with this file is an export.
 const manifestName = "manifest.json"
 
-// manifestLayout is the version of the files' form. It changes when a program could misread the
-// files of an older one.
+// manifestLayout is the version of the format of exports. It must change if a program could
+// misread the files of an older one.
 const manifestLayout = "chairside-export-1"
 
-// manifest describes the contents of an export.
+// manifest describes the files of an export.
 type manifest struct {
-	Layout string     `json:"layout"`
-	Schema string     `json:"schema"` // the latest migration that both databases have
-	Format Format     `json:"format"`
-	Files  []fileNote `json:"files"`
+	Layout string         `json:"layout"`
+	Schema string         `json:"schema"` // the latest migration that both databases have
+	Format Format         `json:"format"`
+	Files  []manifestFile `json:"files"`
 }
 
-type fileNote struct {
+// manifestFile describes the file of one table.
+type manifestFile struct {
 	Entity string `json:"entity"` // the table
 	File   string `json:"file"`
 	Rows   int64  `json:"rows"`
 	SHA256 string `json:"sha256"`
-	LastID int64  `json:"last_id,omitempty"` // the highest id that was ever given out
+	LastID int64  `json:"last_id,omitempty"` // the highest ID that the table has assigned, even if the row was deleted
 }
 
-// Restore returns these for a directory that is not a complete export of this program, wrapped
-// in a text that names the difference.
+// Restore returns these errors, wrapped in an explanation.
 var (
-	ErrManifest = errors.New("the manifest does not fit")
-	ErrAltered  = errors.New("the export is not as it was written")
+	ErrManifest = errors.New("the manifest does not fit")           // it is invalid or another version's
+	ErrAltered  = errors.New("the export is not as it was written") // a file does not match the manifest
 )
 
-// leftBehind are the tables that an export leaves out, because their rows are short-lived and
-// mean nothing in another installation.
-var leftBehind = map[string]string{
-	"sessions":            "browsers sign in again",
-	"authorization_codes": "they live for ten minutes",
-	"sign_in_attempts":    "they slow guessing down for a while, at one place",
-	"import_runs":         "they say how far an import into this database has come",
+// notExported are the tables that an export leaves out, with the reason.
+var notExported = map[string]string{
+	"sessions":            "users sign in again",
+	"authorization_codes": "they expire after ten minutes",
+	"sign_in_attempts":    "they only limit guesses in this installation",
+	"import_runs":         "they record imports into this database",
 }
 
-// exported are the tables of an export, in the order of its files.
+// exported returns the tables of an export, in the order of its files.
 func exported() []*table.Table {
-	return slices.DeleteFunc(slices.Clone(ent.Tables), func(t *table.Table) bool { return leftBehind[t.Name] != "" })
+	return slices.DeleteFunc(slices.Clone(ent.Tables), func(t *table.Table) bool { return notExported[t.Name] != "" })
 }
 
 // IsExport reports whether dir holds an export.
@@ -66,8 +65,8 @@ func IsExport(dir string) bool {
 	return err == nil
 }
 
-// schemaVersion is the latest migration that both databases have: those of one database alone
-// change no table.
+// schemaVersion returns the version of the latest migration that both databases have. A
+// migration of only one of them changes no table.
 func schemaVersion() (string, error) {
 	postgres, err := fs.Glob(migrate.Files(dialect.Postgres), "*.sql")
 	if err != nil {
@@ -102,8 +101,8 @@ func writeManifest(dir string, m manifest) error {
 	return errors.Join(err, f.Close())
 }
 
-// readManifest reads the manifest of dir and checks that this program wrote or could have written
-// it: the same tables in the same order, under the names that Export gives their files.
+// readManifest reads the manifest in dir and its bytes. It checks that layout, migration,
+// tables and file names are those of this program's exports, or returns ErrManifest.
 func readManifest(dir string) (m manifest, content []byte, err error) {
 	if content, err = os.ReadFile(filepath.Join(dir, manifestName)); err != nil {
 		return m, nil, err
@@ -120,7 +119,7 @@ func readManifest(dir string) (m manifest, content []byte, err error) {
 	case m.Layout != manifestLayout:
 		return m, nil, fmt.Errorf("%w: its layout is %q, this program reads %q", ErrManifest, m.Layout, manifestLayout)
 	case m.Schema != version:
-		return m, nil, fmt.Errorf("%w: it was made with the migration %q and this program has %q; import it with the program that made it, then run \"chairside migrate up\" with this one", ErrManifest, m.Schema, version)
+		return m, nil, fmt.Errorf("%w: it has migration %q, this program %q; import it with the version that exported it, then run \"chairside migrate up\" with this one", ErrManifest, m.Schema, version)
 	case m.Format != NDJSON && m.Format != CSV:
 		return m, nil, fmt.Errorf("%w: its format is %q", ErrManifest, m.Format)
 	case len(m.Files) != len(list):

@@ -22,27 +22,27 @@ import (
 	"chairside/schema"
 )
 
-// Restore returns these besides ErrManifest and ErrAltered, wrapped in a text with details.
+// Restore returns these errors besides ErrManifest and ErrAltered, wrapped in an explanation.
 var (
-	ErrInUse         = errors.New("an export can be imported into an empty database only, and this one has rows")
+	ErrInUse         = errors.New("an export can only be imported into an empty database, and this one has rows")
 	ErrContradiction = errors.New("the export contradicts itself") // a total differs from its rows
 )
 
 const (
-	batchRows           = 1000   // rows that are decoded at a time, ahead of the database
-	unindexedFrom       = 20_000 // rows from which PostgreSQL loads without indexes
-	shownContradictions = 5      // contradictions of one total that an error names
+	batchRows           = 1000   // rows that are decoded together
+	unindexedFrom       = 20_000 // rows from which it is faster to drop indexes and build them again
+	shownContradictions = 5      // wrong values of one total that an error lists
 )
 
 // Restored is the result of Restore.
 type Restored struct {
-	Rows    int64 // that are in the database now
-	Already bool  // this export was imported before; nothing was done
+	Rows    int64 // rows of the export
+	Already bool  // the export was restored before; nothing was done
 }
 
-// RestoreOptions say how to restore.
+// RestoreOptions are the options of Restore.
 type RestoreOptions struct {
-	DryRun   bool // check everything, write nothing
+	DryRun   bool // check everything, then roll back
 	Progress Progress
 }
 
@@ -53,25 +53,25 @@ type restore struct {
 	bulk     *bulk.Tx
 	dir      string
 	manifest manifest
-	total    int64
-	done     int64
+	done, of int64 // rows
 	progress Progress
 }
 
-// Restore reads an export into an empty database of either kind. Rows, ids and hashes are those
-// of the exported one, and no id that it ever gave out is given out again. The files are compared
-// with the manifest before anything is written (ErrManifest, ErrAltered). It is one transaction:
-// killed, it leaves nothing and can be started again.
+// Restore imports an export into an empty database (ErrInUse). It checks the files against the
+// manifest before it writes anything (ErrManifest, ErrAltered), and the totals after it
+// (ErrContradiction). It keeps all IDs and hashes, and never assigns an ID again that the
+// exported database had assigned. It is one transaction: if it is interrupted, the database
+// stays empty.
 func Restore(ctx context.Context, db *store.DB, dir string, o RestoreOptions) (done Restored, err error) {
 	r := restore{ctx: ctx, dir: dir, progress: o.Progress}
-	digest, err := r.check()
+	digest, err := r.checkFiles()
 	if err != nil {
 		return done, err
 	}
 	if r.tx, err = db.SQL.BeginTx(ctx, nil); err != nil {
 		return done, fmt.Errorf("begin: %w", err)
 	}
-	defer r.tx.Rollback() // after a commit it does nothing
+	defer r.tx.Rollback() // no effect after a commit
 	if r.bulk, err = bulk.Join(ctx, db, r.tx); err != nil {
 		return done, err
 	}
@@ -79,28 +79,29 @@ func Restore(ctx context.Context, db *store.DB, dir string, o RestoreOptions) (d
 	if err != nil || done.Already {
 		return done, err
 	}
-	if err := r.run(); err != nil {
+	if err := r.restore(); err != nil {
 		return done, err
 	}
-	done.Rows = r.total
+	done.Rows = r.of
 	if o.DryRun {
 		return done, nil
 	}
 	_, err = r.tx.ExecContext(ctx, "INSERT INTO import_runs (digest, progress, finished_at, created_at, updated_at) VALUES ($1, $2, $3, $3, $3)", digest, []byte("{}"), clock.Now(ctx))
 	if err != nil {
-		return done, fmt.Errorf("note the import: %w", err)
+		return done, fmt.Errorf("record the import: %w", err)
 	}
 	return done, r.tx.Commit()
 }
 
-// check reads the manifest, compares the files with it, and returns its digest.
-func (r *restore) check() (digest string, err error) {
+// checkFiles reads the manifest, compares the checksums of the files, and returns the manifest's
+// digest.
+func (r *restore) checkFiles() (digest string, err error) {
 	var content []byte
 	if r.manifest, content, err = readManifest(r.dir); err != nil {
 		return "", err
 	}
 	for _, f := range r.manifest.Files {
-		r.total += f.Rows
+		r.of += f.Rows
 		r.report("checksums", 0)
 		file, err := os.Open(filepath.Join(r.dir, f.File))
 		if err != nil {
@@ -119,41 +120,30 @@ func (r *restore) check() (digest string, err error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// report reports that more rows are done.
 func (r *restore) report(what string, rows int) {
 	r.done += int64(rows)
 	if r.progress != nil {
-		r.progress(what, r.done, r.total)
+		r.progress(what, r.done, r.of)
 	}
 }
 
-func (r *restore) run() (err error) {
+// restore loads all tables and checks the totals.
+func (r *restore) restore() (err error) {
 	var tables, numbered []string
 	for _, t := range exported() {
 		tables = append(tables, t.Name)
 		if t.Numbered() {
 			numbered = append(numbered, t.Name)
 		}
-		var occupied bool
-		if err := r.tx.QueryRowContext(r.ctx, "SELECT EXISTS (SELECT * FROM "+table.Quote(t.Name)+")").Scan(&occupied); err != nil {
-			return fmt.Errorf("look into %s: %w", t.Name, err)
-		}
-		if occupied {
-			return fmt.Errorf("%w in %s", ErrInUse, t.Name)
-		}
 	}
-	load := func() error {
-		for i, t := range exported() {
-			if err := r.table(t, r.manifest.Files[i]); err != nil {
-				return err
-			}
-		}
-		r.report("indexes", 0)
-		return nil
+	if err := r.checkEmpty(tables); err != nil {
+		return err
 	}
-	if r.total >= unindexedFrom {
-		err = r.bulk.Unindexed(r.ctx, tables, load)
+	if r.of >= unindexedFrom {
+		err = r.bulk.Unindexed(r.ctx, tables, r.loadTables)
 	} else if err = r.bulk.Lock(r.ctx, tables...); err == nil {
-		err = load()
+		err = r.loadTables()
 	}
 	if err != nil {
 		return err
@@ -162,7 +152,7 @@ func (r *restore) run() (err error) {
 		return err
 	}
 	for i, t := range exported() {
-		if t.Numbered() { // the last id may be that of a row that was deleted
+		if t.Numbered() { // the row with the last ID may have been deleted
 			if err := r.bulk.RaiseID(r.ctx, t.Name, r.manifest.Files[i].LastID); err != nil {
 				return err
 			}
@@ -175,16 +165,40 @@ func (r *restore) run() (err error) {
 	return compareTotals(r.ctx, r.tx)
 }
 
-// table loads one file. While a batch of rows is written, the next ones are decoded.
-func (r *restore) table(t *table.Table, note fileNote) error {
-	file, err := os.Open(filepath.Join(r.dir, note.File))
+// checkEmpty returns ErrInUse if a table has rows.
+func (r *restore) checkEmpty(tables []string) error {
+	for _, name := range tables {
+		var hasRows bool
+		if err := r.tx.QueryRowContext(r.ctx, "SELECT EXISTS (SELECT * FROM "+table.Quote(name)+")").Scan(&hasRows); err != nil {
+			return fmt.Errorf("look into %s: %w", name, err)
+		}
+		if hasRows {
+			return fmt.Errorf("%w in %s", ErrInUse, name)
+		}
+	}
+	return nil
+}
+
+func (r *restore) loadTables() error {
+	for i, t := range exported() {
+		if err := r.loadTable(t, r.manifest.Files[i]); err != nil {
+			return err
+		}
+	}
+	r.report("indexes", 0)
+	return nil
+}
+
+// loadTable loads the file of one table. It decodes the next rows while a batch is written.
+func (r *restore) loadTable(t *table.Table, entry manifestFile) error {
+	file, err := os.Open(filepath.Join(r.dir, entry.File))
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	read, err := newReader(r.manifest.Format, file, t.Columns)
 	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrAltered, note.File, err)
+		return fmt.Errorf("%w: %s: %w", ErrAltered, entry.File, err)
 	}
 	var rows int64
 	err = r.bulk.Table(r.ctx, t.Name, t.Names(), func(w *bulk.RowWriter) error {
@@ -192,7 +206,7 @@ func (r *restore) table(t *table.Table, note fileNote) error {
 		work, ctx := errgroup.WithContext(r.ctx)
 		work.Go(func() error {
 			defer close(batches)
-			return decodeRows(ctx, read, t, note.File, batches)
+			return decodeRows(ctx, read, t, entry.File, batches)
 		})
 		work.Go(func() error {
 			for batch := range batches {
@@ -208,15 +222,15 @@ func (r *restore) table(t *table.Table, note fileNote) error {
 		})
 		return work.Wait()
 	})
-	if err == nil && rows != note.Rows {
-		return fmt.Errorf("%w: %s has %d rows, the manifest says %d", ErrAltered, note.File, rows, note.Rows)
+	if err == nil && rows != entry.Rows {
+		return fmt.Errorf("%w: %s has %d rows, the manifest says %d", ErrAltered, entry.File, rows, entry.Rows)
 	}
 	return err
 }
 
-// decodeRows reads a file in batches. It checks the limits of columns, because it knows the line
-// and the database does not.
-func decodeRows(ctx context.Context, read func(values []any) error, t *table.Table, name string, batches chan<- [][]any) error {
+// decodeRows reads a file in batches. It checks the limits of columns, which the database does
+// too, but without naming the line.
+func decodeRows(ctx context.Context, read rowFunc, t *table.Table, name string, batches chan<- [][]any) error {
 	for line, end := 1, false; !end; {
 		batch := make([][]any, 0, batchRows)
 		for ; len(batch) < batchRows; line++ {
@@ -225,12 +239,8 @@ func decodeRows(ctx context.Context, read func(values []any) error, t *table.Tab
 			if end = errors.Is(err, io.EOF); end {
 				break
 			}
-			for i := range t.Columns {
-				if limit := t.Columns[i].Limit; err == nil && limit != nil {
-					if message := limit.Check(values[i]); message != "" {
-						err = fmt.Errorf("%s %s", t.Columns[i].Name, message)
-					}
-				}
+			if err == nil {
+				err = checkLimits(t, values)
 			}
 			if err != nil {
 				return fmt.Errorf("%w: %s, line %d: %w", ErrAltered, name, line, err)
@@ -246,11 +256,23 @@ func decodeRows(ctx context.Context, read func(values []any) error, t *table.Tab
 	return nil
 }
 
-// compareTotals compares every total with its rows. The database does the work, one statement for
-// each total; it needs the indexes.
+// checkLimits checks the values of a row against the limits of their columns.
+func checkLimits(t *table.Table, values []any) error {
+	for i := range t.Columns {
+		if limit := t.Columns[i].Limit; limit != nil {
+			if message := limit.Check(values[i]); message != "" {
+				return fmt.Errorf("%s %s", t.Columns[i].Name, message)
+			}
+		}
+	}
+	return nil
+}
+
+// compareTotals compares every total with the rows that it is computed from, and returns
+// ErrContradiction if any differ. It runs one query for each total, which needs the indexes.
 func compareTotals(ctx context.Context, tx *sql.Tx) error {
-	var found []string
-	all := 0
+	var messages []string
+	wrong := 0
 	for _, t := range schema.Totals {
 		rows, err := tx.QueryContext(ctx, fmt.Sprintf(`SELECT id, has, CAST(comes_to AS bigint), count(*) OVER () FROM (
 			SELECT t.id, t.%s AS has, %s AS comes_to FROM %s AS t
@@ -265,17 +287,17 @@ func compareTotals(ctx context.Context, tx *sql.Tx) error {
 			if err := rows.Scan(&id, &has, &comesTo, &count); err != nil {
 				return err
 			}
-			found = append(found, fmt.Sprintf("%s %d: %s is %s, its rows come to %s", t.Table, id, t.Column, decimal.Decimal(has), decimal.Decimal(comesTo)))
+			messages = append(messages, fmt.Sprintf("%s %d: %s is %s, its rows add up to %s", t.Table, id, t.Column, decimal.Decimal(has), decimal.Decimal(comesTo)))
 		}
 		if err := rows.Err(); err != nil {
 			return err
 		}
-		if all += count; count > shownContradictions {
-			found = append(found, fmt.Sprintf("%s: %s differs in %d rows in all", t.Table, t.Column, count))
+		if wrong += count; count > shownContradictions {
+			messages = append(messages, fmt.Sprintf("%s: %s differs in %d rows", t.Table, t.Column, count))
 		}
 	}
-	if all == 0 {
+	if wrong == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %d totals differ from their rows, nothing was imported\n  %s", ErrContradiction, all, strings.Join(found, "\n  "))
+	return fmt.Errorf("%w: %d totals differ from their rows, nothing was imported\n  %s", ErrContradiction, wrong, strings.Join(messages, "\n  "))
 }

@@ -9,29 +9,27 @@ import (
 	"chairside/internal/test/testdb"
 )
 
-// BenchmarkImport measures CSV files of another system on PostgreSQL, each kind
-// alone: with checks, references, derived columns, the audit log, the
-// memory of ids, and the totals of the practice. What a file refers to is
-// there already. The program collects its garbage less often than Go does:
+// BenchmarkImport measures one file at a time on PostgreSQL, from reading it to the totals. The
+// files that it refers to are imported before. GOGC is as in the program:
 //
 //	GOGC=400 go test -run '^$' -bench Import -benchtime 1x ./internal/importer
 func BenchmarkImport(b *testing.B) {
-	const plain, others = 200_000, 20_000
-	dirs := map[int]string{plain: b.TempDir(), others: b.TempDir()}
+	const independentRows, otherRows = 200_000, 20_000
+	dirs := map[int]string{independentRows: b.TempDir(), otherRows: b.TempDir()}
 	for rows, dir := range dirs {
-		bigPractice(b, dir, rows)
+		writeBigPractice(b, dir, rows)
 	}
 	for _, m := range []struct {
 		file   string
 		rows   int
 		before string
 	}{
-		{"treatments.csv", plain, ""},
-		{"sources.csv", plain, ""},
-		{"patients.csv", others, ""},
-		{"diary.csv", others, "patients.csv"},
-		{"invoices.csv", others, "patients.csv"},
-		{"payments.csv", others, "patients.csv invoices.csv"},
+		{"treatments.csv", independentRows, ""},
+		{"sources.csv", independentRows, ""},
+		{"patients.csv", otherRows, ""},
+		{"diary.csv", otherRows, "patients.csv"},
+		{"invoices.csv", otherRows, "patients.csv"},
+		{"payments.csv", otherRows, "patients.csv invoices.csv"},
 	} {
 		b.Run(strings.TrimSuffix(m.file, ".csv"), func(b *testing.B) {
 			dir := dirs[m.rows]
@@ -39,13 +37,13 @@ func BenchmarkImport(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				db := open(b, testdb.Migrated.Postgres(b))
-				bright(b, db)
+				createPractice(b, db)
 				for _, file := range strings.Fields(m.before) {
-					importing(b, db, dir, Options{Mapping: alone(b, dir, file)})
+					runImport(b, db, dir, Options{Mapping: mappingOf(b, dir, file)})
 				}
-				mapping := alone(b, dir, m.file)
+				mapping := mappingOf(b, dir, m.file)
 				b.StartTimer()
-				for _, f := range importing(b, db, dir, Options{Mapping: mapping}).Files {
+				for _, f := range runImport(b, db, dir, Options{Mapping: mapping}).Files {
 					rows += f.Rows
 				}
 			}
@@ -54,8 +52,8 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-// alone writes a mapping of one of the files of bigPractice.
-func alone(b *testing.B, dir, file string) string {
+// mappingOf writes a mapping for one file of writeBigPractice and returns its path.
+func mappingOf(b *testing.B, dir, file string) string {
 	b.Helper()
 	whole, err := os.ReadFile(filepath.Join(dir, "mapping.yaml"))
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"chairside/schema"
 )
 
-// entity is a table that files may have rows for.
+// entity is a table as the importer sees it.
 type entity struct {
 	*table.Table
-	derived []string // the columns that schema.Derive sets
+	derived []string // columns that schema.Derive sets
 }
 
-// entities are all tables, each after those that its rows point at.
+// entities are all tables, each after those that it refers to.
 var entities = func() (all []*entity) {
 	for _, t := range ent.Tables {
 		all = append(all, &entity{t, schema.Derived(t.Names())})
@@ -25,7 +25,7 @@ var entities = func() (all []*entity) {
 	return all
 }()
 
-// entityOf returns the entity of a table, nil for none.
+// entityOf returns the entity of a table, or nil.
 func entityOf(table string) *entity {
 	i := slices.IndexFunc(entities, func(e *entity) bool { return e.Name == table })
 	if i < 0 {
@@ -34,32 +34,31 @@ func entityOf(table string) *entity {
 	return entities[i]
 }
 
-// ourOwn are the tables that another system cannot have rows for.
-var ourOwn = map[string]string{
-	"practices":           "make the practice first: chairside practice create",
-	"access_tokens":       "tokens are made with: chairside token create",
-	"applications":        "applications are registered with: chairside app create",
-	"changes":             "the record of changes is written by this program alone",
-	"imported_records":    "it is the memory of imports",
-	"sessions":            "nobody signs in by import",
-	"authorization_codes": "nobody signs in by import",
-	"sign_in_attempts":    "nobody signs in by import",
-	"import_runs":         "it is the memory of imports",
+// notImportable are the tables that files cannot have rows for, with the reason.
+var notImportable = map[string]string{
+	"practices":           "create the practice first: chairside practice create",
+	"access_tokens":       "create tokens with: chairside token create",
+	"applications":        "register applications with: chairside app create",
+	"changes":             "only this program writes the audit log",
+	"imported_records":    "imports write it themselves",
+	"sessions":            "users sign in again",
+	"authorization_codes": "users sign in again",
+	"sign_in_attempts":    "only this program writes them",
+	"import_runs":         "imports write it themselves",
 }
 
-// Fields of a file that are not columns of its entity.
+// Fields that are not columns of their entity, and other names of the mapping.
 const (
 	legacyID       = "legacy_id"
-	openingBalance = "opening_balance" // of a patient: stored on the account
-	claimed        = "claimed_"        // before the name of a total
+	invoiceID      = "invoice_id"      // of a payment: the invoice that it pays
+	openingBalance = "opening_balance" // of a patient: stored in the account
 	claimedBalance = "claimed_balance" // of a patient: the account's current_balance
-	paysInvoice    = "invoice_id"      // of a payment: the invoice it pays
-	metadataKey    = "metadata."       // before a key
-	fullName       = "full_name"       // what a reference may be found by: first and last name
+	claimedPrefix  = "claimed_"        // before the name of a total
+	metadataPrefix = "metadata."       // before a key
+	fullName       = "full_name"       // finds a reference by first and last name
 )
 
-// totals are columns that follow from other rows. What a file says of them is never stored, but
-// compared with what they come to.
+// totals are the computed columns of each table. A file's value is only compared with them.
 var totals = func() map[string][]string {
 	all := map[string][]string{"invoices": {"paid", "paid_on", "status"}, "invoice_items": {"total_price"}}
 	for _, t := range schema.Totals {
@@ -68,10 +67,10 @@ var totals = func() map[string][]string {
 	return all
 }()
 
-// isTotal reports whether a column follows from other rows.
+// isTotal reports whether a column is computed from other rows.
 func (e *entity) isTotal(column string) bool { return slices.Contains(totals[e.Name], column) }
 
-// fields are the fields that a file of the entity may give.
+// fields returns the fields that a file can map columns to.
 func (e *entity) fields() []string {
 	list := []string{legacyID}
 	for i := range e.Columns {
@@ -83,12 +82,12 @@ func (e *entity) fields() []string {
 	case "patients":
 		list = append(list, openingBalance, claimedBalance)
 	case "payments":
-		list = append(list, paysInvoice)
+		list = append(list, invoiceID)
 	}
 	return list
 }
 
-// field is how a field is read: as the API reads it, or would.
+// field describes how the API reads a field, or would read it.
 func (e *entity) field(name string) codec.Field {
 	c := e.Column(name)
 	if c == nil { // openingBalance, claimedBalance
@@ -96,36 +95,37 @@ func (e *entity) field(name string) codec.Field {
 	}
 	f := c.Field
 	switch f.Required = f.Required && name != "created_at" && !e.supplies(name); e.Name + "." + name {
-	case "payments.amount": // nothing was paid: not what an empty cell means
+	case "payments.amount": // a blank cell does not mean zero
 		f.Required = true
-	case "appointments.duration": // of nothing else does the end follow
+	case "appointments.duration":
 		f.Min = new(int64(1))
 	}
 	return f
 }
 
-// needs reports whether every new row needs a value for the column from its file.
-func (e *entity) needs(c *table.Column) bool {
+// requires reports whether a new row needs a value for the column that nothing else supplies.
+func (e *entity) requires(c *table.Column) bool {
 	return !c.Null && c.Initial == nil && c.Stored != table.JSON && !c.ReadOnly && c.Name != "created_at" && !e.isTotal(c.Name) && !e.supplies(c.Name)
 }
 
-// supplies reports whether a column follows from others where a file does not give it. A site is
-// the patient's, or the practice's first.
+// supplies reports whether a rule sets the column if the file does not. A site is the patient's,
+// or the first of the practice.
 func (e *entity) supplies(column string) bool {
 	c := e.Column(column)
 	return c != nil && c.References == "sites" || supplied[e.Name+"."+column]
 }
 
+// supplied are the columns that a rule sets if the file does not.
 var supplied = map[string]bool{
 	"appointments.finish_time": true, "appointments.duration": true,
 	"invoices.account_id": true, "invoices.due_on": true,
 	"invoice_items.item_price": true, "invoice_items.quantity": true,
 }
 
-// inheritedFrom are the references of the entity whose records have the same column: where a file
-// does not say who the patient of a treatment is, it is the patient of the plan.
+// inheritedFrom returns the references of the entity whose records can supply a column because
+// they have the same one: a treatment can get its patient from its plan.
 func (e *entity) inheritedFrom(c *table.Column) (list []*table.Column) {
-	if c.References == "" && c.Name != "nomenclature" { // the name of a treatment when it was planned
+	if c.References == "" && c.Name != "nomenclature" { // a treatment keeps its name when it was planned
 		return nil
 	}
 	for i := range e.Columns {
@@ -140,21 +140,21 @@ func (e *entity) inheritedFrom(c *table.Column) (list []*table.Column) {
 	return list
 }
 
-// commonName is the column by which people know the records of a list, "" where there is none.
+// commonName returns the column by which users know a record, or "".
 func (e *entity) commonName() string {
 	if e.Name == "users" || e.Name == "practitioners" {
 		return "email"
 	}
 	for _, name := range []string{"name", "nomenclature", "reason"} {
-		if e.Has(name) && !e.Has("patient_id") && !e.Has("invoice_id") {
+		if e.Has(name) && !e.Has("patient_id") && !e.Has(invoiceID) {
 			return name
 		}
 	}
 	return ""
 }
 
-// findableBy reports whether references can find the entity's records by a column, or by one of
-// their users'.
+// findableBy reports whether a reference can find a record by a column of the record or of its
+// user.
 func (e *entity) findableBy(by string) bool {
 	if by == "" || by == "id" || by == legacyID || by == fullName && e.Has("first_name") && e.Has("last_name") {
 		return true
@@ -165,14 +165,14 @@ func (e *entity) findableBy(by string) bool {
 	return e.Has("user_id") && entityOf("users").findableBy(by)
 }
 
-// id is the id of a row from its text.
+// id converts the text of an ID to the stored form.
 func (e *entity) id(text string) any {
 	if !e.Numbered() {
 		return text
 	}
-	n, _ := strconv.ParseInt(text, 10, 64) // 0 is the id of nothing
+	n, _ := strconv.ParseInt(text, 10, 64) // 0, which no row has, if it is invalid
 	return n
 }
 
-// plain is a name without what separates its words: nhs_number, NhsNumber.
-func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+// joinedName returns a name for comparison: nhs_claims and NhsClaims are nhsclaims.
+func joinedName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }

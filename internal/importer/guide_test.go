@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// The help describes every member of a mapping.
-func TestGuideNamesEveryMember(t *testing.T) {
+// The guide describes every key of a mapping.
+func TestGuideNamesEveryKey(t *testing.T) {
 	t.Parallel()
 	for _, name := range append([]string{
 		"practice", "loose_ids", "encoding", "delimiter", "dates", "times", "time_zone", "decimal_mark", "nulls",
 		"file", "entity", "header", "id", "only", "columns", "constants",
-	}, columnMembers...) {
+	}, columnOptions...) {
 		if !strings.Contains(Guide, "`"+name+"`") {
-			t.Errorf("there is no %s", name)
+			t.Errorf("the guide does not name %s", name)
 		}
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"chairside/internal/store"
 )
 
-// Spreadsheets make 123.0 of the id 123 where a column has gaps, and ="00123" keeps
-// them from it.
+// Spreadsheets write the ID 123 as 123.0 if its column has gaps, and ="00123" for an ID with
+// zeros.
 func TestIDsOfSpreadsheets(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles:\n" + patientsByName + `  - {file: invoices.csv, entity: invoices, id: [book, no], only: {book: [A, "007"]}}
   - {file: items.csv, entity: invoice_items, id: line, columns: {book: invoice_id, no: invoice_id}}
 `,
@@ -22,9 +22,9 @@ func TestIDsOfSpreadsheets(t *testing.T) {
 		})
 		for range 2 {
 			out := t.TempDir()
-			report := importing(t, db, dir, Options{Rejects: out})
-			rejects := contents(t, out)
-			for name, want := range map[string]string{"patients.csv": "5,legacy_id,occurs already in line 3", "invoices.csv": "5,patient_id,", "items.csv": "5,invoice_id,"} {
+			report := runImport(t, db, dir, Options{Rejects: out})
+			rejects := readFiles(t, out)
+			for name, want := range map[string]string{"patients.csv": "5,legacy_id,already occurs in line 3", "invoices.csv": "5,patient_id,", "items.csv": "5,invoice_id,"} {
 				if !strings.Contains(rejects[name], want) {
 					t.Errorf("%s: %s", name, rejects[name])
 				}
@@ -32,7 +32,7 @@ func TestIDsOfSpreadsheets(t *testing.T) {
 			if report.Rejected() != 4 || report.Warnings > 0 {
 				t.Errorf("%+v", report)
 			}
-			numbers(t, db, map[string]int{
+			checkInts(t, db, map[string]int{
 				"SELECT sum(amount) FROM invoices":                                                 600,
 				"SELECT count(*) FROM patients WHERE legacy_id IN ('1', '2', '03')":                3,
 				"SELECT count(*) FROM patients WHERE last_name = 'Ford'":                           2,
@@ -43,23 +43,22 @@ func TestIDsOfSpreadsheets(t *testing.T) {
 	})
 }
 
-// With loose ids neither case nor zeros in front matter. A patient keeps the id
-// that people know.
+// Loose IDs ignore case and leading zeros. The patient's legacy_id keeps them.
 func TestLooseIDs(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nloose_ids: true\nfiles:\n" + patientsByName + `  - {file: payments.csv, entity: payments, id: [till, no], constants: {method: Cash}}
 `,
 			"patients.csv": "id,first_name,last_name\n00123,Al,Ford\np7,Bo,Ford\nP07,Cy,Ford\n000,Di,Ford\n123.0,Ed,Ford\nP7,Fo,Ford\n",
 			"payments.csv": "till,no,patient_id,dated_on,amount\na,01,123,2026-02-01,1\na,02,P7,2026-02-01,2\nA,003,p07,2026-02-01,3\na,4,0,2026-02-01,4\nb,1,000123.0,2026-02-01,5\nA,1,123,2026-02-01,6\n",
 		})
-		want := "line,field,reason,id,first_name,last_name\n6,legacy_id,occurs already in line 2,123.0,Ed,Ford\n7,legacy_id,occurs already in line 3,P7,Fo,Ford\n"
+		want := "line,field,reason,id,first_name,last_name\n6,legacy_id,already occurs in line 2,123.0,Ed,Ford\n7,legacy_id,already occurs in line 3,P7,Fo,Ford\n"
 		for again := range 2 {
 			out := t.TempDir()
-			report := importing(t, db, dir, Options{Rejects: out})
-			rejects := contents(t, out)
-			if rejects["patients.csv"] != want || !strings.Contains(rejects["payments.csv"], "7,legacy_id,occurs already in line 2,") || report.Rejected() != 3 || report.Warnings > 0 {
+			report := runImport(t, db, dir, Options{Rejects: out})
+			rejects := readFiles(t, out)
+			if rejects["patients.csv"] != want || !strings.Contains(rejects["payments.csv"], "7,legacy_id,already occurs in line 2,") || report.Rejected() != 3 || report.Warnings > 0 {
 				t.Errorf("%+v %v", report, rejects)
 			}
 			if again > 0 && report.Files[0].Updated > 0 {
@@ -67,7 +66,7 @@ func TestLooseIDs(t *testing.T) {
 			}
 			for legacy, want := range map[string]int{"00123": 600, "p7": 200, "P07": 300, "000": 400} {
 				const query = "SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = $1"
-				if got := number(t, db, query, legacy); got != want {
+				if got := queryInt(t, db, query, legacy); got != want {
 					t.Errorf("the balance of %s is %d, want %d", legacy, got, want)
 				}
 			}
@@ -75,16 +74,16 @@ func TestLooseIDs(t *testing.T) {
 	})
 }
 
-// Whether ids are loose may change between two imports, and nothing comes twice that
-// is spelled as before. Different records of before are not made one.
+// loose_ids may change between two imports. Records whose IDs are spelled as before are not
+// imported twice, and records that were different are not merged.
 func TestLooseIDsChange(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const strict = "source: old\nfiles:\n" + patientsByName + `  - {file: invoices.csv, entity: invoices, id: [book, no]}
   - {file: payments.csv, entity: payments, constants: {method: Cash}}
 `
 		const loose = "loose_ids: true\n" + strict
-		dir := files(t, map[string]string{
+		dir := writeFiles(t, map[string]string{
 			"patients.csv": "id,first_name,last_name\n00123,Al,Ford\np7,Bo,Ford\n45,Cy,Ford\n08,Ed,Lee\n8,Di,Lee\n",
 			"invoices.csv": "book,no,patient_id,dated_on\na,01,00123,2026-02-01\na,2.0,p7,2026-02-01\n",
 			"payments.csv": "id,patient_id,dated_on,amount\nx1,00123,2026-02-01,1\n",
@@ -93,28 +92,28 @@ func TestLooseIDsChange(t *testing.T) {
 			t.Helper()
 			rewrite(t, dir, "mapping.yaml", mapping)
 			out := t.TempDir()
-			report := importing(t, db, dir, Options{Rejects: out})
+			report := runImport(t, db, dir, Options{Rejects: out})
 			wrote := 0
 			for _, f := range report.Files {
 				wrote += f.Created + f.Updated
 			}
 			if wrote != created || report.Rejected() != refused || report.Warnings > 0 {
-				t.Errorf("%+v %v", report, contents(t, out))
+				t.Errorf("%+v %v", report, readFiles(t, out))
 			}
-			return contents(t, out)
+			return readFiles(t, out)
 		}
 		run(strict, 5+2+1, 0)
-		if refused := run(loose, 0, 2)["patients.csv"]; !strings.Contains(refused, "5,legacy_id,is that of more than one record,08,") || !strings.Contains(refused, "6,legacy_id,occurs already in line 5,8,") {
+		if refused := run(loose, 0, 2)["patients.csv"]; !strings.Contains(refused, "5,legacy_id,belongs to more than one record,08,") || !strings.Contains(refused, "6,legacy_id,already occurs in line 5,8,") {
 			t.Error(refused)
 		}
 		rewrite(t, dir, "patients.csv", "id,first_name,last_name\n0045,Cy,Ford\n00123,Al,Ford\np7,Bo,Ford\nd9,Fo,Ford\n")
 		rewrite(t, dir, "payments.csv", "id,patient_id,dated_on,amount\nX1,123,2026-02-01,1\nx2,P7,2026-02-01,2\nx3,00123,2026-02-01,3\nx4,08,2026-02-01,3\n")
-		if refused := run(loose, 1+1+2, 1)["payments.csv"]; !strings.Contains(refused, "5,patient_id,is the legacy id of more than one of the patients,x4,") {
+		if refused := run(loose, 1+1+2, 1)["payments.csv"]; !strings.Contains(refused, "5,patient_id,is the legacy id of more than one record in patients,x4,") {
 			t.Error(refused)
 		}
 		rewrite(t, dir, "payments.csv", "id,patient_id,dated_on,amount\nX1,00123,2026-02-01,1\nx2,p7,2026-02-01,2\nx3,00123,2026-02-01,3\n")
 		run(strict, 0, 0)
-		numbers(t, db, map[string]int{
+		checkInts(t, db, map[string]int{
 			"SELECT count(*) FROM accounts": 6,
 			"SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = '00123'": 400,
 			"SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = 'p7'":    200,
@@ -123,69 +122,68 @@ func TestLooseIDsChange(t *testing.T) {
 	})
 }
 
-// Patients whose legacy id a client of the API wrote are found by the same text, as
-// are records that were remembered with what spreadsheets make of their ids.
-func TestLooseIDsOfTheAPIAreKnown(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// Patients whose legacy_id an API client wrote are matched, and so are records whose ID was
+// stored as a spreadsheet wrote it.
+func TestLooseIDsOfAPIClients(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles:\n" + patientsByName + "  - {file: payments.csv, entity: payments, constants: {method: Cash}}\n",
 			"patients.csv": "id,first_name,last_name\np7,Al,Ford\n12,Bo,Ford\n",
 			"payments.csv": "id,patient_id,dated_on,amount\n5,p7,2026-02-01,1\n",
 		})
-		importing(t, db, dir, Options{})
-		execute(t, db, "DELETE FROM imported_records WHERE resource = 'patients'")
-		execute(t, db, "UPDATE imported_records SET legacy_id = '5.0'")
-		execute(t, db, "UPDATE patients SET legacy_id = '12.0' WHERE legacy_id = '12'")
+		runImport(t, db, dir, Options{})
+		execSQL(t, db, "DELETE FROM imported_records WHERE resource = 'patients'")
+		execSQL(t, db, "UPDATE imported_records SET legacy_id = '5.0'")
+		execSQL(t, db, "UPDATE patients SET legacy_id = '12.0' WHERE legacy_id = '12'")
 		rewrite(t, dir, "patients.csv", "id,first_name,last_name\np7,Al,Ford\n12.0,Bo,Ford\n")
 		rewrite(t, dir, "payments.csv", "id,patient_id,dated_on,amount\n5.0,p7,2026-02-01,1\n6,P7,2026-02-01,2\n7,p7,2026-02-01,2\n")
-		rewrite(t, dir, "mapping.yaml", "loose_ids: true\n"+contents(t, dir)["mapping.yaml"])
+		rewrite(t, dir, "mapping.yaml", "loose_ids: true\n"+readFiles(t, dir)["mapping.yaml"])
 		out := t.TempDir()
-		report := importing(t, db, dir, Options{Rejects: out})
+		report := runImport(t, db, dir, Options{Rejects: out})
 		if p, m := report.Files[0], report.Files[1]; p.Created > 0 || p.Rejected > 0 || m.Created != 2 || m.Unchanged != 1 || report.Warnings > 0 {
-			t.Errorf("%+v %v", report, contents(t, out))
+			t.Errorf("%+v %v", report, readFiles(t, out))
 		}
 	})
 }
 
-// Patients with the same name and date of birth are told, also where loose ids would
-// make their ids the same.
-func TestTwinsWithAlikeIDs(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// Patients with the same name and date of birth cause a warning, even if their IDs are the same
+// when loose.
+func TestSamePersonWithSimilarID(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nloose_ids: true\nfiles:\n" + patientsByName,
 			"patients.csv": "id,first_name,last_name\nP7,Al,Ford\n",
 		})
-		importing(t, db, dir, Options{})
-		execute(t, db, "DELETE FROM imported_records")
-		execute(t, db, "UPDATE patients SET legacy_id = 'p7'")
+		runImport(t, db, dir, Options{})
+		execSQL(t, db, "DELETE FROM imported_records")
+		execSQL(t, db, "UPDATE patients SET legacy_id = 'p7'")
 		out := t.TempDir()
-		importing(t, db, dir, Options{Rejects: out})
-		if found := contents(t, out)[Findings]; !strings.Contains(found, "patients.csv,2,P7,warning,last_name,,,has the name and the date of birth of the patient with the legacy id p7\n") {
+		runImport(t, db, dir, Options{Rejects: out})
+		if found := readFiles(t, out)[Findings]; !strings.Contains(found, "patients.csv,2,P7,warning,last_name,,,has the name and the date of birth of the patient with the legacy id p7\n") {
 			t.Error(found)
 		}
 	})
 }
 
-// TestSystemsThatCountAlike: a patient of one system is not the patient of another
-// with the same number.
-func TestSystemsThatCountAlike(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+// The same legacy ID in two systems belongs to two patients.
+func TestSameIDInTwoSystems(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		one := map[string]string{"mapping.yaml": "source: one\nfiles:\n" + patientsByName, "patients.csv": "id,first_name,last_name\n1,Al,Ford\n2,Bo,Ford\n"}
-		importing(t, db, files(t, one), Options{})
+		runImport(t, db, writeFiles(t, one), Options{})
 		two := map[string]string{"mapping.yaml": "source: two\nfiles:\n" + patientsByName, "patients.csv": "id,first_name,last_name\n1,Cy,Lee\n"}
-		dir := files(t, two)
+		dir := writeFiles(t, two)
 		for _, created := range []int{1, 0} {
-			if report := importing(t, db, dir, Options{}); report.Files[0].Created != created || report.Files[0].Updated != 0 {
+			if report := runImport(t, db, dir, Options{}); report.Files[0].Created != created || report.Files[0].Updated != 0 {
 				t.Errorf("%+v", report.Files)
 			}
 		}
-		if n := number(t, db, "SELECT count(*) FROM patients WHERE legacy_id = '1' AND (first_name = 'Al' OR first_name = 'Cy')"); n != 2 {
-			t.Errorf("%d patients have the number", n)
+		if n := queryInt(t, db, "SELECT count(*) FROM patients WHERE legacy_id = '1' AND (first_name = 'Al' OR first_name = 'Cy')"); n != 2 {
+			t.Errorf("%d patients have the legacy id, want 2", n)
 		}
-		if report := importing(t, db, files(t, one), Options{}); report.Files[0].Unchanged != 2 {
+		if report := runImport(t, db, writeFiles(t, one), Options{}); report.Files[0].Unchanged != 2 {
 			t.Errorf("%+v", report.Files)
 		}
 	})

@@ -15,15 +15,15 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files")
 
-// day is when the imports of these tests happen: 10:15 in London.
-var day = at("2026-07-01T09:15:00Z")
+// now is the time of imports in these tests: 10:15 in London.
+var now = at("2026-07-01T09:15:00Z")
 
-// bright makes a practice to import into.
-func bright(t testing.TB, db *store.DB) provision.PracticeIDs {
+// createPractice creates the practice to import into.
+func createPractice(t testing.TB, db *store.DB) provision.PracticeIDs {
 	t.Helper()
 	var o provision.PracticeIDs
-	err := db.Tx(clock.With(t.Context(), day), func(tx *ent.Client) (err error) {
-		o, err = provision.Practice(clock.With(t.Context(), day), tx, provision.NewPractice{
+	err := db.Tx(clock.With(t.Context(), now), func(tx *ent.Client) (err error) {
+		o, err = provision.Practice(clock.With(t.Context(), now), tx, provision.NewPractice{
 			Name: "Bright", TimeZone: "Europe/London", Country: "GB",
 			First: provision.Person{FirstName: "Ann", LastName: "Archer", Email: "ann@bright.test"},
 		})
@@ -35,27 +35,28 @@ func bright(t testing.TB, db *store.DB) provision.PracticeIDs {
 	return o
 }
 
-// importing imports files as they are given, or fails.
-func importing(t testing.TB, db *store.DB, dir string, o Options) *Report {
+// runImport imports the files in dir. The test fails if that fails. Rejects go to a temporary
+// directory unless the options name one.
+func runImport(t testing.TB, db *store.DB, dir string, o Options) *Report {
 	t.Helper()
 	if o.Rejects == "" {
 		o.Rejects = t.TempDir()
 	}
-	report, err := Import(clock.With(context.WithoutCancel(t.Context()), day), db, dir, o)
+	report, err := Import(clock.With(context.WithoutCancel(t.Context()), now), db, dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
 }
 
-// The sample of another system goes in, less what is wrong with it, and a
-// second time changes nothing.
+// The sample files of another system are imported, except for the rows that are wrong, and a
+// second import changes nothing.
 func TestOldSoft(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const dir, golden = "testdata/oldsoft", "testdata/oldsoft/expected"
 		out := t.TempDir()
-		report := importing(t, db, dir, Options{Rejects: out})
+		report := runImport(t, db, dir, Options{Rejects: out})
 		if *updateGolden {
 			if err := os.RemoveAll(golden); err != nil {
 				t.Fatal(err)
@@ -64,7 +65,7 @@ func TestOldSoft(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want, got := contents(t, golden), contents(t, out)
+		want, got := readFiles(t, golden), readFiles(t, out)
 		for name := range want {
 			if got[name] != want[name] {
 				t.Errorf("%s:\n%s\nwant:\n%s", name, got[name], want[name])
@@ -78,31 +79,31 @@ func TestOldSoft(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 		}
-		for _, rule := range rulesOfMoney {
-			if n := number(t, db, rule); n != 0 {
-				t.Errorf("%d rows break a rule: %s", n, rule)
+		for _, query := range invariants {
+			if n := queryInt(t, db, query); n != 0 {
+				t.Errorf("%d rows are inconsistent: %s", n, query)
 			}
 		}
 		for _, query := range oldSoftRows {
-			if n := number(t, db, query); n != 1 {
-				t.Errorf("%d rows instead of one: %s", n, query)
+			if n := queryInt(t, db, query); n != 1 {
+				t.Errorf("%d rows, want 1: %s", n, query)
 			}
 		}
-		before := number(t, db, "SELECT count(*) FROM changes")
-		again := importing(t, db, dir, Options{Rejects: filepath.Join(out, "again")})
+		before := queryInt(t, db, "SELECT count(*) FROM changes")
+		again := runImport(t, db, dir, Options{Rejects: filepath.Join(out, "again")})
 		for _, f := range again.Files {
 			if f.Created+f.Updated > 0 || f.Unchanged+f.Rejected != f.Rows {
-				t.Errorf("the second time: %+v", f)
+				t.Errorf("second import: %+v", f)
 			}
 		}
-		if n := number(t, db, "SELECT count(*) FROM changes"); n != before {
-			t.Errorf("the second time %d changes were recorded", n-before)
+		if n := queryInt(t, db, "SELECT count(*) FROM changes"); n != before {
+			t.Errorf("the second import wrote %d changes", n-before)
 		}
 	})
 }
 
-// rulesOfMoney count the rows that break what has to hold after an import.
-var rulesOfMoney = []string{
+// invariants count the rows that are inconsistent with others. After an import there are none.
+var invariants = []string{
 	"SELECT count(*) FROM patients AS p WHERE (SELECT count(*) FROM accounts AS a WHERE a.patient_id = p.id) <> 1",
 	"SELECT count(*) FROM invoices AS i WHERE amount <> (SELECT coalesce(sum(total_price), 0) FROM invoice_items WHERE invoice_id = i.id)",
 	"SELECT count(*) FROM invoice_items WHERE total_price <> quantity * item_price",
@@ -117,7 +118,7 @@ var rulesOfMoney = []string{
 	"SELECT count(*) FROM patients WHERE search_text = '' OR last_name_folded = ''",
 }
 
-// oldSoftRows each find exactly one row.
+// oldSoftRows are queries that count exactly one row each after the import of the sample files.
 var oldSoftRows = []string{
 	"SELECT count(*) FROM patients WHERE legacy_id = '1001' AND first_name = 'José' AND last_name = 'Núñez' AND title = 'Mr' AND gender AND mobile_phone_normalized = '+441144960123' AND date_of_birth = '1961-12-25'",
 	"SELECT count(*) FROM patients WHERE legacy_id = '1002' AND last_name_folded = 'müller-gross' AND date_of_birth = '1958-03-02' AND address_line_1 = '2; Low Road' AND search_text LIKE '% muller-gross%'",

@@ -20,17 +20,17 @@ func TestMain(m *testing.M) {
 	pgtest.Main(m)
 }
 
-// kinds are the two kinds of database: the URL of a new one that has its tables.
-var kinds = map[string]func(t testing.TB) string{
+// databases return the URL of a new database with all tables, by dialect.
+var databases = map[string]func(t testing.TB) string{
 	"sqlite":   testdb.Migrated.SQLite,
 	"postgres": testdb.Migrated.Postgres,
 }
 
-// each runs test with an empty database of each kind.
-func each(t *testing.T, test func(t *testing.T, db *store.DB)) {
+// onEachDatabase runs a test on an empty PostgreSQL and an empty SQLite database.
+func onEachDatabase(t *testing.T, test func(t *testing.T, db *store.DB)) {
 	t.Helper()
 	t.Parallel()
-	for kind, url := range kinds {
+	for kind, url := range databases {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			test(t, open(t, url(t)))
@@ -38,8 +38,8 @@ func each(t *testing.T, test func(t *testing.T, db *store.DB)) {
 	}
 }
 
-// seeded opens a database with the demo's practices.
-func seeded(t testing.TB, kind string) *store.DB {
+// openDemo opens a database with the demo practices.
+func openDemo(t testing.TB, kind string) *store.DB {
 	t.Helper()
 	if kind == "sqlite" {
 		return open(t, testdb.Practice.SQLite(t))
@@ -47,14 +47,14 @@ func seeded(t testing.TB, kind string) *store.DB {
 	return open(t, testdb.Practice.Postgres(t))
 }
 
-// open opens a database until the test ends.
+// open opens a database, which is closed when the test ends.
 func open(t testing.TB, url string) *store.DB {
 	t.Helper()
 	return storetest.Open(t, url)
 }
 
-// number is the single number a query gives.
-func number(t testing.TB, db *store.DB, query string, args ...any) int {
+// queryInt returns the number that a query gives.
+func queryInt(t testing.TB, db *store.DB, query string, args ...any) int {
 	t.Helper()
 	var n int
 	if err := db.SQL.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
@@ -63,25 +63,25 @@ func number(t testing.TB, db *store.DB, query string, args ...any) int {
 	return n
 }
 
-// numbers checks the single number that each query gives.
-func numbers(t testing.TB, db *store.DB, wanted map[string]int) {
+// checkInts checks the number that each query gives.
+func checkInts(t testing.TB, db *store.DB, wanted map[string]int) {
 	t.Helper()
 	for query, want := range wanted {
-		if got := number(t, db, query); got != want {
+		if got := queryInt(t, db, query); got != want {
 			t.Errorf("%s: %d, want %d", query, got, want)
 		}
 	}
 }
 
-func execute(t testing.TB, db *store.DB, statement string, args ...any) {
+func execSQL(t testing.TB, db *store.DB, statement string, args ...any) {
 	t.Helper()
 	if _, err := db.SQL.ExecContext(t.Context(), statement, args...); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }
 
-// contents are the files of a directory.
-func contents(t testing.TB, dir string) map[string]string {
+// readFiles returns the contents of the files in a directory by name.
+func readFiles(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -98,7 +98,7 @@ func contents(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// at is a literal time.
+// at returns the time of an RFC 3339 literal.
 func at(s string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -107,6 +107,6 @@ func at(s string) time.Time {
 	return t
 }
 
-// patientsByName is the part of a mapping for patients of whom the file has names alone.
+// patientsByName is the part of a mapping for a file of patients that has only their names.
 const patientsByName = `  - {file: patients.csv, entity: patients, constants: {payment_plan_id: Private, ethnicity: "99", title: Mr, gender: m, address_line_1: 1 Road, postcode: X1 1XX, date_of_birth: "1990-01-02"}}
 `

@@ -15,48 +15,49 @@ import (
 	"github.com/go-faster/yaml"
 )
 
-// Guide describes mappings, and what becomes of the rows of files.
+// Guide is the documentation of mappings.
 //
 //go:embed mapping.md
 var Guide string
 
-// mapping says how the files of another system are read: see mapping.md. JSON is YAML too.
+// mapping is the content of mapping.yaml; mapping.md describes it. The decoder also reads JSON.
 type mapping struct {
 	Source   string        `yaml:"source"`
 	Practice string        `yaml:"practice"`
 	LooseIDs bool          `yaml:"loose_ids"`
-	Reading  reading       `yaml:",inline"`
+	Format   format        `yaml:",inline"`
 	Files    []fileMapping `yaml:"files"`
 }
 
-// reading is how texts are read: of all files, or of one.
-type reading struct {
+// format says how files write values: all of them, or one.
+type format struct {
 	Encoding    string   `yaml:"encoding"`
 	Delimiter   string   `yaml:"delimiter"`
 	Dates       []string `yaml:"dates"`
 	Times       []string `yaml:"times"`
 	TimeZone    string   `yaml:"time_zone"`
 	DecimalMark string   `yaml:"decimal_mark"`
-	Nulls       texts    `yaml:"nulls"`
+	Nulls       words    `yaml:"nulls"`
 }
 
-// over is how one file is read: as it says itself, else as all are.
-func (r reading) over(all reading) reading {
-	return reading{
-		Encoding: cmp.Or(r.Encoding, all.Encoding), Delimiter: cmp.Or(r.Delimiter, all.Delimiter),
-		Dates: own(r.Dates, all.Dates), Times: own(r.Times, all.Times), TimeZone: cmp.Or(r.TimeZone, all.TimeZone),
-		DecimalMark: cmp.Or(r.DecimalMark, all.DecimalMark), Nulls: own(r.Nulls, all.Nulls),
+// orElse returns the format of one file: its own settings, or else those of all files.
+func (f format) orElse(all format) format {
+	return format{
+		Encoding: cmp.Or(f.Encoding, all.Encoding), Delimiter: cmp.Or(f.Delimiter, all.Delimiter),
+		Dates: orElse(f.Dates, all.Dates), Times: orElse(f.Times, all.Times), TimeZone: cmp.Or(f.TimeZone, all.TimeZone),
+		DecimalMark: cmp.Or(f.DecimalMark, all.DecimalMark), Nulls: orElse(f.Nulls, all.Nulls),
 	}
 }
 
-// own is a list that is there, though it may be empty, or else the general one.
-func own[L ~[]string](list, general L) L {
+// orElse returns list, which may be empty, or fallback if list is nil.
+func orElse[L ~[]string](list, fallback L) L {
 	if list == nil {
-		return general
+		return fallback
 	}
 	return list
 }
 
+// fileMapping describes one file, or some records of it.
 type fileMapping struct {
 	File      string            `yaml:"file"`
 	Entity    string            `yaml:"entity"`
@@ -65,11 +66,11 @@ type fileMapping struct {
 	Columns   columnList        `yaml:"columns"`
 	Constants map[string]string `yaml:"constants"`
 	Only      map[string]names  `yaml:"only"`
-	Reading   reading           `yaml:",inline"`
+	Format    format            `yaml:",inline"`
 }
 
-// columnMapping is where one column of a file goes. A column may be listed several times, and a
-// field too.
+// columnMapping maps one column of a file to one field. A column may have several, and so may a
+// field.
 type columnMapping struct {
 	column string // as in the header
 
@@ -85,106 +86,121 @@ type columnMapping struct {
 	Hundredths bool              `yaml:"hundredths"`
 }
 
-// columnMembers are the members of a columnMapping.
-var columnMembers = []string{"field", "match", "values", "default", "dates", "times", "by", "missing", "negate", "hundredths"}
+// columnOptions are the YAML keys of a columnMapping.
+var columnOptions = []string{"field", "match", "values", "default", "dates", "times", "by", "missing", "negate", "hundredths"}
 
-// yamlNull is the tag of what is nothing in YAML.
-const yamlNull = "!!null"
+const yamlNull = "!!null" // the tag of null in YAML
 
-// names is a name or a list of names; null is none, and in a list the empty one.
+// names is a list of names. One name may stand alone, null is no name, and null in a list is "".
 type names []string
 
-// UnmarshalYAML reads either form.
+// UnmarshalYAML reads a name or a list.
 func (n *names) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind != yaml.ScalarNode {
-		return readTexts((*[]string)(n), node, true)
+	if node.Kind == yaml.ScalarNode {
+		if node.Tag != yamlNull {
+			*n = names{node.Value}
+		}
+		return nil
 	}
-	if node.Tag != yamlNull {
-		*n = names{node.Value}
+	items, err := scalars(node)
+	*n = names{}
+	for _, item := range items {
+		name := item.Value
+		if item.Tag == yamlNull {
+			name = ""
+		}
+		*n = append(*n, name)
 	}
-	return nil
+	return err
 }
 
-// texts is a list in which a word like NULL, which YAML has for nothing, is that word.
-type texts []string
+// words is a list of words, in which NULL and ~ are words and not null.
+type words []string
 
 // UnmarshalYAML takes the words as they are written.
-func (t *texts) UnmarshalYAML(node *yaml.Node) error { return readTexts((*[]string)(t), node, false) }
-
-// readTexts reads a list of words, in which null may be the empty one.
-func readTexts(list *[]string, node *yaml.Node, null bool) error {
-	if node.Kind != yaml.SequenceNode {
-		return fmt.Errorf("line %d: must be a list", node.Line)
+func (w *words) UnmarshalYAML(node *yaml.Node) error {
+	items, err := scalars(node)
+	*w = words{}
+	for _, item := range items {
+		*w = append(*w, item.Value)
 	}
-	*list = []string{}
-	for _, word := range node.Content {
-		switch {
-		case word.Kind != yaml.ScalarNode:
-			return fmt.Errorf("line %d: must be a list of texts", word.Line)
-		case null && word.Tag == yamlNull:
-			*list = append(*list, "")
-		default:
-			*list = append(*list, word.Value)
-		}
-	}
-	return nil
+	return err
 }
 
-// columnList keeps the order in which columns are listed.
+// scalars returns the items of a list of scalars.
+func scalars(list *yaml.Node) ([]*yaml.Node, error) {
+	if list.Kind != yaml.SequenceNode {
+		return nil, fmt.Errorf("line %d: must be a list", list.Line)
+	}
+	for _, item := range list.Content {
+		if item.Kind != yaml.ScalarNode {
+			return nil, fmt.Errorf("line %d: must be a list of texts", item.Line)
+		}
+	}
+	return list.Content, nil
+}
+
+// columnList holds columns in the order of the mapping.
 type columnList []columnMapping
 
-// UnmarshalYAML reads a hash from a column to a field, to the members of a columnMapping, to a
-// list of those, or to null for a column to leave out.
+// UnmarshalYAML reads a mapping from columns to their fields.
 func (l *columnList) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: columns must be a hash from the name of a column to a field", node.Line)
+		return fmt.Errorf("line %d: columns must map the name of each column to a field", node.Line)
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		column, targets := node.Content[i].Value, node.Content[i+1:i+2]
-		if targets[0].Kind == yaml.SequenceNode {
-			targets = targets[0].Content
+		column, fields := node.Content[i].Value, node.Content[i+1:i+2]
+		if fields[0].Kind == yaml.SequenceNode {
+			fields = fields[0].Content
 		}
-		for _, target := range targets {
-			m := columnMapping{column: column}
-			switch target.Kind {
-			case yaml.ScalarNode:
-				if target.Tag != yamlNull {
-					m.Field = target.Value
-				}
-			case yaml.MappingNode:
-				// The decoder does not check a node that decodes itself.
-				for k := 0; k < len(target.Content); k += 2 {
-					if name := target.Content[k]; !slices.Contains(columnMembers, name.Value) {
-						return fmt.Errorf("line %d: %q is none of: %s", name.Line, name.Value, strings.Join(columnMembers, ", "))
-					}
-				}
-				if err := target.Decode(&m); err != nil {
-					return err
-				}
-			default:
-				return fmt.Errorf("line %d: the column %s must go to a field", target.Line, column)
+		for _, field := range fields {
+			c, err := readColumnMapping(column, field)
+			if err != nil {
+				return err
 			}
-			*l = append(*l, m)
+			*l = append(*l, c)
 		}
 	}
 	return nil
 }
 
-// MappingError is everything that is wrong with a mapping and the headers of the files it names,
-// a line each.
+// readColumnMapping reads what one column is mapped to: a field, a field with options, or null to
+// ignore the column.
+func readColumnMapping(column string, node *yaml.Node) (columnMapping, error) {
+	c := columnMapping{column: column}
+	switch node.Kind {
+	case yaml.ScalarNode:
+		if node.Tag != yamlNull {
+			c.Field = node.Value
+		}
+		return c, nil
+	case yaml.MappingNode:
+		// KnownFields has no effect on a node that decodes itself.
+		for i := 0; i < len(node.Content); i += 2 {
+			if key := node.Content[i]; !slices.Contains(columnOptions, key.Value) {
+				return c, fmt.Errorf("line %d: %q is none of: %s", key.Line, key.Value, strings.Join(columnOptions, ", "))
+			}
+		}
+		err := node.Decode(&c)
+		return c, err
+	}
+	return c, fmt.Errorf("line %d: column %s must be mapped to a field", node.Line, column)
+}
+
+// MappingError lists all mistakes in a mapping, compared with the headers of its files.
 type MappingError []string
 
-// Error lists the mistakes.
+// Error returns one line for each mistake.
 func (m MappingError) Error() string {
-	return "the mapping cannot be used:\n  " + strings.Join(m, "\n  ")
+	return "the mapping is invalid:\n  " + strings.Join(m, "\n  ")
 }
 
 func (m *MappingError) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
 
-// ErrNoMapping is returned for a directory without a mapping.
+// ErrNoMapping is returned by FindMapping and Import for a directory without a mapping.
 var ErrNoMapping = errors.New("there is neither a mapping.yaml nor the manifest.json of an export")
 
-// FindMapping returns the path of the mapping in dir.
+// FindMapping returns the path of the mapping in dir, or ErrNoMapping.
 func FindMapping(dir string) (path string, err error) {
 	for _, name := range []string{"mapping.yaml", "mapping.yml", "mapping.json"} {
 		path = filepath.Join(dir, name)
@@ -195,7 +211,8 @@ func FindMapping(dir string) (path string, err error) {
 	return "", fmt.Errorf("%s: %w", dir, ErrNoMapping)
 }
 
-// readMapping reads the mapping at path, or the one in dir for "".
+// readMapping reads the mapping at path, or if that is "", the one in dir. It also returns the
+// bytes of the file.
 func readMapping(dir, path string) (m mapping, content []byte, err error) {
 	if path == "" {
 		if path, err = FindMapping(dir); err != nil {

@@ -9,23 +9,22 @@ import (
 	"chairside/internal/store"
 )
 
-// The words for no value are taken as they are written, also those that are no
-// value in YAML.
+// Words for no value are read as they are written, even those that are null in YAML.
 func TestNullWords(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"mapping.yaml": "source: old\nnulls: [NULL, ~, n/a, '\\N', 0]\n"})
+	dir := writeFiles(t, map[string]string{"mapping.yaml": "source: old\nnulls: [NULL, ~, n/a, '\\N', 0]\n"})
 	m, _, err := readMapping(dir, filepath.Join(dir, "mapping.yaml"))
-	if want := []string{"NULL", "~", "n/a", `\N`, "0"}; err != nil || !slices.Equal(m.Reading.Nulls, want) {
-		t.Errorf("the words are %q %v, want %q", m.Reading.Nulls, err, want)
+	if want := []string{"NULL", "~", "n/a", `\N`, "0"}; err != nil || !slices.Equal(m.Format.Nulls, want) {
+		t.Errorf("the words are %q %v, want %q", m.Format.Nulls, err, want)
 	}
 }
 
-// Titles may stand above the header. Lines are those of the whole file, and
-// rejects have none above theirs.
+// The header may be below other lines. Line numbers count those, too. The file of rejects
+// starts with its header.
 func TestLinesAboveTheHeader(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 files:
@@ -34,30 +33,30 @@ files:
 			"sources.csv": "\ufeff\"Sources; all\";;\nas of, 1 July,,,,\n\nid;name;active\n1;Web;yes\n2;;no\n3;Friend;perhaps\n",
 		})
 		o := Options{Rejects: t.TempDir()}
-		if f := importing(t, db, dir, o).Files[0]; f.Created != 1 || f.Rejected != 2 {
+		if f := runImport(t, db, dir, o).Files[0]; f.Created != 1 || f.Rejected != 2 {
 			t.Errorf("%+v", f)
 		}
-		rejects := contents(t, o.Rejects)["sources.csv"]
+		rejects := readFiles(t, o.Rejects)["sources.csv"]
 		if want := "line,field,reason,id,name,active\n6,name,can't be blank,2,,no\n7,active,must be yes or no,3,Friend,perhaps\n"; rejects != want {
 			t.Errorf("the rejects are %s", rejects)
 		}
 		rewrite(t, dir, "sources.csv", strings.NewReplacer("2,,no", "2,Paper,no", "perhaps", "yes").Replace(rejects))
-		if f := importing(t, db, dir, Options{}).Files[0]; f.Created != 2 || f.Rejected != 0 {
-			t.Errorf("mended: %+v", f)
+		if f := runImport(t, db, dir, Options{}).Files[0]; f.Created != 2 || f.Rejected != 0 {
+			t.Errorf("corrected: %+v", f)
 		}
 		rewrite(t, dir, "sources.csv", "id;name\n1;Web\n")
 		if _, err := Import(t.Context(), db, dir, o); err == nil || !strings.Contains(err.Error(), "sources.csv: header: there is no line 4") {
-			t.Errorf("a file without the line: %v", err)
+			t.Errorf("a file that is too short: %v", err)
 		}
 	})
 }
 
-// A file with the mark of UTF-8 is that, though its neighbours are not. Spaces in
-// headers are of several kinds, line breaks among them.
-func TestMarkedFile(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// A byte order mark of UTF-8 takes precedence over the encoding of the mapping. Column names
+// match whatever white space they have.
+func TestByteOrderMark(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 encoding: windows-1252
@@ -68,23 +67,24 @@ files:
 			"sources.csv":    "\ufeffid;\"Nom\nusuel\";Notes\u00a0du\u00a0médecin\n1;Médecin;été\n",
 			"categories.csv": "id;Libell\xe9\n1;Proth\xe8se\n",
 		})
-		importing(t, db, dir, Options{})
+		runImport(t, db, dir, Options{})
 		for _, query := range []string{
 			"SELECT count(*) FROM acquisition_sources WHERE name = 'Médecin' AND notes = 'été'",
 			"SELECT count(*) FROM treatment_categories WHERE name = 'Prothèse'",
 		} {
-			if n := number(t, db, query); n != 1 {
-				t.Errorf("%d rows: %s", n, query)
+			if n := queryInt(t, db, query); n != 1 {
+				t.Errorf("%d rows, want 1: %s", n, query)
 			}
 		}
 	})
 }
 
-// A word of the mapping that no row could have is told before any is read.
-func TestWordsOfTheMapping(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// Constants, defaults and translations that every row would be rejected for are mistakes in the
+// mapping.
+func TestInvalidTextsOfTheMapping(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 dates: [DD/MM/YYYY]
@@ -108,10 +108,10 @@ files:
 			"invoices.csv": "id,patient_id,dated_on,state\n",
 		})
 		_, err := Import(t.Context(), db, dir, Options{})
-		const want = `the mapping cannot be used:
+		const want = `the mapping is invalid:
   patients.csv: sex: "femail" for gender must be male or female
   patients.csv: months: "36" for dentist_recall_interval must be between 0 and 24
-  patients.csv: constants: "31/02/1990" for date_of_birth is not a date of the forms YYYY-MM-DD, DD/MM/YYYY
+  patients.csv: constants: "31/02/1990" for date_of_birth is not a date in one of the formats YYYY-MM-DD, DD/MM/YYYY
   patients.csv: constants: "unknown" for ethnicity must be a code of one or two letters or digits
   diary.csv: status: "Booked" for state must be one of: Pending, Confirmed, Arrived, In surgery, Completed, Cancelled, Did not attend
   invoices.csv: state: "cancelled" for status must be one of: new, sent, part_paid, paid, void`
@@ -121,12 +121,12 @@ files:
 	})
 }
 
-// What other systems keep in one column is taken apart.
+// A column can be split into several fields.
 func TestPartsOfColumns(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		constants := strings.Replace(patientsByName, "constants: {", `columns: {Name: [{field: last_name, match: "^([^,]+),[^,]+$"}, {field: first_name, match: "^[^,]+, *([^,]+)$"}], Recall: {field: dentist_recall_interval, match: '^\d+'}}, constants: {`, 1)
-		dir := files(t, map[string]string{
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\ndates: [DD/MM/YYYY]\nfiles:\n" + constants + `  - file: diary.csv
     entity: appointments
     columns:
@@ -141,15 +141,15 @@ func TestPartsOfColumns(t *testing.T) {
 		})
 		for range 2 {
 			out := t.TempDir()
-			report := importing(t, db, dir, Options{Rejects: out})
-			rejects := contents(t, out)
-			if want := "4,\"last_name, first_name\",\"last_name has no part like ^([^,]+),[^,]+$; first_name has no part like ^[^,]+, *([^,]+)$\",3,"; !strings.Contains(rejects["patients.csv"], want) || report.Rejected() != 2 {
+			report := runImport(t, db, dir, Options{Rejects: out})
+			rejects := readFiles(t, out)
+			if want := "4,\"last_name, first_name\",\"last_name does not match ^([^,]+),[^,]+$; first_name does not match ^[^,]+, *([^,]+)$\",3,"; !strings.Contains(rejects["patients.csv"], want) || report.Rejected() != 2 {
 				t.Errorf("%+v %v", report, rejects)
 			}
 			if want := "4,\"finish_time, patient_id\","; !strings.Contains(rejects["diary.csv"], want) {
 				t.Errorf("%s", rejects["diary.csv"])
 			}
-			numbers(t, db, map[string]int{
+			checkInts(t, db, map[string]int{
 				"SELECT count(*) FROM patients WHERE last_name = 'Ford' AND first_name = 'Al' AND dentist_recall_interval = 6":             1,
 				"SELECT count(*) FROM patients WHERE last_name = 'van der Berg' AND first_name = 'Bo' AND dentist_recall_interval IS NULL": 1,
 				"SELECT duration FROM appointments WHERE patient_id IS NOT NULL AND reason = 'Exam'":                                       30,
@@ -158,7 +158,7 @@ func TestPartsOfColumns(t *testing.T) {
 		}
 		rewrite(t, dir, "mapping.yaml", "source: old\nfiles:\n"+strings.Replace(patientsByName, "constants", `columns: {Name: [{field: last_name, match: "(.+"}, {field: first_name, match: "(.)(.)"}], id: {field: legacy_id, match: x}}, constants`, 1))
 		_, err := Import(t.Context(), db, dir, Options{})
-		for _, want := range []string{"Name: match: error parsing regexp: missing closing )", "has more than one part in brackets", "id: an id is taken as it is"} {
+		for _, want := range []string{"Name: match: error parsing regexp: missing closing )", "has more than one group", "id: an id cannot have match, values or default"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}

@@ -10,7 +10,7 @@ import (
 	"chairside/internal/store"
 )
 
-// moneyFiles are how the files of TestChangedMoney are read.
+// moneyFiles are the mappings of the files of TestChangedMoney.
 var moneyFiles = map[string]string{
 	"st.csv":  `{file: st.csv, entity: sites, id: No, columns: {No: name}}`,
 	"pt.csv":  `{file: pt.csv, entity: patients, id: No, columns: {No: last_name, St: site_id}, constants: {title: Mr, first_name: A, date_of_birth: 1980-01-01, gender: male, ethnicity: "99", address_line_1: X, postcode: BA1, payment_plan_id: Private}}`,
@@ -25,7 +25,7 @@ var moneyHeaders = map[string]string{
 	"st.csv": "No", "pt.csv": "No,St", "inv.csv": "No,Pt,D,Tot,S", "it.csv": "No,Inv,T,P", "pay.csv": "No,Pt,D,A,Inv,V", "sum.csv": "No,Pt,D,A,V", "al.csv": "P,I,A",
 }
 
-// delivery has the lines of some files, with spaces between them.
+// delivery is a set of files, with the lines of each separated by spaces.
 type delivery map[string]string
 
 func (d delivery) dir(t *testing.T) string {
@@ -37,11 +37,11 @@ func (d delivery) dir(t *testing.T) string {
 		content[name] = strings.Join(append([]string{moneyHeaders[name]}, strings.Fields(d[name])...), "\n") + "\n"
 	}
 	content["mapping.yaml"] = mapping
-	return files(t, content)
+	return writeFiles(t, content)
 }
 
-// Whatever was delivered before: what a changed delivery says is what there is,
-// as if nothing had been there, and the same again changes nothing.
+// After a changed delivery, the database is as if the changed files were the first ones.
+// Importing them again changes nothing.
 func TestChangedMoney(t *testing.T) {
 	const (
 		day1, day2 = "2026-02-01", "2026-02-02"
@@ -62,166 +62,166 @@ func TestChangedMoney(t *testing.T) {
 		}
 		return strings.Join(lines, " ")
 	}
-	and := func(d delivery, more delivery) delivery {
+	merge := func(d, more delivery) delivery {
 		d = maps.Clone(d)
 		maps.Copy(d, more)
 		return d
 	}
 	base := delivery{"st.csv": "North", "pt.csv": "1, 2,North 3,"}
-	first := and(base, delivery{"inv.csv": invoices, "it.csv": items})
+	first := merge(base, delivery{"inv.csv": invoices, "it.csv": items})
 	paying := pays("P1,1,50,I1,N", "P2,1,30,I2,N", "P3,1,40,I3,N")
 	for _, test := range []struct {
 		name   string
 		before []delivery
 		last   delivery
-		fresh  delivery // all that holds in the end
+		same   delivery // the delivery that gives the same result in an empty database
 	}{
 		{
 			"headers after items",
-			[]delivery{and(first, delivery{"pay.csv": paying})},
+			[]delivery{merge(first, delivery{"pay.csv": paying})},
 			delivery{"inv.csv": invoices + " I4,2," + day1 + ",7.50,"},
 			nil,
 		},
 		{
 			"items after headers",
-			[]delivery{and(base, delivery{"inv.csv": invoices, "pay.csv": paying})},
+			[]delivery{merge(base, delivery{"inv.csv": invoices, "pay.csv": paying})},
 			delivery{"it.csv": "1,I3,x,15 2,I1,y,20 3,I2,z,30 4,I3,x,25"},
-			and(base, delivery{"inv.csv": invoices, "it.csv": "1,I3,x,15 2,I1,y,20 3,I2,z,30 4,I3,x,25", "pay.csv": paying}),
+			merge(base, delivery{"inv.csv": invoices, "it.csv": "1,I3,x,15 2,I1,y,20 3,I2,z,30 4,I3,x,25", "pay.csv": paying}),
 		},
 		{
-			"other headers",
-			[]delivery{and(base, delivery{"inv.csv": invoices, "pay.csv": paying})},
+			"changed headers",
+			[]delivery{merge(base, delivery{"inv.csv": invoices, "pay.csv": paying})},
 			delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying},
-			and(base, delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying}),
+			merge(base, delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying}),
 		},
 		{
 			"lower headers alone",
-			[]delivery{and(base, delivery{"inv.csv": invoices, "pay.csv": paying})},
+			[]delivery{merge(base, delivery{"inv.csv": invoices, "pay.csv": paying})},
 			delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25")},
-			and(base, delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying}),
+			merge(base, delivery{"inv.csv": strings.ReplaceAll(invoices, ",40", ",25"), "pay.csv": paying}),
 		},
 		{
 			"lower items alone",
-			[]delivery{and(first, delivery{"sum.csv": sums("P1,1,50,N", "P2,1,10,N"), "al.csv": "P1,I1,20 P1,I2,30 P2,I3,10"})},
+			[]delivery{merge(first, delivery{"sum.csv": sums("P1,1,50,N", "P2,1,10,N"), "al.csv": "P1,I1,20 P1,I2,30 P2,I3,10"})},
 			delivery{"it.csv": strings.ReplaceAll(items, "b,30", "b,20")},
-			and(base, delivery{"inv.csv": invoices, "it.csv": strings.ReplaceAll(items, "b,30", "b,20"), "sum.csv": sums("P1,1,50,N", "P2,1,10,N"), "al.csv": "P1,I1,20 P1,I2,30 P2,I3,10"}),
+			merge(base, delivery{"inv.csv": invoices, "it.csv": strings.ReplaceAll(items, "b,30", "b,20"), "sum.csv": sums("P1,1,50,N", "P2,1,10,N"), "al.csv": "P1,I1,20 P1,I2,30 P2,I3,10"}),
 		},
 		{
-			"a payment for another invoice",
-			[]delivery{and(first, delivery{"pay.csv": pays("P1,1,50,I1,N")})},
+			"payment pays another invoice",
+			[]delivery{merge(first, delivery{"pay.csv": pays("P1,1,50,I1,N")})},
 			delivery{"pay.csv": pays("P1,1,50,I3,N")},
-			and(first, delivery{"pay.csv": pays("P1,1,50,I3,N")}),
+			merge(first, delivery{"pay.csv": pays("P1,1,50,I3,N")}),
 		},
 		{
-			"payments that change places",
-			[]delivery{and(first, delivery{"pay.csv": paying})},
+			"payments swap invoices",
+			[]delivery{merge(first, delivery{"pay.csv": paying})},
 			delivery{"pay.csv": pays("P1,1,50,I3,N", "P2,1,30,I1,N", "P3,1,40,I2,N")},
-			and(first, delivery{"pay.csv": pays("P1,1,50,I3,N", "P2,1,30,I1,N", "P3,1,40,I2,N")}),
+			merge(first, delivery{"pay.csv": pays("P1,1,50,I3,N", "P2,1,30,I1,N", "P3,1,40,I2,N")}),
 		},
 		{
-			"a lower payment for nothing",
-			[]delivery{and(first, delivery{"pay.csv": paying})},
+			"lower payment of no invoice",
+			[]delivery{merge(first, delivery{"pay.csv": paying})},
 			delivery{"pay.csv": pays("P3,1,15,,N")},
-			and(first, delivery{"pay.csv": pays("P1,1,50,I1,N", "P2,1,30,I2,N", "P3,1,15,,N")}),
+			merge(first, delivery{"pay.csv": pays("P1,1,50,I1,N", "P2,1,30,I2,N", "P3,1,15,,N")}),
 		},
 		{
-			"a payment instead of a voided one",
-			[]delivery{and(first, delivery{"pay.csv": paying})},
+			"payment replaces a deleted one",
+			[]delivery{merge(first, delivery{"pay.csv": paying})},
 			delivery{"pay.csv": pays("P2,1,30,I2,Y", "P5,1,30,I2,N")},
-			and(first, delivery{"pay.csv": pays("P1,1,50,I1,N", "P2,1,30,I2,Y", "P3,1,40,I3,N", "P5,1,30,I2,N")}),
+			merge(first, delivery{"pay.csv": pays("P1,1,50,I1,N", "P2,1,30,I2,Y", "P3,1,40,I3,N", "P5,1,30,I2,N")}),
 		},
 		{
-			"a payment that was voided and is not",
-			[]delivery{and(first, delivery{"pay.csv": paying}), {"pay.csv": pays("P2,1,30,I2,Y")}},
+			"deleted payment is restored",
+			[]delivery{merge(first, delivery{"pay.csv": paying}), {"pay.csv": pays("P2,1,30,I2,Y")}},
 			delivery{"pay.csv": paying},
-			and(first, delivery{"pay.csv": paying}),
+			merge(first, delivery{"pay.csv": paying}),
 		},
 		{
-			"a void invoice",
-			[]delivery{and(first, delivery{"pay.csv": paying})},
+			"invoice becomes void",
+			[]delivery{merge(first, delivery{"pay.csv": paying})},
 			delivery{"inv.csv": strings.ReplaceAll(invoices, ",30,", ",30,void")},
-			and(first, delivery{"inv.csv": strings.ReplaceAll(invoices, ",30,", ",30,void"), "pay.csv": paying}),
+			merge(first, delivery{"inv.csv": strings.ReplaceAll(invoices, ",30,", ",30,void"), "pay.csv": paying}),
 		},
 		{
-			"a void invoice that is not",
-			[]delivery{and(first, delivery{"pay.csv": paying}), {"inv.csv": strings.ReplaceAll(invoices, ",30,", ",30,void")}},
+			"void invoice is restored",
+			[]delivery{merge(first, delivery{"pay.csv": paying}), {"inv.csv": strings.ReplaceAll(invoices, ",30,", ",30,void")}},
 			delivery{"inv.csv": invoices, "pay.csv": paying},
-			and(first, delivery{"pay.csv": paying}),
+			merge(first, delivery{"pay.csv": paying}),
 		},
 		{
-			"lower payments and what they explain",
-			[]delivery{and(first, delivery{"sum.csv": sums("P1,1,50,N", "P2,1,10,N"), "al.csv": "P1,I1,20 P1,I2,30 P2,I3,10"})},
+			"lower payments and explanations",
+			[]delivery{merge(first, delivery{"sum.csv": sums("P1,1,50,N", "P2,1,10,N"), "al.csv": "P1,I1,20 P1,I2,30 P2,I3,10"})},
 			delivery{"sum.csv": sums("P1,1,25,N", "P2,1,10,Y", "P3,1,40,N"), "al.csv": "P1,I1,20 P1,I2,5 P2,I3,10 P3,I3,40"},
-			and(first, delivery{"sum.csv": sums("P1,1,25,N", "P2,1,10,Y", "P3,1,40,N"), "al.csv": "P1,I1,20 P1,I2,5 P2,I3,10 P3,I3,40"}),
+			merge(first, delivery{"sum.csv": sums("P1,1,25,N", "P2,1,10,Y", "P3,1,40,N"), "al.csv": "P1,I1,20 P1,I2,5 P2,I3,10 P3,I3,40"}),
 		},
 		{
-			"a payment that is explained again",
-			[]delivery{and(first, delivery{"sum.csv": sums("P2,1,10,N"), "al.csv": "P2,I3,10"}), {"sum.csv": sums("P2,1,10,Y"), "al.csv": "P2,I3,10"}},
+			"restored payment is explained again",
+			[]delivery{merge(first, delivery{"sum.csv": sums("P2,1,10,N"), "al.csv": "P2,I3,10"}), {"sum.csv": sums("P2,1,10,Y"), "al.csv": "P2,I3,10"}},
 			delivery{"sum.csv": sums("P2,1,10,N"), "al.csv": "P2,I3,10"},
-			and(first, delivery{"sum.csv": sums("P2,1,10,N"), "al.csv": "P2,I3,10"}),
+			merge(first, delivery{"sum.csv": sums("P2,1,10,N"), "al.csv": "P2,I3,10"}),
 		},
 		{
-			"more explained than there is",
-			[]delivery{and(first, delivery{"sum.csv": sums("P1,1,50,N"), "al.csv": "P1,I1,20 P1,I2,30"})},
+			"explanations exceed the invoice",
+			[]delivery{merge(first, delivery{"sum.csv": sums("P1,1,50,N"), "al.csv": "P1,I1,20 P1,I2,30"})},
 			delivery{"it.csv": "1,I1,a,20 2,I2,b,5 3,I3,c,40", "al.csv": "P1,I1,20 P1,I2,30"},
-			and(base, delivery{"inv.csv": invoices, "it.csv": "1,I1,a,20 2,I2,b,5 3,I3,c,40", "sum.csv": sums("P1,1,50,N"), "al.csv": "P1,I1,20 P1,I2,30"}),
+			merge(base, delivery{"inv.csv": invoices, "it.csv": "1,I1,a,20 2,I2,b,5 3,I3,c,40", "sum.csv": sums("P1,1,50,N"), "al.csv": "P1,I1,20 P1,I2,30"}),
 		},
 		{
-			"another patient",
+			"invoice of another patient",
 			[]delivery{first},
 			delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2")},
-			and(first, delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2")}),
+			merge(first, delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2")}),
 		},
 		{
-			"another patient, who paid",
-			[]delivery{and(first, delivery{"pay.csv": paying})},
+			"invoice and payment of another patient",
+			[]delivery{merge(first, delivery{"pay.csv": paying})},
 			delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2"), "pay.csv": strings.ReplaceAll(paying, "P1,1", "P1,2")},
-			and(first, delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2"), "pay.csv": strings.ReplaceAll(paying, "P1,1", "P1,2")}),
+			merge(first, delivery{"inv.csv": strings.ReplaceAll(invoices, "I1,1", "I1,2"), "pay.csv": strings.ReplaceAll(paying, "P1,1", "P1,2")}),
 		},
 		{
-			"another day",
+			"invoice of another day",
 			[]delivery{first},
 			delivery{"inv.csv": strings.ReplaceAll(invoices, day1, day2)},
-			and(first, delivery{"inv.csv": strings.ReplaceAll(invoices, day1, day2)}),
+			merge(first, delivery{"inv.csv": strings.ReplaceAll(invoices, day1, day2)}),
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			each(t, func(t *testing.T, db *store.DB) {
-				bright(t, db)
+			onEachDatabase(t, func(t *testing.T, db *store.DB) {
+				createPractice(t, db)
 				for _, d := range test.before {
-					importing(t, db, d.dir(t), Options{})
+					runImport(t, db, d.dir(t), Options{})
 				}
-				importing(t, db, test.last.dir(t), Options{})
+				runImport(t, db, test.last.dir(t), Options{})
 				got := money(t, db)
 				want := strings.Split(headersAfterItems, "\n")
-				if test.fresh != nil {
-					calm := open(t, kinds["sqlite"](t))
-					bright(t, calm)
-					importing(t, calm, test.fresh.dir(t), Options{})
-					want = money(t, calm)
+				if test.same != nil {
+					fresh := open(t, databases["sqlite"](t))
+					createPractice(t, fresh)
+					runImport(t, fresh, test.same.dir(t), Options{})
+					want = money(t, fresh)
 				}
 				if !slices.Equal(got, want) {
 					t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 				}
-				for _, rule := range rulesOfMoney {
-					if n := number(t, db, rule); n != 0 {
-						t.Errorf("%d rows break a rule: %s", n, rule)
+				for _, query := range invariants {
+					if n := queryInt(t, db, query); n != 0 {
+						t.Errorf("%d rows are inconsistent: %s", n, query)
 					}
 				}
-				before := number(t, db, "SELECT count(*) FROM changes")
-				importing(t, db, test.last.dir(t), Options{})
-				if n := number(t, db, "SELECT count(*) FROM changes"); n != before {
-					t.Errorf("the same again made %d changes", n-before)
+				before := queryInt(t, db, "SELECT count(*) FROM changes")
+				runImport(t, db, test.last.dir(t), Options{})
+				if n := queryInt(t, db, "SELECT count(*) FROM changes"); n != before {
+					t.Errorf("the second import wrote %d changes", n-before)
 				}
 				if again := money(t, db); !slices.Equal(again, got) {
-					t.Errorf("the same again came to\n%s\ninstead of\n%s", strings.Join(again, "\n"), strings.Join(got, "\n"))
+					t.Errorf("after the second import:\n%s\nwant\n%s", strings.Join(again, "\n"), strings.Join(got, "\n"))
 				}
 			})
 		})
 	}
 }
 
-// headersAfterItems is what there is where no single delivery has it all.
+// headersAfterItems is the result of the case that no single delivery can give.
 const headersAfterItems = `balance 1 30.00
 balance 2 -7.50
 balance 3 0.00
@@ -240,7 +240,7 @@ payment P1 1 50.00 30.00 false
 payment P2 1 30.00 0.00 false
 payment P3 1 40.00 0.00 false`
 
-// money is what a practice has of it, by the names of the other system.
+// money returns the invoices, payments and balances in a database as lines, by legacy ID.
 func money(t *testing.T, db *store.DB) (lines []string) {
 	t.Helper()
 	const invoice = "(SELECT legacy_id FROM imported_records WHERE resource = 'invoices' AND record_id = CAST(x.invoice_id AS text))"
@@ -287,13 +287,12 @@ func money(t *testing.T, db *store.DB) (lines []string) {
 	return lines
 }
 
-// A payment whose file names no patient is the patient's of the invoice it pays,
-// and goes with that.
-func TestPaymentsOfInvoices(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+// A payment without a patient belongs to the patient of its invoice, also when that changes.
+func TestPaymentTakesPatientFromInvoice(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const invoices = "id,patient_id,dated_on,amount,amount_outstanding\n"
-		dir := files(t, map[string]string{
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 files:
@@ -306,14 +305,14 @@ files:
 		})
 		for _, patient := range []string{"1", "2"} {
 			rewrite(t, dir, "invoices.csv", invoices+"1,"+patient+",2026-06-01,50,20\n")
-			if report := importing(t, db, dir, Options{}); report.Rejected() != 1 || report.Differences > 0 {
+			if report := runImport(t, db, dir, Options{}); report.Rejected() != 1 || report.Differences > 0 {
 				t.Errorf("%+v", report)
 			}
-			if n := number(t, db, "SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = $1", patient); n != -2000 {
+			if n := queryInt(t, db, "SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = $1", patient); n != -2000 {
 				t.Errorf("the balance of %s is %d", patient, n)
 			}
-			if n := number(t, db, "SELECT sum(current_balance) FROM accounts"); n != -2000 {
-				t.Errorf("the balances come to %d", n)
+			if n := queryInt(t, db, "SELECT sum(current_balance) FROM accounts"); n != -2000 {
+				t.Errorf("the balances add up to %d", n)
 			}
 		}
 	})

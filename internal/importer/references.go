@@ -3,7 +3,6 @@ package importer
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,48 +10,54 @@ import (
 	"chairside/schema"
 )
 
-// findReferences finds what the records refer to.
-func (b *batch) findReferences() {
+// resolveReferences sets the IDs of the records that the records refer to.
+func (b *batch) resolveReferences() {
 	for _, t := range b.plan.targets {
-		if t.role != reference {
-			continue
-		}
-		var keys []string
-		wanted := map[string]bool{"": true}
-		for _, r := range b.records {
-			if key := r.keys[t.name]; !wanted[key] {
-				wanted[key] = true
-				keys = append(keys, key)
-			}
-		}
-		found, by := b.resolve(t, keys)
-		needed := t.column != nil && b.plan.needs(t.column)
-		for _, r := range b.records {
-			key := r.keys[t.name]
-			switch ids := found[key]; {
-			case key == "" && needed:
-				r.refuse(t.name, cantBeBlank)
-			case key == "":
-				r.given[t.name] = nil
-			case len(ids) == 1:
-				r.given[t.name] = t.refers.id(ids[0])
-			case len(ids) > 1:
-				r.refuse(t.name, fmt.Sprintf("is the %s of more than one of the %s", by, t.refers.Name))
-			case t.blank:
-				r.given[t.name] = nil
-				r.warnings = append(r.warnings, finding{field: t.name, claimed: key, message: "left empty: there is no such record"})
-			default:
-				r.refuse(t.name, fmt.Sprintf("is the %s of none of the %s: not in the files, or refused", by, t.refers.Name))
-			}
+		if t.role == reference {
+			b.resolveReference(t)
 		}
 	}
 }
 
-// resolve gives the ids behind the keys of a reference, and what the keys are. Where the mapping
-// does not say what they are, they are legacy ids, and where there is no such legacy id the name
-// by which people know such a record.
-func (b *batch) resolve(t *target, keys []string) (found map[string][]string, by string) {
-	found = map[string][]string{}
+func (b *batch) resolveReference(t *target) {
+	var keys []string
+	seen := map[string]bool{"": true}
+	for _, r := range b.records {
+		if key := r.referenceKeys[t.name]; !seen[key] {
+			seen[key] = true
+			keys = append(keys, key)
+		}
+	}
+	found, by := b.findByKeys(t, keys)
+	required := t.column != nil && b.plan.requires(t.column)
+	for _, r := range b.records {
+		key := r.referenceKeys[t.name]
+		switch ids := found[key]; {
+		case key == "" && required:
+			r.reject(t.name, cantBeBlank)
+		case key == "":
+			r.values[t.name] = nil
+		case len(ids) == 1:
+			r.values[t.name] = t.refers.id(ids[0])
+		case len(ids) > 1:
+			r.reject(t.name, fmt.Sprintf("is the %s of more than one record in %s", by, t.refers.Name))
+		case t.blankMissing:
+			r.values[t.name] = nil
+			r.warnings = append(r.warnings, finding{field: t.name, claimed: key, message: "left blank: there is no such record"})
+		default:
+			r.reject(t.name, fmt.Sprintf("is not the %s of a record in %s: not in the files, or rejected", by, t.refers.Name))
+		}
+	}
+}
+
+// recordIDs are IDs of records by a key. A key may have several.
+type recordIDs map[string][]string
+
+// findByKeys finds records by the keys of a reference: by ID, by legacy ID, or by another
+// column. If the mapping does not say which, they are legacy IDs or else the records' common
+// names. by describes the keys in messages.
+func (b *batch) findByKeys(t *target, keys []string) (found recordIDs, by string) {
+	found = recordIDs{}
 	if t.by == "id" {
 		for _, key := range keys {
 			if _, err := t.refers.Columns[0].Stored.Parse(key); err == nil {
@@ -63,42 +68,44 @@ func (b *batch) resolve(t *target, keys []string) (found map[string][]string, by
 	}
 	name := cmp.Or(t.by, t.refers.commonName())
 	if by = t.by; t.by == "" || t.by == legacyID {
-		for key, list := range b.imported(t.refers, false, keys) {
-			for _, l := range list {
-				found[key] = append(found[key], l.id)
+		search := b.plan.newLegacySearch(t.refers, keys)
+		search.searchImported(b)
+		search.searchRows(b)
+		for key, matches := range search.matches {
+			for _, m := range matches {
+				found[key] = append(found[key], m.id)
 			}
 		}
-		if by = legacyName; t.by == legacyID || name == "" {
+		if by = legacyIDLabel; t.by == legacyID || name == "" {
 			return found, by
 		}
 		by += " or " + name
 	}
-	var named map[string][]string
 	for _, key := range keys {
 		if len(found[key]) == 0 {
-			if named == nil {
-				named = b.byName(t.refers, name)
-			}
-			found[key] = named[fold(key)]
+			found[key] = b.idsByName(t.refers, name)[foldName(key)]
 		}
 	}
 	return found, by
 }
 
-// legacyName is what messages call an id of the other system.
-const legacyName = "legacy id"
+// legacyIDLabel is what messages call an ID of the other system.
+const legacyIDLabel = "legacy id"
 
-// fold is a name for comparison: case and spaces do not matter.
-func fold(s string) string { return schema.Fold(strings.Join(strings.Fields(s), " ")) }
+// foldName returns a name for comparison, without regard to case and spaces.
+func foldName(s string) string { return schema.Fold(strings.Join(strings.Fields(s), " ")) }
 
-// mostNamed is how many records can be found by a name: it is for the lists of a practice, which
-// are held in memory, not for its patients.
-const mostNamed = 20_000
+// nameColumn is a column by which records are found. fullName stands for two columns.
+type nameColumn struct{ table, column string }
 
-// byName are the ids of an entity's records by a column of theirs, of their user's, or by the
-// first and last name.
-func (b *batch) byName(e *entity, by string) map[string][]string {
-	if known := b.named[e.Name+"."+by]; known != nil {
+// maxNames is the most records of an entity that can be found by name, because all names are
+// held in memory. It suits the lists of a practice, but not its patients.
+const maxNames = 20_000
+
+// idsByName returns the IDs of an entity's records by a folded name: a column of theirs or of
+// their user's. It reads them once for each file.
+func (b *batch) idsByName(e *entity, by string) recordIDs {
+	if known := b.names[nameColumn{e.Name, by}]; known != nil {
 		return known
 	}
 	from, owner := table.Quote(e.Name)+" AS t", "t."
@@ -109,138 +116,21 @@ func (b *batch) byName(e *entity, by string) map[string][]string {
 	if by == fullName {
 		name = owner + "first_name || ' ' || " + owner + "last_name"
 	}
-	named, n := map[string][]string{}, 0
-	b.rows("SELECT "+name+", t.id FROM "+from+" WHERE t.practice_id = $1 LIMIT "+strconv.Itoa(mostNamed+1), []any{b.practice.id}, func(v []any) {
+	ids, n := recordIDs{}, 0
+	b.query("SELECT "+name+", t.id FROM "+from+" WHERE t.practice_id = $1 LIMIT "+strconv.Itoa(maxNames+1), []any{b.practice.id}, func(v []any) {
 		if n++; v[0] != nil {
-			key := fold(asText(v[0]))
-			named[key] = append(named[key], asText(v[1]))
+			key := foldName(asText(v[0]))
+			ids[key] = append(ids[key], asText(v[1]))
 		}
 	})
-	if n > mostNamed {
+	if n > maxNames {
 		b.fail(fmt.Errorf("there are too many %s to find them by %s; refer to them by their legacy ids", e.Name, by))
 	}
-	b.named[e.Name+"."+by] = named
-	return named
+	b.names[nameColumn{e.Name, by}] = ids
+	return ids
 }
 
-// parentColumns are what rules and inheritance want to know of a record that is referred to,
-// where it has them.
-var parentColumns = []string{"patient_id", "active", "type", "options", "customizable_type", "status", "amount", "completed", "deleted"}
-
-// findParents reads the records that the records refer to, takes from them what the file does not
-// say, and refuses records that would belong to two patients.
-func (b *batch) findParents() {
-	e := b.plan.entity
-	b.parents = map[string]map[string]row{}
-	var references []*table.Column
-	for i := range e.Columns {
-		if c := &e.Columns[i]; c.References != "" && c.References != "practices" {
-			references = append(references, c)
-		}
-	}
-	if e.Name == "payments" && b.plan.target(paysInvoice) != nil {
-		references = append(references, paidInvoice)
-	}
-	for _, c := range references {
-		b.readParent(c)
-	}
-	for i := range e.Columns {
-		if c := &e.Columns[i]; !c.ReadOnly && b.inherit(c) && c.References != "" {
-			b.readParent(c)
-		}
-	}
-	if e.Has("account_id") && e.Has("patient_id") {
-		b.findAccounts()
-	}
-	for _, r := range b.records {
-		// A record whose references are of different patients is refused.
-		owner := r.get("patient_id")
-		for _, c := range references {
-			switch theirs := b.parent(r, c.Name)["patient_id"]; {
-			case theirs == nil || c.References == "patients":
-			case owner == nil:
-				owner = theirs
-			case owner != theirs:
-				r.refuse(c.Name, "belongs to another patient")
-			}
-		}
-		if c := e.Column("site_id"); c != nil && !c.Null && b.practice.site != "" {
-			r.fill("site_id", b.practice.site)
-		}
-	}
-}
-
-// inherit gives the records a column from those they refer to, and reports whether any got it.
-// What was taken from one record is taken from another that is named now, and the patient is
-// always theirs.
-func (b *batch) inherit(c *table.Column) (inherited bool) {
-	vias := b.plan.inheritedFrom(c)
-	if c.Null || len(vias) == 0 {
-		return false
-	}
-	for _, r := range b.records {
-		moved := r.existing != nil && b.plan.target(c.Name) == nil &&
-			slices.ContainsFunc(vias, func(via *table.Column) bool { return c.References == "patients" || r.changes(via.Name) })
-		for _, via := range vias {
-			if v := b.parent(r, via.Name)[c.Name]; v != nil && (r.get(c.Name) == nil || moved && !r.has(c.Name)) {
-				r.given[c.Name] = v
-				inherited = true
-			}
-		}
-	}
-	return inherited
-}
-
-// readParent reads the records that one column refers to.
-func (b *batch) readParent(c *table.Column) {
-	parent := entityOf(c.References)
-	wanted := slices.DeleteFunc(parent.Names(), func(name string) bool {
-		p := parent.Column(name)
-		return name != "id" && !slices.Contains(parentColumns, name) &&
-			(!b.plan.entity.Has(name) || (p.References == "" || p.References == "practices") && name != "nomenclature")
-	})
-	if b.parents[c.Name] == nil {
-		b.parents[c.Name] = map[string]row{}
-	}
-	known := b.parents[c.Name]
-	var ids []any
-	for _, r := range b.records {
-		if id := r.get(c.Name); id != nil && known[asText(id)] == nil {
-			known[asText(id)] = row{}
-			ids = append(ids, id)
-		}
-	}
-	b.selected(parent, wanted, "id", ids, func(r row) { known[asText(r["id"])] = r })
-	for _, r := range b.records {
-		if id := r.get(c.Name); id != nil && known[asText(id)]["id"] == nil {
-			r.refuse(c.Name, "refers to a record that does not exist, or was deleted")
-		}
-	}
-}
-
-// parent is the record that a column refers to, nil for none.
-func (b *batch) parent(r *record, column string) row {
-	return b.parents[column][asText(r.get(column))]
-}
-
-// findAccounts charges records to the accounts of their patients, where the file does not say
-// which account it is.
-func (b *batch) findAccounts() {
-	var following []*record
-	for _, r := range b.records {
-		if !r.has("account_id") && r.get("patient_id") != nil && (r.get("account_id") == nil || r.changes("patient_id")) {
-			following = append(following, r)
-		}
-	}
-	patients := make([]any, len(following))
-	for i, r := range following {
-		patients[i] = r.get("patient_id")
-	}
-	accounts := map[string]any{}
-	b.query("SELECT patient_id, id FROM accounts WHERE practice_id = $1", "patient_id", patients, func(v []any) { accounts[asText(v[0])] = v[1] })
-	for _, r := range following {
-		if account := accounts[asText(r.get("patient_id"))]; account != nil {
-			r.given["account_id"] = account
-		}
-	}
+// forgetNames empties the lists that are read once for each file.
+func (im *importer) forgetNames() {
+	im.names, im.reasons = map[nameColumn]recordIDs{}, nil
 }

@@ -1,17 +1,13 @@
 package importer
 
 import (
-	"encoding/csv"
-	"errors"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// FileReport is what became of the rows of one file.
+// FileReport counts the rows of one file by what the import did with them.
 type FileReport struct {
 	File      string `json:"file"`
 	Entity    string `json:"entity"`
@@ -22,35 +18,16 @@ type FileReport struct {
 	Rejected  int    `json:"rejected"`
 }
 
-// Report is what an import did.
+// Report is the result of an import.
 type Report struct {
 	Files       []FileReport
-	Warnings    int // rows to look at, which went in
-	Differences int // totals that are not what the file says
-	Ignored     map[string][]string
-	Resumed     bool // it went on where another one was stopped
+	Warnings    int                 // findings about rows that were imported
+	Differences int                 // totals that differ from the files'
+	Ignored     map[string][]string // columns that were not imported, by file
+	Resumed     bool                // the import resumed an interrupted one
 }
 
-// complete says what became of the rows, and which columns go nowhere, by file: one that is
-// listed several times may use another column each time.
-func (im *importer) complete(report *Report) {
-	report.Warnings, report.Differences, report.Ignored = im.note.Warnings, im.note.Differences, map[string][]string{}
-	for i, p := range im.plans {
-		f := im.note.Files[i]
-		report.Files = append(report.Files, FileReport{
-			File: p.name, Entity: p.entity.Name, Rows: f.Rows,
-			Created: f.Created, Updated: f.Updated, Unchanged: f.Unchanged, Rejected: f.Rejected,
-		})
-		if left, listed := report.Ignored[p.name]; listed {
-			report.Ignored[p.name] = slices.DeleteFunc(left, func(column string) bool { return !slices.Contains(p.ignored, column) })
-		} else {
-			report.Ignored[p.name] = slices.Clone(p.ignored)
-		}
-	}
-	maps.DeleteFunc(report.Ignored, func(_ string, left []string) bool { return len(left) == 0 })
-}
-
-// Rejected counts the rows that did not go in.
+// Rejected returns the number of rejected rows in all files.
 func (r *Report) Rejected() (n int) {
 	for _, f := range r.Files {
 		n += f.Rejected
@@ -58,14 +35,41 @@ func (r *Report) Rejected() (n int) {
 	return n
 }
 
-// finding is something to look at about a row that went in: one line of findings.csv.
+// fillReport fills a report from the checkpoint. A column of a file that is listed several
+// times is only ignored if all plans for the file ignore it.
+func (im *importer) fillReport(report *Report) {
+	report.Warnings, report.Differences, report.Ignored = im.checkpoint.Warnings, im.checkpoint.Differences, map[string][]string{}
+	for i, p := range im.plans {
+		f := im.checkpoint.Files[i]
+		report.Files = append(report.Files, FileReport{
+			File: p.name, Entity: p.entity.Name, Rows: f.Rows,
+			Created: f.Created, Updated: f.Updated, Unchanged: f.Unchanged, Rejected: f.Rejected,
+		})
+		if ignored, listed := report.Ignored[p.name]; listed {
+			report.Ignored[p.name] = slices.DeleteFunc(ignored, func(column string) bool { return !slices.Contains(p.ignored, column) })
+		} else {
+			report.Ignored[p.name] = slices.Clone(p.ignored)
+		}
+	}
+	maps.DeleteFunc(report.Ignored, func(_ string, ignored []string) bool { return len(ignored) == 0 })
+}
+
+// Findings is the name of the file that lists what to check about imported rows.
+const Findings = "findings.csv"
+
+var (
+	findingsHeader = []string{"file", "line", "legacy_id", "kind", "field", "claimed", "computed", "message"}
+	rejectsHeader  = []string{"line", "field", "reason"} // then the columns of the source file
+)
+
+// finding is one line of findings.csv.
 type finding struct {
 	file              string
-	line              int
-	legacy            string
+	line              int // 0 if it is not known
+	legacyID          string
 	kind              string // warning or difference
 	field             string
-	claimed, computed string
+	claimed, computed string // by the file, by the import
 	message           string
 }
 
@@ -74,25 +78,36 @@ const (
 	difference = "difference"
 )
 
-// Findings is the name of the file that lists what there is to look at about rows that went in.
-const Findings = "findings.csv"
-
-var (
-	findingsHeader = []string{"file", "line", "legacy_id", "kind", "field", "claimed", "computed", "message"}
-	rejectsHeader  = []string{"line", "field", "reason"}
-)
-
-func (f finding) record() []string {
+func (f finding) cells() []string {
 	line := ""
 	if f.line > 0 {
 		line = strconv.Itoa(f.line)
 	}
-	return []string{f.file, line, f.legacy, f.kind, f.field, f.claimed, f.computed, f.message}
+	return []string{f.file, line, f.legacyID, f.kind, f.field, f.claimed, f.computed, f.message}
 }
 
-// rejectRecord is the line of a row that was refused: everything that is wrong with it, and the
-// row.
-func rejectRecord(r *record) []string {
+// writeFindings appends findings to findings.csv, counts them and sets the size of the file in
+// the checkpoint.
+func (b *batch) writeFindings(c *checkpoint, findings []finding) {
+	if b.err != nil {
+		return
+	}
+	var lines [][]string
+	for _, f := range findings {
+		if lines = append(lines, f.cells()); f.kind == warning {
+			c.Warnings++
+		} else {
+			c.Differences++
+		}
+	}
+	var err error
+	c.Findings, err = b.findings.write(lines...)
+	b.fail(err)
+}
+
+// rejectLine returns the line of a record in the file of rejects: all fields with problems, all
+// reasons, and the cells of the row.
+func rejectLine(r *record) []string {
 	var fields, reasons []string
 	for _, p := range r.problems {
 		if p.field != "" && (len(fields) == 0 || fields[len(fields)-1] != p.field) {
@@ -104,68 +119,5 @@ func rejectRecord(r *record) []string {
 		}
 		reasons = append(reasons, reason)
 	}
-	return append([]string{strconv.Itoa(r.line), strings.Join(fields, ", "), strings.Join(reasons, "; ")}, r.cells...)
-}
-
-// sheet is a CSV file that only grows. What was written after a place that was noted can be taken
-// back.
-type sheet struct {
-	file *os.File
-	csv  *csv.Writer
-}
-
-// openSheet goes on at a place, or begins a new file at 0 with a header.
-func openSheet(path string, from int64, header []string) (*sheet, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	s := &sheet{file: file, csv: csv.NewWriter(file)}
-	if err = file.Truncate(from); err == nil {
-		_, err = file.Seek(from, io.SeekStart)
-	}
-	if err == nil && from == 0 {
-		err = s.csv.Write(header)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return s, nil
-}
-
-// write adds lines and gives the place after them, when they are on the disk.
-func (s *sheet) write(records ...[]string) (int64, error) {
-	if err := s.csv.WriteAll(records); err != nil { // and what was written before
-		return 0, err
-	}
-	if len(records) > 0 {
-		if err := s.file.Sync(); err != nil {
-			return 0, err
-		}
-	}
-	return s.file.Seek(0, io.SeekCurrent)
-}
-
-// close ends the file.
-func (s *sheet) close() error {
-	s.csv.Flush()
-	return errors.Join(s.csv.Error(), s.file.Close())
-}
-
-// found writes findings and counts them.
-func (b *batch) found(n *note, findings []finding) {
-	if b.err != nil {
-		return
-	}
-	var lines [][]string
-	for _, f := range findings {
-		if lines = append(lines, f.record()); f.kind == warning {
-			n.Warnings++
-		} else {
-			n.Differences++
-		}
-	}
-	var err error
-	n.Findings, err = b.findings.write(lines...)
-	b.fail(err)
+	return append([]string{strconv.Itoa(r.source.line), strings.Join(fields, ", "), strings.Join(reasons, "; ")}, r.cells...)
 }

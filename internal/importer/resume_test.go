@@ -17,16 +17,16 @@ import (
 	"chairside/internal/store"
 )
 
-// The environment of a process of this test program that only imports.
+// The environment variables that make a process of this test binary only import.
 const (
 	importDir      = "IMPORTER_TEST_DIR"
 	importDatabase = "IMPORTER_TEST_DATABASE"
 	importRejects  = "IMPORTER_TEST_REJECTS"
 )
 
-// importAndExit is what such a process does.
+// importAndExit imports the files that the environment names.
 func importAndExit() {
-	ctx := clock.With(context.Background(), day)
+	ctx := clock.With(context.Background(), now)
 	db, err := store.Open(ctx, os.Getenv(importDatabase))
 	if err == nil {
 		_, err = Import(ctx, db, os.Getenv(importDir), Options{Rejects: os.Getenv(importRejects)})
@@ -38,41 +38,41 @@ func importAndExit() {
 	os.Exit(0)
 }
 
-// An import that is killed again and again comes to the same end as one that
-// nobody disturbs: rows, audit log, rejects and findings.
-func TestKilledImportGoesOn(t *testing.T) {
+// An import that is killed several times and resumed has the same result as an undisturbed one:
+// rows, audit log, rejects and findings.
+func TestKilledImportResumes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	bigPractice(t, dir, 3000) // more than a batch
-	for kind, url := range kinds {
+	writeBigPractice(t, dir, 3000) // more than a batch
+	for kind, url := range databases {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			base := filepath.Join(t.TempDir(), "base")
-			template := open(t, kinds["sqlite"](t))
-			bright(t, template)
+			template := open(t, databases["sqlite"](t))
+			createPractice(t, template)
 			if err := dump.Export(t.Context(), template, base, dump.ExportOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			place := func() (*store.DB, string) {
-				where := url(t)
-				db := open(t, where)
+			newDatabase := func() (*store.DB, string) {
+				address := url(t)
+				db := open(t, address)
 				if _, err := dump.Restore(t.Context(), db, base, dump.RestoreOptions{}); err != nil {
 					t.Fatal(err)
 				}
-				return db, where
+				return db, address
 			}
-			calm, _ := place()
-			calmRejects := t.TempDir()
-			want := importing(t, calm, dir, Options{Rejects: calmRejects})
+			undisturbed, _ := newDatabase()
+			wantRejects := t.TempDir()
+			want := runImport(t, undisturbed, dir, Options{Rejects: wantRejects})
 
-			killed, where := place()
-			killedRejects := t.TempDir()
+			killed, address := newDatabase()
+			gotRejects := t.TempDir()
 			for _, after := range []int{1, 8000, 14_000} {
-				if !killAfter(t, killed, after, importDir+"="+dir, importDatabase+"="+where, importRejects+"="+killedRejects) {
-					t.Fatalf("the import was finished before it could be killed after %d rows", after)
+				if !killAfter(t, killed, after, importDir+"="+dir, importDatabase+"="+address, importRejects+"="+gotRejects) {
+					t.Fatalf("the import ended before it was killed after %d rows", after)
 				}
 			}
-			got := importing(t, killed, dir, Options{Rejects: killedRejects})
+			got := runImport(t, killed, dir, Options{Rejects: gotRejects})
 			if !got.Resumed || want.Resumed {
 				t.Errorf("resumed: %v, undisturbed: %v", got.Resumed, want.Resumed)
 			}
@@ -80,42 +80,42 @@ func TestKilledImportGoesOn(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("the report is %+v, want %+v", got, want)
 			}
-			sameFiles(t, contents(t, killedRejects), contents(t, calmRejects))
-			sameFiles(t, state(t, killed), state(t, calm))
+			sameFiles(t, readFiles(t, gotRejects), readFiles(t, wantRejects))
+			sameFiles(t, dumpTables(t, killed), dumpTables(t, undisturbed))
 		})
 	}
 }
 
-// An import whose rejects are not there any more begins anew: its rows are found
-// again, and what is wrong is told again.
-func TestImportGoesOnElsewhere(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+// An import whose rejects are missing starts from the beginning: it matches the stored rows and
+// writes the rejects again.
+func TestImportWithoutItsRejectsStartsAgain(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		dir := filepath.Join("testdata", "oldsoft")
 		first, second := t.TempDir(), t.TempDir()
-		want := importing(t, db, dir, Options{Rejects: first})
-		for _, stage := range []string{stageLoad, stageCompare} {
+		want := runImport(t, db, dir, Options{Rejects: first})
+		for _, stage := range []string{stageLoad, stageCheck} {
 			var content []byte
 			if err := db.SQL.QueryRowContext(t.Context(), "SELECT progress FROM import_runs").Scan(&content); err != nil {
 				t.Fatal(err)
 			}
-			var n note
-			if err := json.Unmarshal(content, &n); err != nil {
+			var c checkpoint
+			if err := json.Unmarshal(content, &c); err != nil {
 				t.Fatal(err)
 			}
-			n.Stage = stage
-			content, err := json.Marshal(n)
+			c.Stage = stage
+			content, err := json.Marshal(c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := db.SQL.ExecContext(t.Context(), "UPDATE import_runs SET finished_at = NULL, progress = $1", content); err != nil {
 				t.Fatal(err)
 			}
-			if report := importing(t, db, dir, Options{Rejects: second}); report.Resumed || report.Files[0].Created != 0 || report.Differences != want.Differences {
+			if report := runImport(t, db, dir, Options{Rejects: second}); report.Resumed || report.Files[0].Created != 0 || report.Differences != want.Differences {
 				t.Errorf("%s: %+v", stage, report)
 			}
-			got, refused := contents(t, second), contents(t, first)
-			delete(got, Findings) // without what is told of new rows alone
+			got, refused := readFiles(t, second), readFiles(t, first)
+			delete(got, Findings) // some warnings are only for new rows
 			delete(refused, Findings)
 			sameFiles(t, got, refused)
 			second = t.TempDir()
@@ -123,8 +123,8 @@ func TestImportGoesOnElsewhere(t *testing.T) {
 	})
 }
 
-// killAfter imports in a process of its own and kills it when so many rows are
-// in, -9. It reports whether the process was still at work.
+// killAfter imports in another process and kills it when that has stored this many rows. It
+// reports whether the import was interrupted.
 func killAfter(t *testing.T, db *store.DB, rows int, env ...string) bool {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0])
@@ -139,28 +139,28 @@ func killAfter(t *testing.T, db *store.DB, rows int, env ...string) bool {
 	for {
 		select {
 		case err := <-ended:
-			t.Logf("it ended by itself: %v\n%s", err, output.String())
+			t.Logf("the process ended: %v\n%s", err, output.String())
 			return false
 		default:
 		}
 		var content []byte
 		if err := db.SQL.QueryRowContext(t.Context(), "SELECT progress FROM import_runs WHERE finished_at IS NULL").Scan(&content); err != nil {
-			continue // it has not begun
+			continue // it has not started
 		}
-		var n note
-		if err := json.Unmarshal(content, &n); err != nil {
+		var c checkpoint
+		if err := json.Unmarshal(content, &c); err != nil {
 			t.Fatal(err)
 		}
-		in := 0
-		for _, f := range n.Files {
-			in += f.Rows
+		stored := 0
+		for _, f := range c.Files {
+			stored += f.Rows
 		}
-		if in >= rows {
+		if stored >= rows {
 			if err := command.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 			<-ended
-			return number(t, db, "SELECT count(*) FROM import_runs WHERE finished_at IS NULL") == 1
+			return queryInt(t, db, "SELECT count(*) FROM import_runs WHERE finished_at IS NULL") == 1
 		}
 	}
 }
@@ -177,72 +177,85 @@ func sameFiles(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// state is all that is in a database, by table. PostgreSQL leaves gaps between
-// the ids where a transaction was killed, so numbers stand for their place
-// among the ids of the table.
-func state(t *testing.T, db *store.DB) map[string]string {
+// positions are the positions of IDs in their table, by table and ID.
+type positions map[string]map[string]int
+
+// dumpTables returns the rows of a database as text, by table. PostgreSQL skips IDs when a
+// transaction is killed, so each ID is replaced by its position in the table.
+func dumpTables(t *testing.T, db *store.DB) map[string]string {
 	t.Helper()
-	places := map[string]map[string]int{}
 	list := slices.DeleteFunc(slices.Clone(entities), func(e *entity) bool { return e.Name == "import_runs" })
+	ids := positions{}
 	for _, e := range list {
-		places[e.Name] = map[string]int{}
-		rows, err := db.SQL.QueryContext(t.Context(), "SELECT id FROM "+table.Quote(e.Name)+" ORDER BY id")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var id string
-			if err := rows.Scan(&id); err != nil {
-				t.Fatal(err)
-			}
-			places[e.Name][id] = len(places[e.Name]) + 1
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
+		ids[e.Name] = idPositions(t, db, e)
 	}
 	tables := map[string]string{}
 	for _, e := range list {
-		rows, err := db.SQL.QueryContext(t.Context(), "SELECT "+table.Quote(e.Names()...)+" FROM "+table.Quote(e.Name)+" ORDER BY id")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		var b strings.Builder
-		values, scan := table.Scan(len(e.Columns))
-		for rows.Next() {
-			if err := rows.Scan(scan...); err != nil {
-				t.Fatal(err)
-			}
-			var of string
-			for i, c := range e.Columns {
-				shown, ok, err := c.Stored.Format(values[i])
-				if err != nil {
-					t.Fatal(err)
-				}
-				switch {
-				case c.Name == "id":
-					shown = fmt.Sprint(places[e.Name][shown])
-				case c.Name == "resource":
-					of = shown
-				case c.Name == "record_id":
-					for _, other := range list {
-						if of == other.Name || of == other.Type {
-							shown = fmt.Sprint(other.Name, places[other.Name][shown])
-						}
-					}
-				case c.References != "":
-					shown = fmt.Sprint(places[c.References][shown])
-				}
-				fmt.Fprintf(&b, "%s=%v %s\t", c.Name, ok, shown)
-			}
-			b.WriteByte('\n')
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
-		tables[e.Name] = b.String()
+		tables[e.Name] = dumpTable(t, db, e, ids)
 	}
 	return tables
+}
+
+func idPositions(t *testing.T, db *store.DB, e *entity) map[string]int {
+	t.Helper()
+	rows, err := db.SQL.QueryContext(t.Context(), "SELECT id FROM "+table.Quote(e.Name)+" ORDER BY id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	ids := map[string]int{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		ids[id] = len(ids) + 1
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+func dumpTable(t *testing.T, db *store.DB, e *entity, ids positions) string {
+	t.Helper()
+	rows, err := db.SQL.QueryContext(t.Context(), "SELECT "+table.Quote(e.Names()...)+" FROM "+table.Quote(e.Name)+" ORDER BY id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var b strings.Builder
+	values, places := table.Scan(len(e.Columns))
+	for rows.Next() {
+		if err := rows.Scan(places...); err != nil {
+			t.Fatal(err)
+		}
+		resource := "" // of an audit entry or a legacy ID
+		for i, c := range e.Columns {
+			text, ok, err := c.Stored.Format(values[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case c.Name == "id":
+				text = fmt.Sprint(ids[e.Name][text])
+			case c.Name == "resource":
+				resource = text
+			case c.Name == "record_id":
+				for _, other := range entities {
+					if resource == other.Name || resource == other.Type {
+						text = fmt.Sprint(other.Name, ids[other.Name][text])
+					}
+				}
+			case c.References != "":
+				text = fmt.Sprint(ids[c.References][text])
+			}
+			fmt.Fprintf(&b, "%s=%v %s\t", c.Name, ok, text)
+		}
+		b.WriteByte('\n')
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

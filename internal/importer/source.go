@@ -18,102 +18,116 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// maxRecord is the longest row of another system's file, in bytes. A longer one is a quotation
-// mark that nobody closed.
-const maxRecord = 1 << 20
+// maxRowBytes is the longest row that is read. A longer one has an unclosed quotation mark.
+const maxRowBytes = 1 << 20
 
-// Encodings of texts.
+// Encodings of source files.
 const (
 	utf8Encoding = "utf-8"
 	windows      = "windows-1252"
 	latin1       = "latin-1"
-	mixed        = "mixed"  // UTF-8 where it is, windows-1252 where it is not
-	utf16        = "utf-16" // only by its mark
+	mixed        = "mixed"  // UTF-8 where a cell is valid UTF-8, else windows-1252
+	utf16        = "utf-16" // recognised by its byte order mark alone
 )
 
-// source reads a CSV file of another system's, row by row. A row that cannot be read spoils no
-// other.
-type source struct {
-	file      *os.File
-	wide      bool    // it was UTF-16
-	copied    float64 // where that is a copy: how much longer the original is, else 0
+// sourceReader reads a CSV file of another system row by row. After a row that it cannot read, it
+// continues with the next line.
+type sourceReader struct {
+	file      *os.File // or a temporary copy of it as UTF-8
+	copyRatio float64  // of a copy: bytes of the original for each byte of the copy; else 0
 	delimiter rune
 	header    []string
-	rejects   bool                      // it is a file of rejects, which this program has written
-	marked    bool                      // it can only be UTF-8
-	wants     func(cells []string) bool // nil for every row
+	isUTF16   bool                      // the original is
+	isUTF8    bool                      // a byte order mark says so, or this program wrote the file
+	isRejects bool                      // the file is one of rejects, corrected
+	selects   func(cells []string) bool // selects the rows to read; nil for all
 
-	csv   *csv.Reader
-	limit *limited
-	start int64 // where in the file the csv reader began, in bytes
-	line  int   // lines before that
-	last  int   // the line in which the last row ended, counted from there
+	csv       *csv.Reader
+	limit     *rowLimit
+	start     int64 // offset in the file at which csv began
+	startLine int   // lines before that
+	lastLine  int   // line in which the last row ended, counted from there
 }
 
-// sourceRow is one row as it was found.
+// sourceRow is one row of a source file.
 type sourceRow struct {
-	line    int      // of the file, counted from 1; of a file of rejects, that in the file they come from
-	cells   []string // bytes in the file's encoding
-	message string   // why it cannot be read, "" where it can
+	line    int      // counted from 1; for a row of rejects, its line in the original file
+	cells   []string // in the file's encoding
+	message string   // why the row cannot be read, "" if it can
 }
 
-// openSource opens a file and reads its header, which is in the line of that number, the first
-// for 0. delimiter is 0 where the most frequent of , ; tab and | in the header is to be taken.
-func openSource(path string, delimiter rune, header int) (*source, error) {
+// openSource opens a file and reads its header from the given line, 0 for the first. If delimiter
+// is 0, it is the most frequent of comma, semicolon, tab and bar in the header.
+func openSource(path string, delimiter rune, headerLine int) (*sourceReader, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{file: file, delimiter: delimiter}
-	if err := s.begin(header); err != nil {
+	s := &sourceReader{file: file, delimiter: delimiter}
+	if err := s.begin(headerLine); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// begin skips what programs put before the header, and reads the header.
-func (s *source) begin(header int) error {
-	reader := bufio.NewReaderSize(io.LimitReader(s.file, maxRecord), maxRecord)
-	first, err := reader.ReadBytes('\n')
+// begin finds out the encoding and the delimiter from the first lines, and reads the header.
+func (s *sourceReader) begin(headerLine int) error {
+	reader := bufio.NewReaderSize(io.LimitReader(s.file, maxRowBytes), maxRowBytes)
+	line, err := reader.ReadBytes('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if bytes.HasPrefix(first, []byte{0xff, 0xfe}) || bytes.HasPrefix(first, []byte{0xfe, 0xff}) {
-		s.wide = true
-		return s.copyAs(fromUTF16, header)
+	switch convert, err := s.conversion(line); {
+	case err != nil:
+		return err
+	case convert != nil:
+		return s.beginCopy(convert, headerLine)
 	}
-	if bytes.IndexByte(first, 0) >= 0 {
-		return errors.New("is UTF-16 without its mark; save it as UTF-8")
+	if rest, ok := bytes.CutPrefix(line, []byte("\ufeff")); ok {
+		s.start, line, s.isUTF8 = 3, rest, true
 	}
-	if bytes.IndexByte(first, '\n') < 0 && bytes.IndexByte(first, '\r') >= 0 {
-		return s.copyAs(func(from io.Reader) io.Reader { return returns{from} }, header)
+	switch text := strings.TrimRight(string(line), "\r\n"); {
+	case strings.HasPrefix(text, strings.Join(rejectsHeader, ",")+","):
+		s.delimiter, s.isRejects, s.isUTF8, headerLine = ',', true, true, 1
+	case len(text) == len("sep=,") && strings.EqualFold(text[:4], "sep="): // written by Excel
+		s.delimiter, headerLine = rune(text[4]), max(headerLine, 2)
 	}
-	if rest, ok := bytes.CutPrefix(first, []byte("\ufeff")); ok {
-		s.start, first, s.marked = 3, rest, true
-	}
-	switch line := strings.TrimRight(string(first), "\r\n"); {
-	case strings.HasPrefix(line, strings.Join(rejectsHeader, ",")+","):
-		s.delimiter, s.rejects, s.marked, header = ',', true, true, 1
-	case len(line) == len("sep=,") && strings.EqualFold(line[:4], "sep="): // Excel's
-		s.delimiter, header = rune(line[4]), max(header, 2)
-	}
-	for s.line < header-1 {
-		s.start, s.line = s.start+int64(len(first)), s.line+1
-		if first, err = reader.ReadBytes('\n'); err != nil && !errors.Is(err, io.EOF) {
+	for s.startLine < headerLine-1 {
+		s.start, s.startLine = s.start+int64(len(line)), s.startLine+1
+		if line, err = reader.ReadBytes('\n'); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 	}
 	if s.delimiter == 0 {
-		s.delimiter = likeliest(first)
+		s.delimiter = guessDelimiter(line)
 	}
-	if err := s.seek(); err != nil {
+	return s.readHeader()
+}
+
+// conversion returns how to convert the file to UTF-8 with line feeds, or nil if it need not be.
+func (s *sourceReader) conversion(firstLine []byte) (func(io.Reader) io.Reader, error) {
+	switch {
+	case bytes.HasPrefix(firstLine, []byte{0xff, 0xfe}), bytes.HasPrefix(firstLine, []byte{0xfe, 0xff}):
+		s.isUTF16 = true
+		return decodeUTF16, nil
+	case bytes.IndexByte(firstLine, 0) >= 0:
+		return nil, errors.New("is UTF-16 without a byte order mark; save it as UTF-8")
+	case bytes.IndexByte(firstLine, '\n') < 0 && bytes.IndexByte(firstLine, '\r') >= 0:
+		return func(from io.Reader) io.Reader { return carriageReturns{from} }, nil
+	}
+	return nil, nil
+}
+
+// readHeader reads the header, which is at start. An empty file has none.
+func (s *sourceReader) readHeader() error {
+	if err := s.startCSV(); err != nil {
 		return err
 	}
 	row, err := s.next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil // an empty file
+		return nil
 	case err == nil && row.message != "":
 		return fmt.Errorf("the header %s", row.message)
 	}
@@ -121,9 +135,8 @@ func (s *source) begin(header int) error {
 	return err
 }
 
-// copyAs begins again with a copy of the file that is read in another way. The copy has no name, or
-// loses it at the end.
-func (s *source) copyAs(read func(io.Reader) io.Reader, header int) error {
+// beginCopy begins again with a converted copy of the file, which is deleted at once or by close.
+func (s *sourceReader) beginCopy(convert func(io.Reader) io.Reader, headerLine int) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -131,32 +144,32 @@ func (s *source) copyAs(read func(io.Reader) io.Reader, header int) error {
 	if err != nil {
 		return err
 	}
-	_ = os.Remove(file.Name()) // it is open; where that keeps it, close removes it
+	_ = os.Remove(file.Name()) // fails where open files cannot be removed; close tries again
 	original := *s
 	defer original.close()
-	s.file, s.copied = file, 1
-	written, err := io.Copy(file, read(bufio.NewReader(original.file)))
+	s.file, s.copyRatio = file, 1
+	written, err := io.Copy(file, convert(bufio.NewReader(original.file)))
 	if err != nil {
 		return err
 	}
 	if info, err := original.file.Stat(); err == nil && written > 0 {
-		s.copied = max(original.copied, 1) * float64(info.Size()) / float64(written)
+		s.copyRatio = max(original.copyRatio, 1) * float64(info.Size()) / float64(written)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	return s.begin(header)
+	return s.begin(headerLine)
 }
 
-// fromUTF16 reads UTF-16 as UTF-8, with its mark.
-func fromUTF16(from io.Reader) io.Reader {
+// decodeUTF16 converts UTF-16 to UTF-8 with a byte order mark.
+func decodeUTF16(from io.Reader) io.Reader {
 	return io.MultiReader(strings.NewReader("\ufeff"), unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(from))
 }
 
-// returns is a reader of lines that end with a carriage return alone.
-type returns struct{ io.Reader }
+// carriageReturns converts lines that end in a carriage return alone.
+type carriageReturns struct{ io.Reader }
 
-func (r returns) Read(p []byte) (int, error) {
+func (r carriageReturns) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	for i := range p[:n] {
 		if p[i] == '\r' {
@@ -166,11 +179,11 @@ func (r returns) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// quoted is what stands between quotation marks.
+// quoted matches a cell in quotation marks.
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
-// likeliest is the separator that a line has most of.
-func likeliest(line []byte) rune {
+// guessDelimiter returns the most frequent delimiter in a line, outside quotation marks.
+func guessDelimiter(line []byte) rune {
 	line = quoted.ReplaceAll(line, nil)
 	best, most := ',', 0
 	for _, r := range []rune{',', ';', '\t', '|'} {
@@ -181,153 +194,164 @@ func likeliest(line []byte) rune {
 	return best
 }
 
-// seek makes the csv reader begin at start.
-func (s *source) seek() error {
+// startCSV makes a csv reader that begins at start.
+func (s *sourceReader) startCSV() error {
 	if _, err := s.file.Seek(s.start, io.SeekStart); err != nil {
 		return err
 	}
-	s.limit, s.last = &limited{from: s.file}, 0
+	s.limit, s.lastLine = &rowLimit{from: s.file}, 0
 	s.csv = csv.NewReader(s.limit)
 	s.csv.Comma = s.delimiter
 	s.csv.FieldsPerRecord = -1
 	return nil
 }
 
-// limited refuses to give more than a row may have. The csv reader reads ahead, so a little more
-// than that is allowed.
-type limited struct {
-	from  io.Reader
-	given int64 // bytes since the csv reader began
-	until int64 // where the row it reads has to end
+// rowLimit stops the csv reader in a row that is too long. The csv reader reads ahead, so a row
+// may be longer by its buffer.
+type rowLimit struct {
+	from io.Reader
+	read int64 // bytes since the csv reader began
+	end  int64 // where the current row must end
 }
 
-var errTooLong = errors.New("row too long")
+var errRowTooLong = errors.New("row too long")
 
-func (l *limited) Read(p []byte) (int, error) {
-	if l.given > l.until {
-		return 0, errTooLong
+func (l *rowLimit) Read(p []byte) (int, error) {
+	if l.read > l.end {
+		return 0, errRowTooLong
 	}
 	n, err := l.from.Read(p)
-	l.given += int64(n)
+	l.read += int64(n)
 	return n, err
 }
 
-// next gives the next row that is not blank and that is wanted, io.EOF after the last. cells are
-// valid until the next call.
-func (s *source) next() (row sourceRow, err error) {
+// next returns the next selected row that is not blank, or io.EOF after the last. A row that
+// cannot be read counts as selected.
+func (s *sourceReader) next() (row sourceRow, err error) {
 	for {
 		from := s.csv.InputOffset()
-		s.limit.until = from + maxRecord
+		s.limit.end = from + maxRowBytes
 		cells, err := s.csv.Read()
 		switch {
 		case errors.Is(err, io.EOF):
 			return row, io.EOF
 		case err != nil:
-			row, err = s.recover(from, err)
+			row, err = s.skipBadRow(from, err)
 		default:
 			if row = s.row(cells); blank(cells) {
 				continue
 			}
 		}
-		if err != nil || row.message != "" || s.wants == nil || s.wants(row.cells) {
+		if err != nil || row.message != "" || s.selects == nil || s.selects(row.cells) {
 			return row, err
 		}
 	}
 }
 
-// row is the row that the csv reader has read.
-func (s *source) row(cells []string) sourceRow {
+// row returns the row that the csv reader has just read.
+func (s *sourceReader) row(cells []string) sourceRow {
 	first, _ := s.csv.FieldPos(0)
 	last, _ := s.csv.FieldPos(len(cells) - 1)
-	s.last = last + strings.Count(cells[len(cells)-1], "\n")
-	row := sourceRow{line: s.line + first, cells: cells}
-	if s.rejects && len(cells) >= len(rejectsHeader) {
-		if of, err := strconv.Atoi(cells[0]); err == nil {
-			row.line = of
+	s.lastLine = last + strings.Count(cells[len(cells)-1], "\n")
+	row := sourceRow{line: s.startLine + first, cells: cells}
+	if s.isRejects && len(cells) >= len(rejectsHeader) {
+		if original, err := strconv.Atoi(cells[0]); err == nil {
+			row.line = original
 		}
 		row.cells = cells[len(rejectsHeader):]
 	}
 	switch width := len(s.header); {
 	case s.header == nil || len(row.cells) == width:
 	case len(row.cells) > width && blank(row.cells[width:]):
-		row.cells = row.cells[:width] // separators at the end
+		row.cells = row.cells[:width] // delimiters at the end
 	default:
 		row.message = fmt.Sprintf("has %d columns, the header has %d", len(row.cells), width)
 	}
 	return row
 }
 
-// blank reports whether nothing but spaces stands in the cells.
+// blank reports whether all cells are blank.
 func blank(cells []string) bool {
 	return !slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) != "" })
 }
 
-// recover goes on in the line after the one in which a row began that could not be read to its
-// end.
-func (s *source) recover(from int64, cause error) (sourceRow, error) {
+// skipBadRow handles a row that the csv reader failed in. It returns the row's first line, with a
+// message, and restarts the csv reader in the line after it. A row whose only mistake is a
+// quotation mark within a cell, such as 5" nail, is returned whole. from is where the csv reader
+// began to read the row.
+func (s *sourceReader) skipBadRow(from int64, cause error) (sourceRow, error) {
 	var parse *csv.ParseError
-	if !errors.As(cause, &parse) && !errors.Is(cause, errTooLong) {
+	if !errors.As(cause, &parse) && !errors.Is(cause, errRowTooLong) {
 		return sourceRow{}, cause
 	}
 	if _, err := s.file.Seek(s.start+from, io.SeekStart); err != nil {
 		return sourceRow{}, err
 	}
-	lines := s.last
 	reader := bufio.NewReader(s.file)
+	skipped, lines := int64(0), s.lastLine
 	var text []byte
-	skipped := int64(0)
-	for { // blank lines come before the row
-		text = text[:0]
-		for {
-			part, err := reader.ReadSlice('\n')
-			skipped += int64(len(part))
-			text = append(text, part[:min(len(part), max(0, maxRecord-len(text)))]...)
-			if errors.Is(err, bufio.ErrBufferFull) {
-				continue
-			}
-			if err != nil && !errors.Is(err, io.EOF) {
-				return sourceRow{}, err
-			}
-			break
+	for { // blank lines may come before the row
+		var n int64
+		var err error
+		if text, n, err = readLine(reader); err != nil {
+			return sourceRow{}, err
 		}
+		skipped += n
 		lines++
 		if len(text) == 0 || len(bytes.TrimSpace(text)) > 0 {
 			break
 		}
 	}
 	row := sourceRow{
-		line: s.line + lines, cells: []string{strings.TrimRight(string(text), "\r\n")},
-		message: "has a quotation mark in the wrong place, or one that is not closed",
+		line: s.startLine + lines, cells: []string{strings.TrimRight(string(text), "\r\n")},
+		message: "has a misplaced or unclosed quotation mark",
 	}
-	if errors.Is(cause, csv.ErrBareQuote) { // 5" nail
+	if errors.Is(cause, csv.ErrBareQuote) {
 		lazy := csv.NewReader(bytes.NewReader(text))
 		lazy.Comma, lazy.LazyQuotes = s.delimiter, true
 		if cells, err := lazy.Read(); err == nil && len(cells) == len(s.header) {
 			row.cells, row.message = cells, ""
 		}
 	}
-	s.start, s.line = s.start+from+skipped, row.line
-	return row, s.seek()
+	s.start, s.startLine = s.start+from+skipped, row.line
+	return row, s.startCSV()
 }
 
-// offset is how far the file has been read, in bytes.
-func (s *source) offset() int64 {
+// readLine reads a line of any length and returns at most maxRowBytes of it. n is its whole
+// length; 0 is the end of the file.
+func readLine(reader *bufio.Reader) (text []byte, n int64, err error) {
+	for {
+		part, err := reader.ReadSlice('\n')
+		n += int64(len(part))
+		text = append(text, part[:min(len(part), max(0, maxRowBytes-len(text)))]...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == nil, errors.Is(err, io.EOF):
+			return text, n, nil
+		default:
+			return nil, n, err
+		}
+	}
+}
+
+// offset returns how far the file has been read, in bytes.
+func (s *sourceReader) offset() int64 {
 	read := s.start + s.csv.InputOffset()
-	if s.copied > 0 {
-		return int64(float64(read) * s.copied)
+	if s.copyRatio > 0 {
+		return int64(float64(read) * s.copyRatio)
 	}
 	return read
 }
 
-// close ends the reading.
-func (s *source) close() {
+// close closes the file and deletes its copy.
+func (s *sourceReader) close() {
 	_ = s.file.Close() // it was only read
-	if s.copied > 0 {
-		_ = os.Remove(s.file.Name()) // unless it was removed when it was made
+	if s.copyRatio > 0 {
+		_ = os.Remove(s.file.Name()) // fails if beginCopy could remove it
 	}
 }
 
-// undecodable says that a cell is not what its encoding says.
+// undecodable returns the message for a cell that is invalid in its encoding.
 func undecodable(encoding string) string {
 	if encoding == utf16 {
 		return "has bytes that are not utf-16"
@@ -335,14 +359,14 @@ func undecodable(encoding string) string {
 	return "has bytes that are not " + encoding + "; set encoding to latin-1, windows-1252, or mixed for both"
 }
 
-// decodeText gives the text of a cell, and whether it is what its encoding says. What cannot be
-// read is shown as �.
-func decodeText(cell, encoding string) (string, bool) {
+// decodeText returns the text of a cell. ok is false if it is invalid in its encoding; � then
+// stands for invalid bytes.
+func decodeText(cell, encoding string) (text string, ok bool) {
 	switch {
-	case encoding == utf16: // what was none is a � in the copy
+	case encoding == utf16: // invalid characters are � in the UTF-8 copy
 		return cell, !strings.ContainsRune(cell, utf8.RuneError)
 	case encoding == mixed && !utf8.ValidString(cell) || encoding == windows || encoding == latin1:
-		decoded, err := charmap.Windows1252.NewDecoder().String(cell) // a superset of Latin-1 in all but control characters
+		decoded, err := charmap.Windows1252.NewDecoder().String(cell) // a superset of Latin-1, except control characters
 		return decoded, err == nil && !strings.ContainsRune(decoded, utf8.RuneError)
 	}
 	return strings.ToValidUTF8(cell, "\ufffd"), utf8.ValidString(cell)

@@ -8,38 +8,37 @@ import (
 	"chairside/internal/store"
 )
 
-// Rows with what only one may have do not stop the others: new ones, and those
-// that the database alone can refuse because they change to it.
-func TestRowsThatAreThereAlready(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+// Rows with a value that must be unique are rejected and the others imported. If an existing row
+// changes to such a value, only the database can tell.
+func TestDuplicateValuesAreRejected(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const mapping = "source: old\nfiles: [{file: staff.csv, entity: users}]"
 		const first = "id,first_name,last_name,email,role\n1,A,A,same@x.test,nurse\n2,B,B,other@x.test,nurse\n3,C,C,Same@x.test,nurse\n4,D,D,more@x.test,nurse\n"
 		out := t.TempDir()
-		report := importing(t, db, files(t, map[string]string{"mapping.yaml": mapping, "staff.csv": first}), Options{Rejects: out})
+		report := runImport(t, db, writeFiles(t, map[string]string{"mapping.yaml": mapping, "staff.csv": first}), Options{Rejects: out})
 		if f := report.Files[0]; f.Created != 3 || f.Rejected != 1 || f.Rows != 4 {
 			t.Errorf("%+v", f)
 		}
-		if got := contents(t, out)["staff.csv"]; !strings.Contains(got, "\n4,email,is that of the record with the legacy id 1") {
+		if got := readFiles(t, out)["staff.csv"]; !strings.Contains(got, "\n4,email,is already used by the record with the legacy id 1") {
 			t.Error(got)
 		}
 		changed := strings.NewReplacer("other@", "same@", "D,D", "D,E").Replace(first)
-		report = importing(t, db, files(t, map[string]string{"mapping.yaml": mapping, "staff.csv": changed}), Options{Rejects: out})
+		report = runImport(t, db, writeFiles(t, map[string]string{"mapping.yaml": mapping, "staff.csv": changed}), Options{Rejects: out})
 		if f := report.Files[0]; f.Updated != 1 || f.Unchanged != 1 || f.Rejected != 2 {
 			t.Errorf("%+v", f)
 		}
-		if got := contents(t, out)["staff.csv"]; !strings.Contains(got, "\n3,,there is another record") {
+		if got := readFiles(t, out)["staff.csv"]; !strings.Contains(got, "\n3,,another record has a value that must be unique") {
 			t.Error(got)
 		}
 	})
 }
 
-// A question is answered once by each patient and for each treatment, whoever
-// gave the answer.
+// Each patient has at most one answer to a question, from any source.
 func TestOneAnswerToAQuestion(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `source: old
 files:
   - {file: questions.csv, entity: custom_fields}
@@ -51,32 +50,32 @@ files:
 			"answers.csv":   "id,custom_field_id,patient_id,value\n1,1,1,Chess\n2,2,1,Rovers\n3,1,2,Chess\n4,1,1,Golf\n",
 		})
 		out := t.TempDir()
-		report := importing(t, db, dir, Options{Rejects: out})
+		report := runImport(t, db, dir, Options{Rejects: out})
 		if f := report.Files[2]; f.Created != 3 || f.Rejected != 1 {
-			t.Errorf("%+v %v", report.Files, contents(t, out))
+			t.Errorf("%+v %v", report.Files, readFiles(t, out))
 		}
-		if got := contents(t, out)["answers.csv"]; !strings.Contains(got, "\n5,custom_field_id,is that of the record with the legacy id 1") {
+		if got := readFiles(t, out)["answers.csv"]; !strings.Contains(got, "\n5,custom_field_id,is already used by the record with the legacy id 1") {
 			t.Error(got)
 		}
-		// One of them was given here before it is imported.
-		execute(t, db, "DELETE FROM imported_records WHERE resource = 'custom_field_answers' AND legacy_id = '3'")
-		execute(t, db, "UPDATE custom_field_answers SET value = 'Darts'")
-		report = importing(t, db, dir, Options{Rejects: out})
+		// One answer exists, but not from an import.
+		execSQL(t, db, "DELETE FROM imported_records WHERE resource = 'custom_field_answers' AND legacy_id = '3'")
+		execSQL(t, db, "UPDATE custom_field_answers SET value = 'Darts'")
+		report = runImport(t, db, dir, Options{Rejects: out})
 		if f := report.Files[2]; f.Created != 0 || f.Updated != 3 || f.Rejected != 1 {
-			t.Errorf("again: %+v %v", f, contents(t, out))
+			t.Errorf("again: %+v %v", f, readFiles(t, out))
 		}
-		if n := number(t, db, "SELECT count(*) FROM custom_field_answers"); n != 3 {
+		if n := queryInt(t, db, "SELECT count(*) FROM custom_field_answers"); n != 3 {
 			t.Errorf("%d answers", n)
 		}
 	})
 }
 
-// In a file without ids, a second row of a record that can be there only once is
-// refused: otherwise each import would change what the one before has written.
-func TestRecordsWithoutIDsComeOnce(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// In a file without IDs, a second row with the same unique key is rejected. Otherwise the two
+// rows would update the record alternately.
+func TestDuplicatesWithoutIDs(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 files:
@@ -89,52 +88,51 @@ files:
 		})
 		for run, changed := range []int{2 + 2 + 2, 0} {
 			o := Options{Rejects: t.TempDir()}
-			report, wrote := importing(t, db, dir, o), 0
+			report, wrote := runImport(t, db, dir, o), 0
 			for _, f := range report.Files {
 				wrote += f.Created + f.Updated
 			}
 			if report.Rejected() != 5 || wrote != changed || report.Differences > 0 {
 				t.Errorf("import %d: %+v", run, report)
 			}
-			rejects := contents(t, o.Rejects)
-			for name, want := range map[string]string{"accounts.csv": "4,patient_id,occurs already in line 2,", "fees.csv": "4,treatment_id,occurs already in line 2,"} {
+			rejects := readFiles(t, o.Rejects)
+			for name, want := range map[string]string{"accounts.csv": "4,patient_id,already occurs in line 2,", "fees.csv": "4,treatment_id,already occurs in line 2,"} {
 				if !strings.Contains(rejects[name], want) {
 					t.Errorf("import %d: %s is %s", run, name, rejects[name])
 				}
 			}
 		}
-		if n := number(t, db, "SELECT sum(opening_balance) FROM accounts"); n != 3000 {
+		if n := queryInt(t, db, "SELECT sum(opening_balance) FROM accounts"); n != 3000 {
 			t.Errorf("the accounts opened with %d", n)
 		}
-		if n := number(t, db, "SELECT price_one FROM fees AS f JOIN treatments AS t ON t.id = f.treatment_id JOIN payment_plans AS p ON p.id = f.payment_plan_id WHERE t.nomenclature = 'Examination' AND p.Name = 'Private'"); n != 1000 {
+		if n := queryInt(t, db, "SELECT price_one FROM fees AS f JOIN treatments AS t ON t.id = f.treatment_id JOIN payment_plans AS p ON p.id = f.payment_plan_id WHERE t.nomenclature = 'Examination' AND p.Name = 'Private'"); n != 1000 {
 			t.Errorf("the fee is %d", n)
 		}
 	})
 }
 
-// A record that was deleted here does not keep another one with what only one
-// may have from coming.
-func TestDeletedRecordsKeepNothing(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// A record that was deleted here does not reserve its unique key.
+func TestDeletedRecordsFreeTheirUniqueKey(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles: [{file: fees.csv, entity: fees, id: No, constants: {payment_plan_id: Private}}]",
 			"fees.csv":     "No,treatment_id,price_one\n1,Examination,12.34\n",
 		})
-		importing(t, db, dir, Options{})
-		execute(t, db, "DELETE FROM fees WHERE price_one = 1234")
+		runImport(t, db, dir, Options{})
+		execSQL(t, db, "DELETE FROM fees WHERE price_one = 1234")
 		rewrite(t, dir, "fees.csv", "No,treatment_id,price_one\n1,Examination,12.34\n2,Examination,20\n")
-		if f := importing(t, db, dir, Options{}).Files[0]; f.Created != 1 || f.Rejected != 0 {
+		if f := runImport(t, db, dir, Options{}).Files[0]; f.Created != 1 || f.Rejected != 0 {
 			t.Errorf("%+v", f)
 		}
 	})
 }
 
-// A row is refused for all that can be seen of it alone, so that it is mended once.
-func TestRefusedForAllAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// All problems of a row are reported together, so that it can be corrected once.
+func TestAllProblemsOfARow(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles:\n" + strings.NewReplacer(`, date_of_birth: "1990-01-02"`, "", "payment_plan_id: Private, ", "").Replace(patientsByName) + `  - {file: invoices.csv, entity: invoices}
   - {file: payments.csv, entity: payments, constants: {method: Cash}}
 `,
@@ -143,8 +141,8 @@ func TestRefusedForAllAtOnce(t *testing.T) {
 			"payments.csv": "id,patient_id,invoice_id,dated_on,amount\n1,,1,2026-02-01,5\n2,,,2026-02-01,5\n",
 		})
 		out := t.TempDir()
-		importing(t, db, dir, Options{Rejects: out})
-		rejects := contents(t, out)
+		runImport(t, db, dir, Options{Rejects: out})
+		rejects := readFiles(t, out)
 		for name, want := range map[string]string{
 			"patients.csv": "2,\"date_of_birth, email_address, payment_plan_id\",date_of_birth must not be in the future; email_address must be an e-mail address; payment_plan_id can't be blank,1,",
 			"invoices.csv": "3,\"dated_on, patient_id\",dated_on can't be blank; patient_id can't be blank,2,",
@@ -157,12 +155,11 @@ func TestRefusedForAllAtOnce(t *testing.T) {
 	})
 }
 
-// A record that can be there only once is found by any name of what it refers to. A
-// row that spells that differently is refused, however far it is from the first and in
-// another file, also where the import was stopped between them.
-func TestRecordsWithoutIDsComeOnceHoweverSpelled(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+// A second row with the same unique key is rejected even if it names what it refers to in
+// another way, is in another batch or file, or comes after the import was interrupted.
+func TestDuplicatesWithoutIDsHoweverSpelled(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const loose = "loose_ids: true\n"
 		const mapping = `source: old
 files:
@@ -172,32 +169,32 @@ files:
   - {file: last.csv, entity: fees, constants: {payment_plan_id: Private}}
 `
 		fees := "treatment_id,price_one\nX,10\n2,20\n" + strings.Repeat("None,1\n", batchRows-2) + "Crown,30\n2.0,40\n02,50\n"
-		dir := files(t, map[string]string{
+		dir := writeFiles(t, map[string]string{
 			"codes.csv": "id,nomenclature\nX,Crown\n2,Bridge\n3,Chart\n",
 			"fees.csv":  fees,
 			"more.csv":  "treatment_id,price_one\ncrown,60\nBridge,70\n3,5\n",
 			"last.csv":  "id,treatment_id,price_one\nl1,Bridge,80\nl2,Chart,90\n",
 		})
 		out := t.TempDir()
-		check := func(words string, resumed bool, created int) {
+		check := func(prefix string, resumed bool, written int) {
 			t.Helper()
-			rewrite(t, dir, "mapping.yaml", words+mapping)
-			report, wrote := importing(t, db, dir, Options{Rejects: out}), 0
+			rewrite(t, dir, "mapping.yaml", prefix+mapping)
+			report, wrote := runImport(t, db, dir, Options{Rejects: out}), 0
 			for _, f := range report.Files {
 				wrote += f.Created + f.Updated
 			}
-			if wrote != created || report.Resumed != resumed {
+			if wrote != written || report.Resumed != resumed {
 				t.Errorf("%+v", report)
 			}
-			third := `,treatment_id,"is the legacy id or nomenclature of none`
-			if words == loose {
-				third = ",treatment_id,occurs already in line 3,02,"
+			third := `,treatment_id,"is not the legacy id or nomenclature of a record in treatments`
+			if prefix == loose {
+				third = ",treatment_id,already occurs in line 3,02,"
 			}
-			rejects := contents(t, out)
+			rejects := readFiles(t, out)
 			for name, list := range map[string][]string{
-				"fees.csv": {"\n2502,treatment_id,is that of line 2,Crown,", "\n2503,treatment_id,occurs already in line 3,2.0,", "\n2504" + third},
-				"more.csv": {"\n2,treatment_id,occurs already in line 2502 of fees.csv,crown,", "\n3,treatment_id,is that of line 3 of fees.csv,Bridge,"},
-				"last.csv": {"\n2,treatment_id,is that of line 3 of fees.csv,l1,", "\n3,treatment_id,is that of line 4 of more.csv,l2,"},
+				"fees.csv": {"\n2502,treatment_id,duplicates line 2,Crown,", "\n2503,treatment_id,already occurs in line 3,2.0,", "\n2504" + third},
+				"more.csv": {"\n2,treatment_id,already occurs in line 2502 of fees.csv,crown,", "\n3,treatment_id,duplicates line 3 of fees.csv,Bridge,"},
+				"last.csv": {"\n2,treatment_id,duplicates line 3 of fees.csv,l1,", "\n3,treatment_id,duplicates line 4 of more.csv,l2,"},
 			} {
 				for _, want := range list {
 					if got := rejects[name]; !strings.Contains(got, want) {
@@ -205,37 +202,37 @@ files:
 					}
 				}
 			}
-			if n := number(t, db, "SELECT sum(price_one) FROM fees AS f JOIN treatments AS t ON t.id = f.treatment_id WHERE nomenclature IN ('Crown', 'Bridge', 'Chart')"); n != 3500 {
+			if n := queryInt(t, db, "SELECT sum(price_one) FROM fees AS f JOIN treatments AS t ON t.id = f.treatment_id WHERE nomenclature IN ('Crown', 'Bridge', 'Chart')"); n != 3500 {
 				t.Errorf("the fees are %d", n)
 			}
 		}
 		check("", false, 3+3)
-		for _, words := range []string{"", loose} {
-			check(words, false, 0)
-			rejects := contents(t, out)
-			for _, file := range []int{1, 2, 3} { // it was killed after a batch of the first, or between files
+		for _, prefix := range []string{"", loose} {
+			check(prefix, false, 0)
+			rejects := readFiles(t, out)
+			for _, file := range []int{1, 2, 3} { // interrupted in the first file of fees, or before one of the others
 				var content []byte
 				if err := db.SQL.QueryRowContext(t.Context(), "SELECT progress FROM import_runs ORDER BY updated_at DESC, id DESC LIMIT 1").Scan(&content); err != nil {
 					t.Fatal(err)
 				}
-				var n note
-				if err := json.Unmarshal(content, &n); err != nil {
+				var c checkpoint
+				if err := json.Unmarshal(content, &c); err != nil {
 					t.Fatal(err)
 				}
-				n.Stage = stageLoad
+				c.Stage = stageLoad
 				for i := file; i < 4; i++ {
-					n.Files[i] = fileProgress{}
+					c.Files[i] = fileProgress{}
 				}
 				if file == 1 {
-					n.Files[1] = fileProgress{Rows: batchRows, Unchanged: 2, Rejected: batchRows - 2, Place: int64(strings.Index(rejects["fees.csv"], "\n2502,") + 1)}
+					c.Files[1] = fileProgress{Rows: batchRows, rowCounts: rowCounts{Unchanged: 2, Rejected: batchRows - 2}, RejectsBytes: int64(strings.Index(rejects["fees.csv"], "\n2502,") + 1)}
 				}
-				content, err := json.Marshal(n)
+				content, err := json.Marshal(c)
 				if err != nil {
 					t.Fatal(err)
 				}
-				execute(t, db, "UPDATE import_runs SET finished_at = NULL, progress = $1 WHERE id = (SELECT id FROM import_runs ORDER BY updated_at DESC, id DESC LIMIT 1)", content)
-				check(words, true, n.Files[0].Created+n.Files[0].Updated)
-				sameFiles(t, contents(t, out), rejects)
+				execSQL(t, db, "UPDATE import_runs SET finished_at = NULL, progress = $1 WHERE id = (SELECT id FROM import_runs ORDER BY updated_at DESC, id DESC LIMIT 1)", content)
+				check(prefix, true, c.Files[0].Created+c.Files[0].Updated)
+				sameFiles(t, readFiles(t, out), rejects)
 			}
 		}
 	})

@@ -11,8 +11,8 @@ import (
 	"chairside/internal/store"
 )
 
-// files writes files into a new directory.
-func files(t testing.TB, files map[string]string) string {
+// writeFiles writes files to a new directory and returns it.
+func writeFiles(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -30,7 +30,8 @@ func rewrite(t testing.TB, dir, name, content string) {
 	}
 }
 
-const minimal = `
+// minimalMapping maps files whose columns are named like fields.
+const minimalMapping = `
 source: old
 files:
   - {file: patients.csv, entity: patient, constants: {payment_plan_id: Private, ethnicity: "99"}}
@@ -38,29 +39,29 @@ files:
   - {file: money.csv, entity: payments}
 `
 
-// A file whose header has our names needs no columns in its mapping. What
-// changes in it changes here, what is left out of it stays.
-func TestSecondRunChangesWhatDiffers(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+// Columns that are named like fields need no mapping. A second import updates what differs in the
+// file, and keeps columns that the file does not have.
+func TestSecondImportUpdatesWhatDiffers(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const patients = "legacy_id,Title,First Name,Last-Name,DATE OF BIRTH,Gender,Address Line 1,Postcode,opening_balance\n"
 		const diary = "ID,patient_id,start_time,finish_time,reason,state\n"
-		dir := files(t, map[string]string{
-			"mapping.yaml": minimal,
+		dir := writeFiles(t, map[string]string{
+			"mapping.yaml": minimalMapping,
 			"patients.csv": patients + "7,Mr,Al,Ford,1990-01-02,M,1 Road,X1 1XX,\n8,Mrs,Bo,Ford,1990-01-03,F,1 Road,X1 1XX,5\n",
 			"diary.csv":    diary + "1,7,2026-06-01 09:00,2026-06-01T09:30:00,exam,Cancelled\n2,8,2026-08-01 09:00,2026-08-01 09:30,Review,Pending\n",
 			"money.csv":    "id,patient_id,dated_on,amount,method\n1,7,2026-06-01,12.5,Card\n",
 		})
-		first := importing(t, db, dir, Options{})
+		first := runImport(t, db, dir, Options{})
 		if first.Rejected() > 0 || first.Warnings+first.Differences > 0 {
 			t.Fatalf("%+v", first)
 		}
-		// Somebody works on it here.
-		execute(t, db, "UPDATE patients SET occupation = 'smith' WHERE legacy_id = '7'")
+		// A user changes a column that the file does not have.
+		execSQL(t, db, "UPDATE patients SET occupation = 'smith' WHERE legacy_id = '7'")
 		rewrite(t, dir, "patients.csv", patients+"7,Mr,Al,Førd,1990-01-02,M,1 Road,X1 1XX,3.00\n8,Mrs,Bo,Ford,1990-01-03,F,1 Road,X1 1XX,5\n9,Ms,Cy,New,1990-01-04,F,1 Road,X1 1XX,\n")
 		rewrite(t, dir, "diary.csv", diary+"1,7,2026-06-01 09:00,2026-06-01 09:30,Exam,Pending\n2,8,2026-08-01 09:00,2026-08-01 09:45,Review,Pending\n")
 		rewrite(t, dir, "money.csv", "id,patient_id,dated_on,amount,method\n1,7,2026-06-01,20,Card\n")
-		second := importing(t, db, dir, Options{})
+		second := runImport(t, db, dir, Options{})
 		want := []FileReport{
 			{"patients.csv", "patients", 3, 1, 1, 1, 0},
 			{"diary.csv", "appointments", 2, 0, 2, 0, 0},
@@ -79,59 +80,59 @@ func TestSecondRunChangesWhatDiffers(t *testing.T) {
 			"SELECT count(*) FROM payments WHERE amount = 2000 AND amount_unexplained = 2000",
 			`SELECT count(*) FROM changes WHERE resource = 'Patient' AND action = 'update' AND CAST(fields AS text) LIKE '%last_name%' AND CAST(fields AS text) NOT LIKE '%postcode%'`,
 		} {
-			if n := number(t, db, query); n != 1 {
-				t.Errorf("%d rows instead of one: %s", n, query)
+			if n := queryInt(t, db, query); n != 1 {
+				t.Errorf("%d rows, want 1: %s", n, query)
 			}
 		}
-		for _, rule := range rulesOfMoney {
-			if n := number(t, db, rule); n != 0 {
-				t.Errorf("%d rows break a rule: %s", n, rule)
+		for _, query := range invariants {
+			if n := queryInt(t, db, query); n != 0 {
+				t.Errorf("%d rows are inconsistent: %s", n, query)
 			}
 		}
 
-		// An appointment that was deleted here does not come back.
-		execute(t, db, "DELETE FROM appointments WHERE reason = 'Review'")
-		third := importing(t, db, dir, Options{})
-		if n := number(t, db, "SELECT count(*) FROM appointments"); n != 1 || third.Rejected() > 0 {
+		// An appointment that was deleted here is not imported again.
+		execSQL(t, db, "DELETE FROM appointments WHERE reason = 'Review'")
+		third := runImport(t, db, dir, Options{})
+		if n := queryInt(t, db, "SELECT count(*) FROM appointments"); n != 1 || third.Rejected() > 0 {
 			t.Errorf("%d appointments; %+v", n, third)
 		}
 	})
 }
 
-// Patients who got their legacy id in another way than by an import are found.
-func TestLegacyIDsOfTheAPIAreKnown(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
-			"mapping.yaml": minimal[:strings.Index(minimal, "  - {file: diary")],
+// Patients whose legacy_id an API client wrote are matched.
+func TestLegacyIDsOfAPIClients(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
+			"mapping.yaml": minimalMapping[:strings.Index(minimalMapping, "  - {file: diary")],
 			"patients.csv": "id,title,first_name,last_name,date_of_birth,gender,address_line_1,postcode\n7,Mr,Al,Ford,1990-01-02,M,1 Road,X1 1XX\n",
 		})
-		importing(t, db, dir, Options{})
-		execute(t, db, "DELETE FROM imported_records")
-		report := importing(t, db, dir, Options{})
-		if f := report.Files[0]; f.Unchanged != 1 || number(t, db, "SELECT count(*) FROM imported_records") != 1 {
+		runImport(t, db, dir, Options{})
+		execSQL(t, db, "DELETE FROM imported_records")
+		report := runImport(t, db, dir, Options{})
+		if f := report.Files[0]; f.Unchanged != 1 || queryInt(t, db, "SELECT count(*) FROM imported_records") != 1 {
 			t.Errorf("%+v", f)
 		}
 	})
 }
 
-// A dry run tells exactly what the run would, and leaves nothing behind.
+// A dry run reports what an import would do, and changes nothing.
 func TestDryRun(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		before := state(t, db)
-		dry, wet := t.TempDir(), t.TempDir()
-		told := importing(t, db, "testdata/oldsoft", Options{DryRun: true, Rejects: dry})
-		sameFiles(t, state(t, db), before)
-		if n := number(t, db, "SELECT count(*) FROM import_runs"); n != 0 {
-			t.Errorf("%d runs were noted", n)
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		before := dumpTables(t, db)
+		dryRejects, rejects := t.TempDir(), t.TempDir()
+		dry := runImport(t, db, "testdata/oldsoft", Options{DryRun: true, Rejects: dryRejects})
+		sameFiles(t, dumpTables(t, db), before)
+		if n := queryInt(t, db, "SELECT count(*) FROM import_runs"); n != 0 {
+			t.Errorf("%d runs were recorded", n)
 		}
-		done := importing(t, db, "testdata/oldsoft", Options{Rejects: wet})
-		if len(told.Files) != len(done.Files) || told.Rejected() != done.Rejected() || told.Differences != done.Differences {
-			t.Errorf("told %+v, done %+v", told, done)
+		report := runImport(t, db, "testdata/oldsoft", Options{Rejects: rejects})
+		if len(dry.Files) != len(report.Files) || dry.Rejected() != report.Rejected() || dry.Differences != report.Differences {
+			t.Errorf("dry run: %+v, import: %+v", dry, report)
 		}
-		want := contents(t, wet)
-		for name, got := range contents(t, dry) {
+		want := readFiles(t, rejects)
+		for name, got := range readFiles(t, dryRejects) {
 			if name != Findings && got != want[name] {
 				t.Errorf("%s differs", name)
 			}
@@ -139,27 +140,27 @@ func TestDryRun(t *testing.T) {
 	})
 }
 
-// A row is told all that is wrong with it: values and references.
-func TestRowsTellValuesAndReferences(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// Problems with values and with references of a row are reported together.
+func TestProblemsWithValuesAndReferences(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles: [{file: rooms.csv, entity: rooms, columns: {site: {field: site_id, by: name}}}]\n",
 			"rooms.csv":    "id,name,site\n1,,Nowhere\n",
 		})
 		out := t.TempDir()
-		importing(t, db, dir, Options{Rejects: out})
-		if got := contents(t, out)["rooms.csv"]; !strings.Contains(got, "\n2,\"name, site_id\",\"name can't be blank; site_id is the name of none of the sites") {
+		runImport(t, db, dir, Options{Rejects: out})
+		if got := readFiles(t, out)["rooms.csv"]; !strings.Contains(got, "\n2,\"name, site_id\",\"name can't be blank; site_id is not the name of a record in sites") {
 			t.Error(got)
 		}
 	})
 }
 
-// NUL, which PostgreSQL cannot store, refuses its row wherever it is.
+// A row with NUL is rejected, because PostgreSQL cannot store it.
 func TestRowsWithNUL(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles: [{file: rooms.csv, entity: rooms, columns: {site: {field: site_id, by: name}}}, {file: questions.csv, entity: custom_fields}]\n",
 			"questions.csv": "id,name,type,customizable_type,position,options\n" +
 				`1,Colour,enum,Patient,1,"[{""name"":""\\u0000 is no NUL"",""position"":1}]"` + "\n" +
@@ -167,24 +168,24 @@ func TestRowsWithNUL(t *testing.T) {
 			"rooms.csv": "id,name,site\n1,Red,\n2\x00,Blue,\n3,Gre\x00en,\n4,Grey,x\x00\n",
 		})
 		out := t.TempDir()
-		if report := importing(t, db, dir, Options{Rejects: out}); !slices.Contains(report.Files, FileReport{"rooms.csv", "rooms", 4, 1, 0, 0, 3}) {
-			t.Errorf("%+v\n%s", report.Files, contents(t, out)["rooms.csv"])
+		if report := runImport(t, db, dir, Options{Rejects: out}); !slices.Contains(report.Files, FileReport{"rooms.csv", "rooms", 4, 1, 0, 0, 3}) {
+			t.Errorf("%+v\n%s", report.Files, readFiles(t, out)["rooms.csv"])
 		}
-		if rejects := contents(t, out)["questions.csv"]; strings.Count(rejects, "must not contain NUL") != 1 || strings.Contains(rejects, "Colour") {
+		if rejects := readFiles(t, out)["questions.csv"]; strings.Count(rejects, "must not contain NUL") != 1 || strings.Contains(rejects, "Colour") {
 			t.Error(rejects)
 		}
-		if rejects := contents(t, out)["rooms.csv"]; strings.Count(rejects, "must not contain NUL") != 3 {
+		if rejects := readFiles(t, out)["rooms.csv"]; strings.Count(rejects, "must not contain NUL") != 3 {
 			t.Error(rejects)
 		}
 	})
 }
 
-// Two practices do not see each other's records, nor may they share users.
-func TestImportKeepsToItsPractice(t *testing.T) {
+// An import sees only the records of its practice, and practices cannot share users.
+func TestImportIsLimitedToItsPractice(t *testing.T) {
 	t.Parallel()
-	db := seeded(t, "sqlite")
-	bright(t, db)
-	dir := files(t, map[string]string{
+	db := openDemo(t, "sqlite")
+	createPractice(t, db)
+	dir := writeFiles(t, map[string]string{
 		"mapping.yaml": "source: old\nfiles: [{file: staff.csv, entity: users}, {file: p.csv, entity: payments}]",
 		"staff.csv":    "id,first_name,last_name,email,role\n1,A,A,admin@demo.chairside.test,nurse\n",
 		"p.csv":        "id,patient_id,dated_on,amount,method\n",
@@ -192,47 +193,46 @@ func TestImportKeepsToItsPractice(t *testing.T) {
 	if _, err := Import(t.Context(), db, dir, Options{}); !errors.Is(err, ErrPractice) {
 		t.Errorf("without a practice: %v", err)
 	}
-	before := number(t, db, "SELECT count(*) FROM users")
+	before := queryInt(t, db, "SELECT count(*) FROM users")
 	rewrite(t, dir, "p.csv", "id,patient_id,dated_on,amount,method\n1,1,2026-01-01,5,Card\n")
 	mapping := "source: old\nfiles: [{file: staff.csv, entity: users}, {file: p.csv, entity: payments, columns: {patient_id: {field: patient_id, by: id}}}]"
 	rewrite(t, dir, "mapping.yaml", mapping)
-	report := importing(t, db, dir, Options{Practice: "bright"})
-	if report.Rejected() != 2 || number(t, db, "SELECT count(*) FROM users") != before {
+	report := runImport(t, db, dir, Options{Practice: "bright"})
+	if report.Rejected() != 2 || queryInt(t, db, "SELECT count(*) FROM users") != before {
 		t.Errorf("%+v", report)
 	}
 }
 
-// Of two processes with the same files one gives up.
+// If two processes import the same files, one gets ErrBusy.
 func TestTwoImportsOfTheSameFiles(t *testing.T) {
 	digest := strings.Repeat("5a", 32)
-	each(t, func(t *testing.T, db *store.DB) {
-		im := importer{ctx: t.Context(), db: db, started: day}
-		if resumed, err := im.begin(digest); err != nil || resumed {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		im := importer{ctx: t.Context(), db: db, started: now}
+		if resumed, err := im.startRun(digest); err != nil || resumed {
 			t.Fatalf("%v, %v", resumed, err)
 		}
-		other := importer{ctx: t.Context(), db: db, started: day}
-		if resumed, err := other.begin(digest); err != nil || !resumed {
+		other := importer{ctx: t.Context(), db: db, started: now}
+		if resumed, err := other.startRun(digest); err != nil || !resumed {
 			t.Fatalf("%v, %v", resumed, err)
 		}
-		if err := other.reach(stageSettle); err != nil {
+		if err := other.startStage(stageTotals); err != nil {
 			t.Fatal(err)
 		}
-		if err := im.reach(stageSettle); !errors.Is(err, ErrBusy) {
+		if err := im.startStage(stageTotals); !errors.Is(err, ErrBusy) {
 			t.Errorf("got %v", err)
 		}
-		if err := other.reach(stageCompare); err != nil {
+		if err := other.startStage(stageCheck); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// What a file leaves open is not filled with nothing: an appointment at midnight,
-// a payment of 0.00, an hour that is no number of minutes.
-func TestEmptyIsNotZero(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
-			"mapping.yaml": minimal + `  - file: bills.csv
+// A missing time is not midnight, a missing amount not 0.00, and 0900 not 900 minutes.
+func TestMissingValuesAreNotZero(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
+			"mapping.yaml": minimalMapping + `  - file: bills.csv
     entity: invoices
   - {file: lines.csv, entity: invoice_items}
   - {file: hours.csv, entity: working_sessions, constants: {practitioner_id: ann@bright.test, weekday: "1"}}
@@ -245,52 +245,52 @@ func TestEmptyIsNotZero(t *testing.T) {
 			"hours.csv":    "id,start_minute,finish_minute\n1,0900,1100\n2,09:00,11:00\n3,540,660\n",
 		})
 		out := t.TempDir()
-		report := importing(t, db, dir, Options{Rejects: out})
+		report := runImport(t, db, dir, Options{Rejects: out})
 		if report.Rejected() != 4 {
-			t.Errorf("%d rows refused", report.Rejected())
+			t.Errorf("%d rows were rejected, want 4", report.Rejected())
 		}
 		var rejects strings.Builder
-		for _, text := range contents(t, out) {
+		for _, text := range readFiles(t, out) {
 			rejects.WriteString(text)
 		}
 		for _, want := range []string{"start_time,is a day without a time", "amount,can't be blank", "item_price,is missing", `start_minute,"must be a time such as 09:00`} {
 			if !strings.Contains(rejects.String(), want) {
-				t.Errorf("not among the rejects: %s", want)
+				t.Errorf("the rejects do not have %s", want)
 			}
 		}
 		rewrite(t, dir, "lines.csv", "id,invoice_id,name,total_price\n2,1,Filling,4.00\n")
-		importing(t, db, dir, Options{Rejects: t.TempDir()})
-		if n := number(t, db, "SELECT item_price FROM invoice_items"); n != 4_00 {
-			t.Errorf("the price is %d, though its total has changed to 4.00", n)
+		runImport(t, db, dir, Options{Rejects: t.TempDir()})
+		if n := queryInt(t, db, "SELECT item_price FROM invoice_items"); n != 4_00 {
+			t.Errorf("the price is %d after its total changed to 4.00", n)
 		}
 	})
 }
 
-// Who rules the practice here goes on ruling it, whatever they were elsewhere.
+// An administrator keeps the role, whatever the file says.
 func TestAdministratorsStayAdministrators(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles: [{file: people.csv, entity: users}]\n",
 			"people.csv":   "id,email,first_name,last_name,role,active\n1,ann@bright.test,Anne,Archer,nurse,N\n2,bo@bright.test,Bo,Bell,nurse,N\n",
 		})
-		report := importing(t, db, dir, Options{Rejects: t.TempDir()})
+		report := runImport(t, db, dir, Options{Rejects: t.TempDir()})
 		if report.Warnings != 1 || report.Rejected() > 0 {
 			t.Errorf("%+v", report)
 		}
-		if n := number(t, db, "SELECT COUNT(*) FROM users WHERE first_name = 'Anne' AND role = 'administrator' AND active"); n != 1 {
-			t.Error("the administrator is one no more")
+		if n := queryInt(t, db, "SELECT COUNT(*) FROM users WHERE first_name = 'Anne' AND role = 'administrator' AND active"); n != 1 {
+			t.Error("the administrator has lost the role")
 		}
 	})
 }
 
-// A file of rejects, mended, goes in with the mapping of the file they come from,
-// though that has other separators and another encoding. What is still wrong is
-// refused in its line of that file.
-func TestMendedRejectsGoIn(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// A corrected file of rejects is imported with the mapping of the original file, even if that
+// has another delimiter and encoding. Rows that are still wrong are rejected with their
+// original line.
+func TestCorrectedRejects(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 encoding: latin-1
@@ -303,13 +303,13 @@ files:
 			"patients.csv": "No;Name;N\xe9;Solde\n\n1;N\xfa\xf1ez;1990-02-30;1,50\n2;M\xfcller;1990-02-29;2,50\n3;Ford;1990-02-28;3,50\n",
 			"diary.csv":    "No;D\xe9but\n1;2026-03-02 09:00\n3;2026-03-02 10:00\n2;2026-03-02 11:00\n",
 		})
-		feed := func(old, mended string) *Report {
+		importAndCorrect := func(old, corrected string) *Report {
 			t.Helper()
 			o := Options{Rejects: t.TempDir()}
-			report := importing(t, db, dir, o)
-			for name, content := range contents(t, o.Rejects) {
+			report := runImport(t, db, dir, o)
+			for name, content := range readFiles(t, o.Rejects) {
 				if name != Findings {
-					rewrite(t, dir, name, strings.ReplaceAll(content, old, mended))
+					rewrite(t, dir, name, strings.ReplaceAll(content, old, corrected))
 				}
 			}
 			return report
@@ -319,12 +319,12 @@ files:
 			{{"patients.csv", "patients", 2, 1, 0, 0, 1}, {"diary.csv", "appointments", 2, 1, 0, 0, 1}},
 			{{"patients.csv", "patients", 1, 1, 0, 0, 0}, {"diary.csv", "appointments", 1, 1, 0, 0, 0}},
 		} {
-			report := feed([]string{"1990-02-30", "1990-02-29", "nothing"}[i], "1990-02-27")
+			report := importAndCorrect([]string{"1990-02-30", "1990-02-29", "nothing"}[i], "1990-02-27")
 			if !slices.Equal(report.Files, want) {
 				t.Errorf("%+v, want %+v", report.Files, want)
 			}
 		}
-		numbers(t, db, map[string]int{
+		checkInts(t, db, map[string]int{
 			"SELECT count(*) FROM patients WHERE last_name IN ('Núñez', 'Müller', 'Ford')":                         3,
 			"SELECT sum(current_balance) FROM accounts":                                                            750,
 			"SELECT count(*) FROM imported_records WHERE resource = 'appointments' AND legacy_id IN ('2','3','4')": 3,
@@ -332,20 +332,19 @@ files:
 	})
 }
 
-// A file that lies where rejects of its name would be written is refused, and
-// not a byte of it is lost.
+// A source file in the rejects directory is refused, because rejects would overwrite it.
 func TestSourcesAreNotOverwritten(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const staff = "id,first_name,last_name,email,role\n1,A,A,same@x.test,nurse\n"
-		dir := files(t, map[string]string{"mapping.yaml": "source: old\nfiles: [{file: staff.csv, entity: users}]", "staff.csv": staff})
+		dir := writeFiles(t, map[string]string{"mapping.yaml": "source: old\nfiles: [{file: staff.csv, entity: users}]", "staff.csv": staff})
 		for _, dry := range []bool{true, false} {
 			_, err := Import(t.Context(), db, dir, Options{Rejects: dir, DryRun: dry})
-			if err == nil || !strings.Contains(err.Error(), "staff.csv is in the directory of rejects") {
+			if err == nil || !strings.Contains(err.Error(), "staff.csv is in the rejects directory") {
 				t.Errorf("%v", err)
 			}
 		}
-		if got := contents(t, dir)["staff.csv"]; got != staff {
+		if got := readFiles(t, dir)["staff.csv"]; got != staff {
 			t.Errorf("the file is %q", got)
 		}
 	})

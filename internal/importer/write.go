@@ -13,116 +13,108 @@ import (
 	"chairside/schema"
 )
 
-// write inserts the new records, changes those that differ from their rows, and leaves the rest
-// alone. Each written row gets its entry in the audit log, as if a client had written it.
-func (b *batch) write(counts *fileProgress) {
+// write inserts new records and updates existing ones that differ. The audit log gets an entry
+// for each written row, as if a client had written it.
+func (b *batch) write(counts *rowCounts) {
 	e := b.plan.entity
-	var fresh, known []*record
+	var created, existing []*record
 	for _, r := range b.records {
 		switch {
-		case r.gone:
+		case r.deleted:
 			counts.Unchanged++
 		case r.existing == nil:
-			fresh = append(fresh, r)
+			created = append(created, r)
 		default:
-			known = append(known, r)
+			existing = append(existing, r)
 		}
 	}
-	b.giveIDs(e, fresh)
+	b.assignIDs(e, created)
 	var explanations []row
 	switch e.Name {
 	case "payments":
-		explanations = b.explainPayments(known)
-	case "custom_field_answers": // the owners before their answers, in the order in which the API locks them
-		b.dateAnswered()
+		explanations = b.explainPayments(existing)
+	case "custom_field_answers": // owners before answers, the order in which the API locks them
+		b.touchOwnersOfAnswers()
 	}
-	rows := make([]row, len(fresh))
-	for i, r := range fresh {
-		rows[i] = r.given
+	rows := make([]row, len(created))
+	for i, r := range created {
+		rows[i] = r.values
 	}
 	b.insert(e, rows)
-	changed := b.update(e, known)
-	counts.Created += len(fresh)
-	counts.Updated += changed
-	counts.Unchanged += len(known) - changed
-	b.remember()
+	updated := b.update(e, existing)
+	counts.Created += len(created)
+	counts.Updated += updated
+	counts.Unchanged += len(existing) - updated
+	b.saveLegacyIDs()
 	switch e.Name {
 	case "treatment_plans":
-		b.followPlans(known)
+		b.updateItemsOfPlans(existing)
 	case "patients":
-		b.openAccounts(fresh, known)
+		b.writeAccounts(created, existing)
 	case "invoices":
-		b.releasePayments(known)
-		b.makeItems(known)
+		b.removeExplanationsOf(existing)
+		b.makeItems(existing)
 	case "invoice_items":
-		b.unmakeItems()
+		b.removeMadeItems()
 	case "payments":
-		b.putChildren(entityOf(explanationTable), explanations, paysInvoice, "amount")
+		b.upsert(entityOf(explanationTable), explanations, invoiceID, "amount")
 	}
 }
 
-// giveIDs gives new records their ids. A uuid follows from the legacy id, so that an import which
-// is done again elsewhere gives the same.
-func (b *batch) giveIDs(e *entity, fresh []*record) {
+// assignIDs gives new records their IDs. A UUID is derived from the legacy ID, so that the same
+// import into another database gives the same ones.
+func (b *batch) assignIDs(e *entity, created []*record) {
 	var numbers []int64
 	if e.Numbered() && b.err == nil {
-		if b.fail(b.turn.mayNumber()); b.err != nil {
+		if b.fail(b.turn.waitForIDs()); b.err != nil {
 			return
 		}
 		var err error
-		numbers, err = b.bulk.NextIDs(b.ctx, e.Name, len(fresh))
+		numbers, err = b.bulk.NextIDs(b.ctx, e.Name, len(created))
 		b.fail(err)
-		b.turn.number()
+		b.turn.idsTaken()
 	}
-	for i, r := range fresh {
+	for i, r := range created {
 		switch {
 		case i < len(numbers):
 			r.id = numbers[i]
-		case r.legacy == "":
+		case r.legacyID == "":
 			r.id = schema.NewID().String()
 		default:
-			r.id = b.uuidOf(b.source + "\x00" + e.Name + "\x00" + r.legacy)
+			r.id = b.derivedUUID(b.system + "\x00" + e.Name + "\x00" + r.legacyID)
 		}
-		r.given["id"] = r.id
+		r.values["id"] = r.id
 	}
-	if !e.Numbered() { // each index that has the id is cheaper to fill in its order
-		slices.SortFunc(fresh, func(x, y *record) int { return strings.Compare(asText(x.id), asText(y.id)) })
+	if !e.Numbered() { // indexes with the ID are faster to fill in its order
+		slices.SortFunc(created, func(x, y *record) int { return strings.Compare(asText(x.id), asText(y.id)) })
 	}
 }
 
-// uuidOf is the uuid of the practice's that follows from a name.
-func (im *importer) uuidOf(name string) string {
+// derivedUUID returns the UUID of a name within the practice.
+func (im *importer) derivedUUID(name string) string {
 	return uuid.NewSHA1(uuid.MustParse(im.practice.id), []byte(name)).String()
 }
 
-// fill writes rows into columns of a table.
-func (b *batch) fill(name string, columns []string, write func(w *bulk.RowWriter) error) {
+// copyRows writes rows into columns of a table.
+func (b *batch) copyRows(table string, columns []string, write func(w *bulk.RowWriter) error) {
 	if b.err == nil {
-		b.fail(b.bulk.Table(b.ctx, name, columns, write))
+		b.fail(b.bulk.Table(b.ctx, table, columns, write))
 	}
 }
 
-// insert writes new rows, and the record of it. Columns that may be empty, and are in all of the
-// rows, are left out: most of a patient's are.
+// insert inserts rows and their audit entries.
 func (b *batch) insert(e *entity, rows []row) {
 	if len(rows) == 0 {
 		return
 	}
-	var columns []string
-	for i := range e.Columns {
-		c := &e.Columns[i]
-		if !c.Null || c.Initial != nil || slices.ContainsFunc(rows, func(r row) bool { return r[c.Name] != nil }) {
-			columns = append(columns, c.Name)
-		}
-	}
-	slices.Sort(columns) // as list has them
+	columns := columnsToInsert(e, rows)
 	changes := make([]change, len(rows))
 	values, set := make([]any, len(columns)), make([]string, 0, len(columns))
 	var practice, now any = b.practice.id, b.now
-	b.fill(e.Name, columns, func(w *bulk.RowWriter) error {
+	b.copyRows(e.Name, columns, func(w *bulk.RowWriter) error {
 		for i, r := range rows {
 			r["practice_id"], r["updated_at"] = practice, now
-			if made, ok := r["created_at"].(time.Time); ok && made.After(b.now) {
+			if created, ok := r["created_at"].(time.Time); ok && created.After(b.now) {
 				r["created_at"] = now
 			}
 			set = set[:0]
@@ -131,7 +123,7 @@ func (b *batch) insert(e *entity, rows []row) {
 					set = append(set, name)
 				}
 			}
-			changes[i] = change{asText(r["id"]), "create", list(set)}
+			changes[i] = change{asText(r["id"]), "create", fieldList(set)}
 			if err := w.Row(values...); err != nil {
 				return err
 			}
@@ -139,29 +131,43 @@ func (b *batch) insert(e *entity, rows []row) {
 		return nil
 	})
 	if b.err == nil {
-		b.fail(b.turn.mayEnd()) // what follows has ids of its own
+		b.fail(b.turn.waitToCommit()) // the audit log and imported_records assign IDs in order, too
 	}
-	b.recordChanges(e, changes)
+	b.logChanges(e, changes)
+}
+
+// columnsToInsert returns the sorted columns of an entity, without nullable columns that are null
+// in all rows, as most of a patient's are.
+func columnsToInsert(e *entity, rows []row) (columns []string) {
+	for i := range e.Columns {
+		c := &e.Columns[i]
+		if !c.Null || c.Initial != nil || slices.ContainsFunc(rows, func(r row) bool { return r[c.Name] != nil }) {
+			columns = append(columns, c.Name)
+		}
+	}
+	slices.Sort(columns)
+	return columns
 }
 
 // change is an entry of the audit log.
 type change struct {
-	id, action string
-	fields     string // as list gives them
+	id     string // of the row
+	action string
+	fields string // JSON list of columns
 }
 
-// list is the JSON of the names of columns, which it sorts.
-func list(columns []string) string {
+// fieldList returns columns as a JSON list. It sorts them in place.
+func fieldList(columns []string) string {
 	slices.Sort(columns)
 	return `["` + strings.Join(columns, `","`) + `"]`
 }
 
-// recordChanges notes what was written: which rows and columns, no values.
-func (b *batch) recordChanges(e *entity, changes []change) {
+// logChanges writes the audit log: which rows and columns were written, no values.
+func (b *batch) logChanges(e *entity, changes []change) {
 	if len(changes) == 0 {
 		return
 	}
-	b.fill("changes", []string{"practice_id", "at", "resource", "record_id", "action", "fields"}, func(w *bulk.RowWriter) error {
+	b.copyRows("changes", []string{"practice_id", "at", "resource", "record_id", "action", "fields"}, func(w *bulk.RowWriter) error {
 		for _, c := range changes {
 			if err := w.Row(b.practice.id, b.now, e.Type, c.id, c.action, c.fields); err != nil {
 				return err
@@ -171,16 +177,35 @@ func (b *batch) recordChanges(e *entity, changes []change) {
 	})
 }
 
-// update changes rows to what the records say, and counts those that differ.
-func (b *batch) update(e *entity, known []*record) int {
-	var rows []row
-	var changes []change
+// updates collects changed rows of one table, which are written together.
+type updates struct {
+	rows    []row
+	changes []change
+}
+
+// add adds a row with the names of its changed columns. It ignores a row without any.
+func (u *updates) add(r row, changed ...string) {
+	if len(changed) > 0 {
+		u.rows = append(u.rows, r)
+		u.changes = append(u.changes, change{asText(r["id"]), "update", fieldList(changed)})
+	}
+}
+
+// apply writes columns of the changed rows, and the audit log.
+func (b *batch) apply(e *entity, u updates, columns ...string) {
+	b.updateRows(e, columns, u.rows)
+	b.logChanges(e, u.changes)
+}
+
+// update updates the rows of records that differ from them, and returns their number.
+func (b *batch) update(e *entity, existing []*record) int {
+	var changed updates
 	columns := map[string]bool{}
-	for _, r := range known {
+	for _, r := range existing {
 		var differ []string
 		for i := range e.Columns {
 			name := e.Columns[i].Name
-			if v, ok := r.given[name]; ok && name != "created_at" && !same(v, r.existing[name]) {
+			if v, ok := r.values[name]; ok && name != "created_at" && !sameValue(v, r.existing[name]) {
 				differ = append(differ, name)
 				columns[name] = true
 			}
@@ -192,17 +217,15 @@ func (b *batch) update(e *entity, known []*record) int {
 		for i := range e.Columns {
 			whole[e.Columns[i].Name] = r.get(e.Columns[i].Name)
 		}
-		rows = append(rows, whole)
-		changes = append(changes, change{asText(r.id), "update", list(differ)})
+		changed.add(whole, differ...)
 	}
-	b.updateRows(e, slices.DeleteFunc(e.Names(), func(name string) bool { return !columns[name] || name == "id" }), rows)
-	b.recordChanges(e, changes)
-	return len(rows)
+	b.apply(e, changed, slices.DeleteFunc(e.Names(), func(name string) bool { return !columns[name] || name == "id" })...)
+	return len(changed.rows)
 }
 
-// same reports whether two stored values are. Documents differ in their order and spaces; other
-// texts are not JSON objects or lists, or compare equal anyway.
-func same(x, y any) bool {
+// sameValue reports whether two stored values are equal. JSON documents may differ in spaces
+// and the order of keys.
+func sameValue(x, y any) bool {
 	if t, ok := x.(time.Time); ok {
 		u, ok := y.(time.Time)
 		return ok && t.Equal(u)
@@ -218,7 +241,7 @@ func same(x, y any) bool {
 	return reflect.DeepEqual(canonical(x), canonical(y))
 }
 
-// updateRows sets columns of some rows, and when they were updated.
+// updateRows sets columns of rows, and updated_at.
 func (b *batch) updateRows(e *entity, columns []string, rows []row) {
 	if len(rows) == 0 || b.err != nil {
 		return
@@ -238,23 +261,38 @@ func (b *batch) updateRows(e *entity, columns []string, rows []row) {
 	b.fail(b.bulk.Update(b.ctx, e.Name, b.practice.id, sets, values))
 }
 
-// remember notes which rows the legacy ids are, where that is new: by what they are compared by,
-// and as they are spelled, which finds them also where loose_ids is left out later.
-func (b *batch) remember() {
-	unknown := func(r *record) []string {
-		if r.legacy == "" || r.id == nil {
-			return nil
-		}
-		spellings := slices.Compact([]string{r.legacy, withoutFractions(r.raw)})
-		return slices.DeleteFunc(spellings, func(s string) bool { return slices.Contains(r.linked, s) })
-	}
-	if !slices.ContainsFunc(b.records, func(r *record) bool { return len(unknown(r)) > 0 }) {
+// deleteRows deletes rows that imports have made, and logs it.
+func (b *batch) deleteRows(e *entity, ids []any) {
+	if len(ids) == 0 {
 		return
 	}
-	b.fill("imported_records", []string{"practice_id", "source", "resource", "legacy_id", "record_id"}, func(w *bulk.RowWriter) error {
+	slices.SortFunc(ids, func(x, y any) int { return strings.Compare(asText(x), asText(y)) }) // the order of the audit log
+	condition, list := b.bulk.In("id", 2, ids)
+	b.exec("DELETE FROM "+table.Quote(e.Name)+" WHERE practice_id = $1 AND "+condition, b.practice.id, list)
+	changes := make([]change, len(ids))
+	for i, id := range ids {
+		changes[i] = change{asText(id), "delete", "[]"}
+	}
+	b.logChanges(e, changes)
+}
+
+// saveLegacyIDs adds legacy IDs to imported_records: as they are compared and as the file spells
+// them, so that loose_ids can be turned off later.
+func (b *batch) saveLegacyIDs() {
+	unsaved := func(r *record) []string {
+		if r.legacyID == "" || r.id == nil {
+			return nil
+		}
+		spellings := slices.Compact([]string{r.legacyID, trimDecimals(r.rawID)})
+		return slices.DeleteFunc(spellings, func(s string) bool { return slices.Contains(r.savedSpellings, s) })
+	}
+	if !slices.ContainsFunc(b.records, func(r *record) bool { return len(unsaved(r)) > 0 }) {
+		return
+	}
+	b.copyRows("imported_records", []string{"practice_id", "source", "resource", "legacy_id", "record_id"}, func(w *bulk.RowWriter) error {
 		for _, r := range b.records {
-			for _, spelling := range unknown(r) {
-				if err := w.Row(b.practice.id, b.source, b.plan.entity.Name, spelling, asText(r.id)); err != nil {
+			for _, spelling := range unsaved(r) {
+				if err := w.Row(b.practice.id, b.system, b.plan.entity.Name, spelling, asText(r.id)); err != nil {
 					return err
 				}
 			}

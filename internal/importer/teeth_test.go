@@ -7,11 +7,11 @@ import (
 	"chairside/internal/store"
 )
 
-// A bar between teeth is a separator, but says which side a single one is on.
-func TestPalmer(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+// A bar separates teeth, but in Palmer notation it says which side a tooth is on.
+func TestPalmerNotation(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles:\n" + patientsByName + `  - {file: plans.csv, entity: treatment_plans, constants: {payment_plan_id: Private, practitioner_id: ann@bright.test}}
   - {file: items.csv, entity: treatment_plan_items, constants: {treatment_id: Examination}}
 `,
@@ -19,7 +19,7 @@ func TestPalmer(t *testing.T) {
 			"plans.csv":    "id,patient_id\n1,1\n",
 			"items.csv":    "id,treatment_plan_id,price,teeth\n1,1,1,6|\n2,1,2,|6\n3,1,3,\"6|,7|\"\n4,1,4,16|17|\n5,1,5,6|6\n6,1,6,UR6/UR7 UL1\n7,1,7,\n",
 		})
-		if report := importing(t, db, dir, Options{}); report.Rejected() > 0 {
+		if report := runImport(t, db, dir, Options{}); report.Rejected() > 0 {
 			t.Errorf("%+v", report)
 		}
 		for price, want := range []string{`["6|"]`, `["|6"]`, `["6|","7|"]`, `["16","17"]`, `["6|6"]`, `["UR6","UR7","UL1"]`, `[]`} {

@@ -8,13 +8,13 @@ import (
 	"chairside/internal/store"
 )
 
-// The items of a treatment plan take its patient, its payment plan and its
-// practitioner from it, also where it changes them later.
+// Items take patient, payment plan and practitioner from their treatment plan, also when it
+// changes.
 func TestItemsFollowTheirPlan(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const plans = "id,patient_id,payment_plan_id,practitioner_id\n"
-		dir := files(t, map[string]string{
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 files:
@@ -29,33 +29,33 @@ files:
 			"contracts.csv": "id,name,contract_number,start_date\n1,GDS,1,2026-04-01\n",
 			"claims.csv":    "id,treatment_plan_id,contract_id,claim_status,sequence_number\n1,1,1,new,7\n",
 		})
-		if first := importing(t, db, dir, Options{}); first.Rejected() > 0 || first.Warnings+first.Differences > 0 {
+		if first := runImport(t, db, dir, Options{}); first.Rejected() > 0 || first.Warnings+first.Differences > 0 {
 			t.Fatalf("%+v", first)
 		}
-		const ofTheSecond = "patient_id = (SELECT id FROM patients WHERE legacy_id = '2')"
+		const ofSecondPatient = "patient_id = (SELECT id FROM patients WHERE legacy_id = '2')"
 		check := func(wants map[string]int) {
 			t.Helper()
 			for query, want := range wants {
-				if got := number(t, db, query); got != want {
+				if got := queryInt(t, db, query); got != want {
 					t.Errorf("%s: %d, want %d", query, got, want)
 				}
 			}
 		}
-		// The plan comes alone.
+		// The file of plans is imported without the others.
 		rewrite(t, dir, "plans.csv", plans+"1,2,NHS,ann@bright.test\n2,1,Private,ann@bright.test\n")
-		rewrite(t, dir, "alone.yaml", "source: old\nfiles: [{file: plans.csv, entity: treatment_plans}]\n")
-		if alone := importing(t, db, dir, Options{Mapping: filepath.Join(dir, "alone.yaml")}); alone.Files[0].Updated != 1 {
-			t.Errorf("%+v", alone)
+		rewrite(t, dir, "plans.yaml", "source: old\nfiles: [{file: plans.csv, entity: treatment_plans}]\n")
+		if report := runImport(t, db, dir, Options{Mapping: filepath.Join(dir, "plans.yaml")}); report.Files[0].Updated != 1 {
+			t.Errorf("%+v", report)
 		}
 		check(map[string]int{
-			"SELECT count(*) FROM treatment_plan_items WHERE " + ofTheSecond:                                                                                       2,
+			"SELECT count(*) FROM treatment_plan_items WHERE " + ofSecondPatient:                                                                                   2,
 			"SELECT count(*) FROM treatment_plan_items AS k JOIN payment_plans AS p ON p.id = k.payment_plan_id WHERE p.nhs":                                       2,
 			"SELECT count(*) FROM changes WHERE resource = 'TreatmentPlanItem' AND action = 'update' AND CAST(fields AS text) LIKE '%patient_id%payment_plan_id%'": 2,
-			"SELECT planned_nhs_treatment_value FROM accounts WHERE " + ofTheSecond:                                                                                1000,
-			"SELECT planned_private_treatment_value FROM accounts WHERE NOT " + ofTheSecond:                                                                        500,
+			"SELECT planned_nhs_treatment_value FROM accounts WHERE " + ofSecondPatient:                                                                            1000,
+			"SELECT planned_private_treatment_value FROM accounts WHERE NOT " + ofSecondPatient:                                                                    500,
 			"SELECT sum(private_treatment_value) FROM treatment_plans":                                                                                             500,
 		})
-		again := importing(t, db, dir, Options{})
+		again := runImport(t, db, dir, Options{})
 		if again.Rejected() > 0 || again.Warnings+again.Differences > 0 {
 			t.Errorf("%+v", again)
 		}
@@ -64,38 +64,38 @@ files:
 				t.Errorf("%+v", f)
 			}
 		}
-		check(map[string]int{"SELECT count(*) FROM nhs_claims WHERE " + ofTheSecond: 1})
+		check(map[string]int{"SELECT count(*) FROM nhs_claims WHERE " + ofSecondPatient: 1})
 	})
 }
 
-// Nothing else of an item is written where its plan changes: the practice would
-// make the database look for all that refers to it.
-func TestWhatItemsHaveOfTheirPlans(t *testing.T) {
+// A changed plan writes no other columns of its items. Writing practice_id would make the
+// database check all rows that refer to them.
+func TestColumnsThatItemsInherit(t *testing.T) {
 	t.Parallel()
 	plans := entityOf("treatment_plans")
 	items := entityOf("treatment_plan_items")
-	said := &plan{entity: items, targets: []*target{{name: "patient_id"}, {name: "practitioner_id"}}}
+	withItems := &plan{entity: items, targets: []*target{{name: "patient_id"}, {name: "practitioner_id"}}}
 	for _, test := range []struct {
 		plans []*plan
 		want  []string
 	}{
 		{nil, []string{"patient_id", "payment_plan_id", "practitioner_id"}},
-		{[]*plan{said}, []string{"patient_id", "payment_plan_id"}},
+		{[]*plan{withItems}, []string{"patient_id", "payment_plan_id"}},
 	} {
 		b := &batch{importer: &importer{plans: test.plans}, plan: &plan{entity: plans}}
-		if got := slices.Sorted(slices.Values(b.ofPlans(items))); !slices.Equal(got, test.want) {
-			t.Errorf("items have %s of their plans, want %s", got, test.want)
+		if got := slices.Sorted(slices.Values(b.inheritedByItems(items))); !slices.Equal(got, test.want) {
+			t.Errorf("items inherit %s, want %s", got, test.want)
 		}
 	}
 }
 
-// What follows from a row follows again from the corrected one: the import of
-// both files leaves what that of the second alone would.
-func TestCorrectionsAreFollowed(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+// A corrected row sets derived columns again: the result is that of importing only the corrected
+// file.
+func TestCorrectionsUpdateDerivedColumns(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const diary, invoices, plans = "id,patient_id,start_time,finish_time,state,cancelled_at\n", "id,patient_id,dated_on,amount,status\n", "id,patient_id,completed_at\n"
-		dir := files(t, map[string]string{
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 files:
@@ -108,17 +108,17 @@ files:
 			"invoices.csv": invoices + "1,1,2026-06-01,10,9\n2,1,2026-06-01,20,1\n",
 			"plans.csv":    plans + "1,1,2026-03-01 10:00\n2,1,\n",
 		})
-		importing(t, db, dir, Options{})
+		runImport(t, db, dir, Options{})
 		rewrite(t, dir, "diary.csv", diary+"1,1,2026-02-02 09:00,2026-02-02 09:30,Completed,\n2,1,2026-02-03 09:00,2026-02-03 09:30,Cancelled,\n3,1,2026-02-04 09:00,2026-02-04 09:30,Cancelled,\n")
 		rewrite(t, dir, "invoices.csv", invoices+"1,1,2026-06-01,10,1\n2,1,2026-06-01,20,9\n")
 		rewrite(t, dir, "plans.csv", plans+"1,1,\n2,1,2026-03-01 10:00\n")
-		if second := importing(t, db, dir, Options{}); second.Rejected() > 0 || second.Warnings+second.Differences > 0 {
+		if second := runImport(t, db, dir, Options{}); second.Rejected() > 0 || second.Warnings+second.Differences > 0 {
 			t.Errorf("%+v", second)
 		}
-		numbers(t, db, map[string]int{
+		checkInts(t, db, map[string]int{
 			"SELECT count(*) FROM appointments WHERE completed_at = finish_time":                 1,
 			"SELECT count(*) FROM appointments WHERE cancelled_at = start_time":                  1,
-			"SELECT count(*) FROM appointments WHERE cancelled_at > finish_time":                 1, // a file has said when
+			"SELECT count(*) FROM appointments WHERE cancelled_at > finish_time":                 1, // this time is from the file
 			"SELECT count(*) FROM invoices WHERE status = 'void' AND amount = 2000":              1,
 			"SELECT count(*) FROM invoices WHERE status = 'new' AND amount = 1000":               1,
 			"SELECT current_balance FROM accounts":                                               -1000,

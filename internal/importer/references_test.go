@@ -7,11 +7,11 @@ import (
 	"chairside/internal/store"
 )
 
-// A record whose legacy id is in several columns is referred to by several columns.
+// A reference to a legacy ID of several columns has several columns, too.
 func TestReferencesOfSeveralColumns(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles:\n" + patientsByName + `  - {file: codes.csv, entity: treatments, id: [List, Code], columns: {Name: nomenclature}}
   - {file: plans.csv, entity: treatment_plans, constants: {payment_plan_id: Private, practitioner_id: ann@bright.test}}
   - file: work.csv
@@ -33,14 +33,14 @@ func TestReferencesOfSeveralColumns(t *testing.T) {
 			"items.csv":    "id,invoice_id,Plan,No,name,item_price\n1,1,7,2,Bridge,20\n2,1,,,Floss,1\n3,1,7,9,Crown,1\n",
 		})
 		out := t.TempDir()
-		report := importing(t, db, dir, Options{Rejects: out})
-		if refused := contents(t, out); report.Rejected() != 2 || !strings.Contains(refused["work.csv"], "4,treatment_id,") || !strings.Contains(refused["items.csv"], "4,treatment_plan_item_id,") {
+		report := runImport(t, db, dir, Options{Rejects: out})
+		if refused := readFiles(t, out); report.Rejected() != 2 || !strings.Contains(refused["work.csv"], "4,treatment_id,") || !strings.Contains(refused["items.csv"], "4,treatment_plan_item_id,") {
 			t.Errorf("%+v %v", report, refused)
 		}
 		const query = `SELECT count(*) FROM invoice_items AS i JOIN treatment_plan_items AS k ON k.id = i.treatment_plan_item_id JOIN treatments AS t ON t.id = k.treatment_id
 			WHERE t.nomenclature = 'Bridge' AND i.name = 'Bridge' AND k.price = 2000`
-		if n := number(t, db, query); n != 1 {
-			t.Errorf("%d items are of the bridge", n)
+		if n := queryInt(t, db, query); n != 1 {
+			t.Errorf("%d items refer to the bridge, want 1", n)
 		}
 	})
 }

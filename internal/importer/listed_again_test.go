@@ -8,13 +8,12 @@ import (
 	"chairside/internal/store"
 )
 
-// Other systems put the fees of several plans and the answers to several questions
-// side by side, and what was paid and paid back below each other: one file is listed
-// several times for the same records.
+// A mapping can list a file several times: for other columns of the same rows (fees of several
+// plans, answers to several questions) or for other rows (payments and refunds).
 func TestFileListedAgain(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 files:
@@ -36,24 +35,24 @@ files:
 		})
 		for range 2 {
 			out := t.TempDir()
-			report := importing(t, db, dir, Options{Rejects: out})
-			rejects := contents(t, out)
+			report := runImport(t, db, dir, Options{Rejects: out})
+			rejects := readFiles(t, out)
 			for name, want := range map[string]string{
 				"patients.patients.csv":               "2,,\"has 5 columns, the header has 6\"",
 				"patients.custom_field_answers.csv":   "5,value,must be yes or no,",
 				"patients.custom_field_answers.2.csv": "4,value,\"must be an amount",
 				"codes.fees.csv":                      "3,price_one,",
 				"codes.fees.2.csv":                    "",
-				"ledger.payments.2.csv":               "4,legacy_id,occurs already in line 3,",
+				"ledger.payments.2.csv":               "4,legacy_id,already occurs in line 3,",
 			} {
 				if !strings.Contains(rejects[name], want) || strings.Contains(rejects["codes.fees.2.csv"], "\n3,") {
 					t.Errorf("%s: %s", name, rejects[name])
 				}
 			}
 			if !slices.Equal(report.Ignored["patients.csv"], []string{"fax"}) || len(report.Ignored) != 1 {
-				t.Errorf("columns that go nowhere: %v", report.Ignored)
+				t.Errorf("ignored columns: %v", report.Ignored)
 			}
-			numbers(t, db, map[string]int{
+			checkInts(t, db, map[string]int{
 				"SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = '2'": 7000,
 				"SELECT price FROM sundries WHERE name IN ('Floss', 'Brush', 'Paste')":                                        111,
 				"SELECT count(*) FROM fees AS f JOIN treatments AS t ON t.id = f.treatment_id WHERE nomenclature = 'Chart'":   1,
@@ -64,16 +63,16 @@ files:
 	})
 }
 
-// Files that both count from one, and lists that say several things in a row, have
-// ids of their own with a word before what a column says.
-func TestIDsWithWords(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+// An ID with a literal text keeps records apart: of files that both number their rows from 1,
+// and of several records in one row.
+func TestIDsWithLiteralText(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		day := func(name string) string {
 			return `  - {file: rota.csv, entity: working_sessions, id: "{who}/` + name + `", only: {` + name + `: "*"}, columns: {who: {field: practitioner_id, by: email}, ` +
 				name + `: start_minute, until: finish_minute}, constants: {weekday: ` + name + "}}\n"
 		}
-		dir := files(t, map[string]string{
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles:\n" + patientsByName + day("mon") + day("tue") + `  - {file: in.csv, entity: payments, id: ["in {no}"], constants: {method: Cash}}
   - {file: out.csv, entity: payments, id: "out {No}", columns: {amount: {field: amount, negate: true}}, constants: {method: Cash}}
   - {file: invoices.csv, entity: invoices}
@@ -90,8 +89,8 @@ func TestIDsWithWords(t *testing.T) {
 		})
 		for again := range 2 {
 			out := t.TempDir()
-			report := importing(t, db, dir, Options{Rejects: out})
-			if refused := contents(t, out)["in.csv"]; report.Rejected() != 1 || !strings.Contains(refused, "4,legacy_id,can't be blank,,1,") || len(report.Ignored) > 0 {
+			report := runImport(t, db, dir, Options{Rejects: out})
+			if refused := readFiles(t, out)["in.csv"]; report.Rejected() != 1 || !strings.Contains(refused, "4,legacy_id,can't be blank,,1,") || len(report.Ignored) > 0 {
 				t.Errorf("%+v %s", report, refused)
 			}
 			for _, f := range report.Files {
@@ -99,7 +98,7 @@ func TestIDsWithWords(t *testing.T) {
 					t.Errorf("%+v", f)
 				}
 			}
-			numbers(t, db, map[string]int{
+			checkInts(t, db, map[string]int{
 				"SELECT current_balance FROM accounts":    700,
 				"SELECT amount_outstanding FROM invoices": 0,
 				"SELECT sum(1000 * weekday + start_minute) FROM working_sessions AS s JOIN imported_records AS r ON r.record_id = CAST(s.id AS text)": 3540 + 600,
@@ -109,24 +108,23 @@ func TestIDsWithWords(t *testing.T) {
 	})
 }
 
-// An appointment that overlaps another is told once, however many files have
-// appointments.
-func TestDoubleBookingsAreToldOnce(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
+// There is one warning for each double booking, however many files have appointments.
+func TestOneWarningForEachDoubleBooking(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
 		const constants = "constants: {practitioner_id: ann@bright.test, reason: Exam}"
 		for _, test := range []struct{ second, file string }{{"diary.csv", "diary.csv"}, {"more.csv", ""}} {
-			dir := files(t, map[string]string{
+			dir := writeFiles(t, map[string]string{
 				"mapping.yaml": "source: " + test.second + "\nfiles:\n  - {file: diary.csv, entity: appointments, only: {kind: A}, " + constants + "}\n" +
 					"  - {file: " + test.second + ", entity: appointments, only: {kind: B}, " + constants + "}\n",
 				"diary.csv": "id,start_time,finish_time,kind\n1,2026-08-01 09:00,2026-08-01 09:30,A\n2,2026-08-01 09:15,2026-08-01 09:45,B\n",
 				"more.csv":  "id,start_time,finish_time,kind\n2,2026-08-01 09:15,2026-08-01 09:45,B\n",
 			})
-			execute(t, db, "DELETE FROM appointments")
+			execSQL(t, db, "DELETE FROM appointments")
 			out := t.TempDir()
-			report := importing(t, db, dir, Options{Rejects: out})
-			want := "\n" + test.file + ",,2,warning,start_time,,,the practitioner is booked twice: it overlaps the appointment with the legacy id 1\n"
-			if found := contents(t, out)[Findings]; report.Warnings != 1 || report.Files[1].Created != 1 || !strings.HasSuffix(found, want) {
+			report := runImport(t, db, dir, Options{Rejects: out})
+			want := "\n" + test.file + ",,2,warning,start_time,,,the practitioner is double-booked: it overlaps the appointment with the legacy id 1\n"
+			if found := readFiles(t, out)[Findings]; report.Warnings != 1 || report.Files[1].Created != 1 || !strings.HasSuffix(found, want) {
 				t.Errorf("%+v %s", report, found)
 			}
 		}

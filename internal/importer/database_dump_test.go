@@ -9,13 +9,12 @@ import (
 	"chairside/internal/store"
 )
 
-// What databases write when they are asked for CSV: words for nothing that YAML
-// has too, amounts in pence, times as counts, and in one table what is several
-// here, deleted rows among it.
+// A CSV dump of a database has words for NULL, amounts in pence, Unix times, and rows of several
+// entities in one file, some of them deleted.
 func TestDumpOfADatabase(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: dump
 nulls: [NULL, ~, '\N']
@@ -47,16 +46,16 @@ files:
 				"7,PAY,2,1782864000,1500\n",
 		})
 		o := Options{Rejects: t.TempDir()}
-		report := importing(t, db, dir, o)
+		report := runImport(t, db, dir, o)
 		var counts []int
 		for _, f := range report.Files {
 			counts = append(counts, f.Rows, f.Created, f.Rejected)
 		}
-		// A row that is cut short is none that could be left out.
+		// A row that is too short is counted, because its conditions cannot be checked.
 		if want := []int{3, 2, 1, 2, 1, 1, 3, 2, 1}; !slices.Equal(counts, want) {
 			t.Errorf("%d rows, created and rejected, want %d", counts, want)
 		}
-		rejects := contents(t, o.Rejects)
+		rejects := readFiles(t, o.Rejects)
 		for name, want := range map[string]string{
 			"patients.csv":        "4,opening_balance,must be a whole number of hundredths",
 			"ledger.payments.csv": "8,,\"has 5 columns, the header has 7\"",
@@ -65,10 +64,10 @@ files:
 				t.Errorf("%s is %s", name, rejects[name])
 			}
 		}
-		if got := strings.Count(rejects[Findings], "\n"); got != 3 || !strings.Contains(rejects[Findings], "difference,claimed_balance,11.93,-3.07") || !strings.Contains(rejects[Findings], "given back pays no invoice") {
+		if got := strings.Count(rejects[Findings], "\n"); got != 3 || !strings.Contains(rejects[Findings], "difference,claimed_balance,11.93,-3.07") || !strings.Contains(rejects[Findings], "a refund pays no invoice") {
 			t.Errorf("the findings are %s", rejects[Findings])
 		}
-		numbers(t, db, map[string]int{
+		checkInts(t, db, map[string]int{
 			"SELECT count(*) FROM patients WHERE middle_name IS NULL":                                          2,
 			"SELECT count(*) FROM patients WHERE legacy_id = '1' AND date_of_birth = '1969-12-31'":             1,
 			"SELECT sum(opening_balance) FROM accounts":                                                        1227,
@@ -76,7 +75,7 @@ files:
 			"SELECT amount_unexplained FROM payments WHERE amount < 0 AND dated_on = '2026-07-01'":             -300,
 			"SELECT count(*) FROM imported_records WHERE resource = 'payments' AND legacy_id NOT IN ('3','4')": 0,
 		})
-		for _, f := range importing(t, db, dir, Options{}).Files {
+		for _, f := range runImport(t, db, dir, Options{}).Files {
 			if f.Created+f.Updated > 0 {
 				t.Errorf("a second run: %+v", f)
 			}
@@ -84,9 +83,9 @@ files:
 	})
 }
 
-func TestDumpMistakes(t *testing.T) {
+func TestOptionsForTheWrongField(t *testing.T) {
 	t.Parallel()
-	dir := files(t, map[string]string{"mapping.yaml": `
+	dir := writeFiles(t, map[string]string{"mapping.yaml": `
 source: dump
 files:
   - {file: p.csv, entity: payments, only: {gone: ~}, columns: {made: {field: dated_on, hundredths: true}}, constants: {amount: "1", method: Card}}
@@ -96,9 +95,9 @@ files:
 		t.Fatal(err)
 	}
 	_, err = newPlans(dir, m, london(t), today)
-	for _, want := range []string{"there is no column gone", "made: hundredths: only amounts have them"} {
+	for _, want := range []string{"there is no column gone", "made: hundredths: is only for amounts"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the mapping is refused with %v, which lacks %q", err, want)
+			t.Errorf("the mistakes are %v, want %q", err, want)
 		}
 	}
 }

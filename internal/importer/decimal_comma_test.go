@@ -6,32 +6,31 @@ import (
 	"chairside/internal/store"
 )
 
-// A dash in the place of the pence makes no debt of an amount.
+// A dash in place of the pence is not a minus sign.
 func TestDashForPence(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\ndecimal_mark: \",\"\nfiles:\n" + patientsByName,
 			"patients.csv": "id;first_name;last_name;opening_balance\n1;Al;Ford;€ 1.250,-\n2;Bo;Ford;-12,-\n3;Cy;Ford;12,--\n4;Di;Ford;7,50-\n",
 		})
-		if report := importing(t, db, dir, Options{}); report.Rejected() > 0 {
+		if report := runImport(t, db, dir, Options{}); report.Rejected() > 0 {
 			t.Errorf("%+v", report)
 		}
 		for legacy, want := range map[string]int{"1": 125000, "2": -1200, "3": 1200, "4": -750} {
 			const query = "SELECT current_balance FROM accounts AS a JOIN patients AS p ON p.id = a.patient_id WHERE p.legacy_id = $1"
-			if got := number(t, db, query, legacy); got != want {
+			if got := queryInt(t, db, query, legacy); got != want {
 				t.Errorf("the balance of %s is %d, want %d", legacy, got, want)
 			}
 		}
 	})
 }
 
-// With a comma before the decimals, whole numbers and the answers to questions
-// are read as amounts are.
+// The decimal mark also applies to whole numbers and to answers to questions.
 func TestDecimalComma(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 decimal_mark: ","
@@ -50,11 +49,11 @@ files:
 			"questions.csv": "id;name;type;customizable_type;position\n1;Weight;number;Patient;1,0\n",
 			"answers.csv":   "id;patient_id;value\n1;1;1.234,5\n2;2;72,25\n",
 		})
-		report := importing(t, db, dir, Options{})
+		report := runImport(t, db, dir, Options{})
 		if report.Rejected() != 1 || report.Differences+report.Warnings > 0 {
-			t.Errorf("%+v %v", report, contents(t, dir))
+			t.Errorf("%+v %v", report, readFiles(t, dir))
 		}
-		numbers(t, db, map[string]int{
+		checkInts(t, db, map[string]int{
 			"SELECT quantity FROM invoice_items WHERE name = 'Floss'":                                     1000,
 			"SELECT amount FROM invoices WHERE patient_id = (SELECT min(id) FROM patients)":               150000,
 			"SELECT dentist_recall_interval FROM patients WHERE legacy_id = '1'":                          6,

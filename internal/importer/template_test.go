@@ -8,12 +8,12 @@ import (
 	"chairside/internal/store"
 )
 
-// Users need e-mail addresses of their own, and other systems have staff without:
-// constants and defaults may be made of other columns of the row.
+// Constants and defaults can contain columns of the row, for example to make the e-mail
+// addresses that users need.
 func TestColumnsInConstants(t *testing.T) {
-	each(t, func(t *testing.T, db *store.DB) {
-		bright(t, db)
-		dir := files(t, map[string]string{
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": `
 source: old
 files:
@@ -32,21 +32,21 @@ files:
 			"sites.csv": "id,name,town,rent\n1,East,York,12.00\n2,West,,\n",
 		})
 		out := t.TempDir()
-		report := importing(t, db, dir, Options{Rejects: out})
-		if refused := contents(t, out); !strings.Contains(refused["staff.users.csv"], "5,email,can't be blank") || report.Rejected() != 2 {
+		report := runImport(t, db, dir, Options{Rejects: out})
+		if refused := readFiles(t, out); !strings.Contains(refused["staff.users.csv"], "5,email,can't be blank") || report.Rejected() != 2 {
 			t.Errorf("%+v %v", report, refused)
 		}
 		if !slices.Equal(report.Ignored["staff.csv"], []string{"Fax"}) || len(report.Ignored) != 1 {
-			t.Errorf("columns that go nowhere: %v", report.Ignored)
+			t.Errorf("ignored columns: %v", report.Ignored)
 		}
-		numbers(t, db, map[string]int{
+		checkInts(t, db, map[string]int{
 			"SELECT count(*) FROM practitioners AS p JOIN users AS u ON u.id = p.user_id WHERE email IN ('al@old.test', 'cd@east.invalid', 'ef@west.invalid')": 3,
 			"SELECT count(*) FROM sites WHERE nickname = 'East (York)' AND town = 'York' AND address_line_2 = 'from 12.00 on'":                                 1,
 			"SELECT count(*) FROM sites WHERE name = 'West' AND nickname IS NULL":                                                                              1,
 		})
-		rewrite(t, dir, "mapping.yaml", strings.Replace(contents(t, dir)["mapping.yaml"], "{code}@", "{cod}@", 1))
+		rewrite(t, dir, "mapping.yaml", strings.Replace(readFiles(t, dir)["mapping.yaml"], "{code}@", "{cod}@", 1))
 		if _, err := Import(t.Context(), db, dir, Options{Rejects: out}); err == nil || !strings.Contains(err.Error(), "staff.csv: there is no column cod; the header has: Code") {
-			t.Errorf("a column that is not there: %v", err)
+			t.Errorf("a missing column: %v", err)
 		}
 	})
 }
