@@ -24,8 +24,8 @@ type freshResult struct {
 	Plans [3][]string `json:"w8_plans"`
 }
 
-// forPlan is the number of inserted rows that must not change W8's plan.
-const forPlan = 100_000
+// planInserts is the number of inserted rows that must not change W8's plan.
+const planInserts = 100_000
 
 // batch is the number of bookings prepared at a time.
 const batch = 5000
@@ -34,7 +34,7 @@ const batch = 5000
 // after.
 func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err error) {
 	c.say("booking %d appointments without autovacuum", o.Fresh)
-	result = &freshResult{Size: d.size.Name, Inserted: o.Fresh, InsertedForW8: min(forPlan, o.Fresh)}
+	result = &freshResult{Size: d.size.Name, Inserted: o.Fresh, InsertedForW8: min(planInserts, o.Fresh)}
 	spy, err := d.spy(c)
 	if err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err
 	defer func() { err = errors.Join(err, spy.close()) }()
 
 	// SQLite is not measured here.
-	alone := *d
-	d, alone.entries = &alone, d.entries[:2]
+	onPostgres := *d
+	d, onPostgres.entries = &onPostgres, d.entries[:2]
 	ofPractitioner, recent := byID("W2"), byID("W8")
 	practitioners, err := d.requests(c, ofPractitioner)
 	if err != nil {

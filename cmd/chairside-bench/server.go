@@ -57,6 +57,7 @@ func start(ctx context.Context, name string, program []string, environment ...st
 	return s, nil
 }
 
+// freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -66,6 +67,7 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), nil
 }
 
+// ready waits until the server answers /readyz with 200.
 func (s *server) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -82,7 +84,7 @@ func (s *server) ready(ctx context.Context) error {
 		}
 		select {
 		case <-s.ended:
-			return errors.New("ended instead of serving")
+			return errors.New("exited during startup")
 		case <-ctx.Done():
 			return fmt.Errorf("did not become ready: %w", ctx.Err())
 		case <-time.After(50 * time.Millisecond):
@@ -102,7 +104,7 @@ func (s *server) stop() error {
 		case <-time.After(stopTime):
 		}
 	}
-	return fmt.Errorf("%s does not end", s.name)
+	return fmt.Errorf("%s did not exit", s.name)
 }
 
 // output runs a program and returns its output, or an error with its standard error.
