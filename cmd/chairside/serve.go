@@ -31,7 +31,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		return err
 	}
 	logger := newLogger(c, flags.JSONLog)
-	useMemory(serverGarbage)
+	tuneGarbageCollector(serverGCPercent)
 	ogenerrors.DisableTrace() // ogen would capture the caller for each missing parameter
 
 	db, err := store.Open(c, flags.Database.DatabaseURL)

@@ -37,6 +37,8 @@ func (g *generator) nextMember() member {
 	return m
 }
 
+// household generates one or two adults with up to three children. Most share a surname,
+// all share an address.
 func (g *generator) household() []member {
 	c := &cultures()[g.weighted(cultureShares()...)]
 	family := pick(g.random, c.surnames)
@@ -102,4 +104,5 @@ func (g *generator) household() []member {
 	return members
 }
 
+// join makes a double-barrelled name.
 func (n name) join(other name) name { return name{n.text + "-" + other.text, n.latin + other.latin} }
