@@ -90,7 +90,8 @@ func (o *runCommand) compare(ctx context.Context, d *dataset) ([]equality, error
 	return all, nil
 }
 
-// compareReads sends requests to Chairside and to another server, and compares the responses.
+// compareReads sends requests to Chairside and to another server, and compares the
+// responses.
 func (d *dataset) compareReads(ctx context.Context, w workload, e entry, requests []load.Request) (equality, error) {
 	equal := equality{Workload: w.ID, Server: e.name}
 	for _, r := range requests {

@@ -62,8 +62,8 @@ func postgres(t *testing.T, z size) string {
 	return where
 }
 
-// TestBenchmarkEndToEnd runs briefly at a tiny size: all servers give the same responses, and the result
-// is complete. The run works on the seeded database, the check on a copy.
+// TestBenchmarkEndToEnd runs briefly at a tiny size: all servers give the same responses,
+// and the result is complete. The run works on the seeded database, the check on a copy.
 func TestBenchmarkEndToEnd(t *testing.T) {
 	tinySize := size{"120x1", 120, 1}
 	where := postgres(t, tinySize)

@@ -9,8 +9,8 @@ import (
 	"chairside/cmd/chairside-bench/load"
 )
 
-// bookingsPerSecond is more than any server reaches, so that a measurement never runs out of
-// prepared times.
+// bookingsPerSecond is more than any server reaches, so that a measurement never runs out
+// of prepared times.
 const bookingsPerSecond = 6000
 
 // minResponses is the number of responses per client below which a rate measured by wrk is

@@ -42,7 +42,8 @@ func (w workload) on(server string) bool {
 	return true
 }
 
-// workloads are in the order of measurement: writes last, so that reads see the seeded data.
+// workloads are in the order of measurement: writes last, so that reads see the seeded
+// data.
 var workloads = []workload{
 	{ID: "W1", Title: "one appointment", Target: 0.85, Growth: 0.65, SQLite: true, requests: oneAppointment},
 	{ID: "W2", Title: "25 appointments of a practitioner, with total", Target: 5, Growth: 0.65, SQLite: true, requests: ofPractitioner},
@@ -145,8 +146,8 @@ func searchesFor(texts []string, accept func(string) bool) ([]load.Request, erro
 	return getRequests(accepted, func(text string) string { return "/v1/patients?query=" + url.QueryEscape(text) }), nil
 }
 
-// byName searches for names that only one patient has, so that responses are equally long at
-// every size: at 10M appointments eleven patients share a name on average.
+// byName searches for names that only one patient has, so that responses are equally long
+// at every size: at 10M appointments eleven patients share a name on average.
 func byName(ctx context.Context, d *dataset) ([]load.Request, error) {
 	names, err := column[string](ctx, d, `SELECT first_name || ' ' || last_name AS name FROM patients WHERE practice_id = $1
 		GROUP BY first_name, last_name HAVING count(*) = 1 ORDER BY md5(first_name || last_name) LIMIT 5000`, d.practice)

@@ -25,8 +25,8 @@ const (
 	consent = "consent"
 )
 
-// checkAttacks sends each request three times: by a signed-in user, by a signed-out one, and as
-// a manipulated consent form.
+// checkAttacks sends each request three times: by a signed-in user, by a signed-out one,
+// and as a manipulated consent form.
 func checkAttacks(t *testing.T, attacks []attack) {
 	each(t, func(t *testing.T, w *world) {
 		stranger := w.Browser(t)

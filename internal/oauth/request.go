@@ -45,8 +45,8 @@ type Redirection struct {
 
 func (r *Redirection) Error() string { return r.Code }
 
-// requestParams are the parameters of an authorization request. Others are ignored (RFC 6749,
-// section 3.1).
+// requestParams are the parameters of an authorization request. Others are ignored (RFC
+// 6749, section 3.1).
 var requestParams = []string{
 	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state",
 	"code_challenge", "code_challenge_method", "request", "request_uri",

@@ -270,7 +270,8 @@ func claimsToFix(ctx context.Context, client *ent.Client, f Filter) (rows []Clai
 	return rows, nil
 }
 
-// result lays the report out: claims by status, claims that need action, and awards by month.
+// result lays the report out: claims by status, claims that need action, and awards by
+// month.
 func (c *ClaimsReport) result() *Result {
 	status := Section{
 		Key: "statuses", Title: "By status and age", Note: "Includes withdrawn and invalid claims, whose units are no longer expected.",

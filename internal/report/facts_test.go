@@ -24,8 +24,8 @@ import (
 // has its own knowledge of the practice's time zone and opening hours. Rows are compared as
 // lines of text.
 
-// facts runs a query and returns its rows (see practice.rows). It translates these macros to
-// the SQL of the database:
+// facts runs a query and returns its rows (see practice.rows). It translates these macros
+// to the SQL of the database:
 //
 //	{demo}            the ID of the demo practice
 //	{seconds X}       a time column, in seconds since 1970

@@ -76,8 +76,8 @@ func incomeResult(ctx context.Context, client *ent.Client, f Filter, rows []Inco
 	}, nil
 }
 
-// nameOr returns the name of the record with the ID, none if the ID is 0, or "Plan 7" if the
-// caller may not see the record.
+// nameOr returns the name of the record with the ID, none if the ID is 0, or "Plan 7" if
+// the caller may not see the record.
 func nameOr(names map[int64]string, id int64, none, noun string) string {
 	if id == 0 {
 		return none

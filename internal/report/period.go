@@ -49,7 +49,8 @@ func twelveMonths(today civil.Date) (from, to civil.Date) {
 	return monthStart(today).AddMonths(-11), today
 }
 
-// yearStart returns the first day of the contract year: the last 1 April that is not after d.
+// yearStart returns the first day of the contract year: the last 1 April that is not
+// after d.
 func yearStart(d civil.Date) civil.Date {
 	start := civil.Date{Year: d.Year, Month: time.April, Day: 1}
 	if d.Before(start) {

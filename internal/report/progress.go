@@ -10,7 +10,8 @@ func WithProgress(ctx context.Context, callback func(done, steps int)) context.C
 	return context.WithValue(ctx, progressKey{}, callback)
 }
 
-// progress calls the context's callback, if there is one, with the number of finished steps.
+// progress calls the context's callback, if there is one, with the number of finished
+// steps.
 func progress(ctx context.Context, done, steps int) {
 	if callback, ok := ctx.Value(progressKey{}).(func(done, steps int)); ok {
 		callback(done, steps)

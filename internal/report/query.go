@@ -75,5 +75,6 @@ func sumOf(expression, alias string) string {
 	return sql.As("CAST(COALESCE(SUM("+expression+"), 0) AS bigint)", alias)
 }
 
-// monthOf returns SQL that both databases evaluate to the month of a date column, as YYYY-MM.
+// monthOf returns SQL that both databases evaluate to the month of a date column, as
+// YYYY-MM.
 func monthOf(column string) string { return "SUBSTR(CAST(" + column + " AS text), 1, 7)" }

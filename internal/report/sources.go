@@ -63,7 +63,8 @@ func (r *SourceRow) key() string {
 // NoSource is the name shown for patients without a source.
 const NoSource = "Not recorded"
 
-// firstYear is the number of days in a patient's first year, the day they were added included.
+// firstYear is the number of days in a patient's first year, the day they were added
+// included.
 const firstYear = 365
 
 // Sources counts the patients added in the period by acquisition source and month,

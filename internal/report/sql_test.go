@@ -332,8 +332,8 @@ func TestContractPerformanceMatchesSQL(t *testing.T) {
 				func(line string) bool { return strings.HasSuffix(line, "|0|0|0|0") }) // a target, but no claims
 			sameRows(t, at.String(), got, slices.DeleteFunc(want, func(line string) bool { return strings.HasSuffix(line, "|0|0|0|0") }))
 
-			// Each practitioner's target appears once, and so does each contract's. Inactive
-			// practitioners are listed only in years with claims.
+			// Each practitioner's target appears once, and so does each contract's.
+			// Inactive practitioners are listed only in years with claims.
 			there := func(ortho string) string {
 				return fmt.Sprintf(`(active OR EXISTS (SELECT 1 FROM nhs_claims c JOIN contracts k ON k.id = c.contract_id AND k.start_date = '%s'
 					WHERE c.practitioner_id = practitioners.id AND %s c.ortho AND c.submitted_date BETWEEN '%s' AND '%s'))`, start, ortho, start, at)

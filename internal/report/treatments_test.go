@@ -12,7 +12,8 @@ import (
 
 func TestTreatmentsMatchSQL(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
-		// Just before and after midnight at both ends of June, and one treatment without a fee.
+		// Just before and after midnight at both ends of June, and one treatment without
+		// a fee.
 		for i, at := range []string{"2026-05-31T22:59Z", "2026-05-31T23:00Z", "2026-06-30T22:59Z", "2026-06-30T23:00Z"} {
 			p.tx(t, func(tx *ent.Client) error {
 				item, err := tx.TreatmentPlanItem.Query().Where(treatmentplanitem.Completed(true)).Order(treatmentplanitem.ByID()).Offset(i).First(p.ctx)

@@ -10,8 +10,8 @@ import (
 	"chairside/schema"
 )
 
-// TestDemoHasEveryKindOfRow checks that the demo has rows of every status, type and role, and enough
-// of the rarer ones.
+// TestDemoHasEveryKindOfRow checks that the demo has rows of every status, type and role,
+// and enough of the rarer ones.
 func TestDemoHasEveryKindOfRow(t *testing.T) {
 	t.Parallel()
 	db := seeded(t, "sqlite:"+t.TempDir()+"/seed.db", demo)

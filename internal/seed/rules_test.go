@@ -159,7 +159,8 @@ func TestAppointmentsAreWithinWorkingHours(t *testing.T) {
 	}
 }
 
-// TestInvoiceStatusesMatchTheirAmounts compares every invoice's status with the function that derives it.
+// TestInvoiceStatusesMatchTheirAmounts compares every invoice's status with the function
+// that derives it.
 func TestInvoiceStatusesMatchTheirAmounts(t *testing.T) {
 	for _, i := range generated(t, demo).invoices {
 		if want := schema.InvoiceStatusOf(i.Amount, i.AmountOutstanding, i.SentAt != nil, i.Status == schema.InvoiceVoid); i.Status != want {

@@ -7,8 +7,8 @@ import (
 
 const month = 30 // days, roughly
 
-// generateHistory generates a patient's history: check-ups with their treatment, hygiene visits,
-// emergencies and purchases.
+// generateHistory generates a patient's history: check-ups with their treatment, hygiene
+// visits, emergencies and purchases.
 func (g *generator) generateHistory(p *person) {
 	seen := g.checkUps(p)
 	hygiene := g.hygieneVisits(p)

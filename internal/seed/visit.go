@@ -170,8 +170,8 @@ func (g *generator) bookedAt(w visitRequest, v *visit) time.Time {
 	return g.daytimeBetween(earliest, latest)
 }
 
-// daytimeBetween returns a time between two that is not at night. A time at night moves to the
-// next morning, or else to the evening before, or else to the later of the two.
+// daytimeBetween returns a time between two that is not at night. A time at night moves
+// to the next morning, or else to the evening before, or else to the later of the two.
 func (g *generator) daytimeBetween(earliest, latest time.Time) time.Time {
 	t := g.timeBetween(earliest, latest)
 	if t.In(g.zone).Hour() >= 7 {

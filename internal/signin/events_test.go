@@ -112,7 +112,8 @@ func chosen(t *testing.T, text string) password.Chosen {
 	return c
 }
 
-// TestEventsEndAccess checks which access each event ends, on two servers with one database.
+// TestEventsEndAccess checks which access each event ends, on two servers with one
+// database.
 func TestEventsEndAccess(t *testing.T) {
 	reset := func(keep bool) func(*testing.T, *harness.Env, *member) {
 		return func(t *testing.T, e *harness.Env, m *member) {

@@ -33,8 +33,8 @@ const (
 	seenResolution = time.Minute
 )
 
-// The keys of a session's values. A session starts with keyPending if a code is needed, and with
-// keyUser otherwise.
+// The keys of a session's values. A session starts with keyPending if a code is needed,
+// and with keyUser otherwise.
 const (
 	keySession  = "session"  // id of the session, as text
 	keyUser     = "user"     // id of the signed-in user

@@ -32,8 +32,8 @@ func routes(t *testing.T) []web.Route {
 	return site.Routes()
 }
 
-// userWithRole returns an active user of the main practice with a role, other than the seed's
-// administrator.
+// userWithRole returns an active user of the main practice with a role, other than the
+// seed's administrator.
 func userWithRole(t *testing.T, e *harness.Env, role schema.Role) *ent.User {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().
@@ -82,8 +82,8 @@ func formActions(p *harness.Page, prefix string) []string {
 	return all
 }
 
-// checkFieldErrors fails the test unless the page is a 422 with messages for exactly these fields,
-// beside each and at the top.
+// checkFieldErrors fails the test unless the page is a 422 with messages for exactly
+// these fields, beside each and at the top.
 func checkFieldErrors(t *testing.T, p *harness.Page, fields map[string]string) {
 	t.Helper()
 	p.Status(t, http.StatusUnprocessableEntity)

@@ -41,8 +41,8 @@ func checkHeaders(t *testing.T, p *harness.Page, policy string) {
 	}
 }
 
-// checkPage fails the test unless a page has one heading, unique ids, a label for each field,
-// and nothing that the policy forbids.
+// checkPage fails the test unless a page has one heading, unique ids, a label for each
+// field, and nothing that the policy forbids.
 func checkPage(t *testing.T, p *harness.Page) {
 	t.Helper()
 	if got := p.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {

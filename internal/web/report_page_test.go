@@ -13,8 +13,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestReportStreamsProgress: the page of a report in steps starts before the report is finished,
-// and ends as the complete page.
+// TestReportStreamsProgress: the page of a report in steps starts before the report is
+// finished, and ends as the complete page.
 func TestReportStreamsProgress(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
@@ -70,8 +70,8 @@ func TestReportFailsAfterStreamingStarts(t *testing.T) {
 	})
 }
 
-// TestReportStreamsBeforeItIsFinished: finished steps reach the visitor while the next step waits for a
-// locked table.
+// TestReportStreamsBeforeItIsFinished: finished steps reach the visitor while the next
+// step waits for a locked table.
 func TestReportStreamsBeforeItIsFinished(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.Postgres(t))

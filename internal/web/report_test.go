@@ -161,7 +161,8 @@ func TestReportsOfEmptyPractice(t *testing.T) {
 	})
 }
 
-// TestReportQueriesDoNotGrowWithRows: a report makes as many queries for many rows as for few.
+// TestReportQueriesDoNotGrowWithRows: a report makes as many queries for many rows as for
+// few.
 func TestReportQueriesDoNotGrowWithRows(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)

@@ -60,7 +60,8 @@ func TestNewTokenIsConfinedToRole(t *testing.T) {
 	})
 }
 
-// TestTokensShowEffectiveScopes: after a change of role the list shows what tokens still allow.
+// TestTokensShowEffectiveScopes: after a change of role the list shows what tokens still
+// allow.
 func TestTokensShowEffectiveScopes(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		u := userWithRole(t, e, schema.RoleManager)

@@ -39,7 +39,8 @@ func (s *Site) Serve(route Route) http.Handler {
 	})
 }
 
-// check checks the method and the origin of the request, which do not depend on the visitor.
+// check checks the method and the origin of the request, which do not depend on the
+// visitor.
 func (s *Site) check(r *http.Request, route Route) error {
 	var allow []string
 	if route.get != nil {

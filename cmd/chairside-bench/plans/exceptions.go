@@ -39,8 +39,8 @@ func summed(operation string) bool {
 	return slices.ContainsFunc(exceptions, func(e exception) bool { return e.summed && e.operation == operation })
 }
 
-// Excused returns the reason why an offence is accepted, or "" if it is not. kind is that of
-// the statement, total the number of rows in the list.
+// Excused returns the reason why an offence is accepted, or "" if it is not. kind is that
+// of the statement, total the number of rows in the list.
 func (r Request) Excused(kind, offence string, total int) string {
 	for _, e := range exceptions {
 		rest, ok := strings.CutPrefix(offence, e.offence)

@@ -42,8 +42,8 @@ func (s Statement) Explains() bool {
 	return strings.HasPrefix(text, "SELECT") || strings.HasPrefix(text, "WITH") && !writes
 }
 
-// Explain executes a statement until PostgreSQL settles on a plan, and returns the first and
-// the last plan. It changes nothing.
+// Explain executes a statement until PostgreSQL settles on a plan, and returns the first
+// and the last plan. It changes nothing.
 func Explain(ctx context.Context, db *pgx.Conn, s Statement) (e Executed, err error) {
 	run := func(text string) (string, error) {
 		results, err := db.PgConn().Exec(ctx, text).ReadAll()

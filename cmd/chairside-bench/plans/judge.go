@@ -26,8 +26,8 @@ func Big(ctx context.Context, db *pgx.Conn, many float64) (map[string]bool, erro
 	return big, err
 }
 
-// Offences returns the problems of an executed plan: a big table read without an index, many
-// rows sorted, or many rows read and discarded.
+// Offences returns the problems of an executed plan: a big table read without an index,
+// many rows sorted, or many rows read and discarded.
 func (e Executed) Offences(big map[string]bool, many float64) []string {
 	if e.TooLong {
 		return []string{"takes more than " + statementTimeout}

@@ -67,8 +67,8 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 // Close stops listening. Open connections continue until one side closes them.
 func (p *Proxy) Close() error { return p.listener.Close() }
 
-// Take returns the statements since its last call. A statement is recorded before PostgreSQL
-// gets it, so all statements of a response are included.
+// Take returns the statements since its last call. A statement is recorded before
+// PostgreSQL gets it, so all statements of a response are included.
 func (p *Proxy) Take() ([]Statement, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -278,8 +278,8 @@ func horizontalData(labels []string, values [][]float64, barsPerLabel int, high 
 	return labels, values
 }
 
-// blankCrowdedLabels blanks labels evenly so that the others do not overlap, and a last label
-// that would extend beyond the chart.
+// blankCrowdedLabels blanks labels evenly so that the others do not overlap, and a last
+// label that would extend beyond the chart.
 func blankCrowdedLabels(labels []string, width int) {
 	longest := 1
 	for _, l := range labels {

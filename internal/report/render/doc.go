@@ -15,14 +15,14 @@
 // # What the formats hold
 //
 // JSON is one object: report, practice, as_at or from and to, site_id, practitioner_id,
-// summary, and each section of the report under its key as an array of objects. Money, units
-// and percentages are strings with two decimals, minutes and counts are numbers, days are
-// YYYY-MM-DD, months YYYY-MM.
+// summary, and each section of the report under its key as an array of objects. Money,
+// units and percentages are strings with two decimals, minutes and counts are numbers,
+// days are YYYY-MM-DD, months YYYY-MM.
 //
-// CSV (RFC 4180) is the first table only: the first section and the sections that continue
-// it, with one header row and no totals. An apostrophe is put before text that a spreadsheet
-// would take for a formula.
+// CSV (RFC 4180) is the first table only: the first section and the sections that
+// continue it, with one header row and no totals. An apostrophe is put before text that a
+// spreadsheet would take for a formula.
 //
-// HTML is a self-contained page without scripts, for screen and paper. A terminal table hides
-// columns that do not fit, and lists them below.
+// HTML is a self-contained page without scripts, for screen and paper. A terminal table
+// hides columns that do not fit, and lists them below.
 package render

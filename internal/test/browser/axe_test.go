@@ -21,8 +21,9 @@ type violation struct {
 	Where  []string `json:"where"`
 }
 
-// checkAccessibility fails the test for each finding of axe-core, best practices included. axe is
-// injected through the protocol, because the page's policy allows no foreign script.
+// checkAccessibility fails the test for each finding of axe-core, best practices
+// included. axe is injected through the protocol, because the page's policy allows no
+// foreign script.
 func (p *tab) checkAccessibility(axe string) {
 	p.t.Helper()
 	var found []violation

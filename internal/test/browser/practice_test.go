@@ -42,7 +42,8 @@ type practice struct {
 	key      string            // of the authenticator of the user with two-factor authentication
 }
 
-// buildPractice creates the practice, oldest data first, because the clock only moves forward.
+// buildPractice creates the practice, oldest data first, because the clock only moves
+// forward.
 func buildPractice(t *testing.T) *practice {
 	t.Helper()
 	e := start(t)
