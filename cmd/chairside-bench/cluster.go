@@ -56,6 +56,7 @@ func openCluster(c *console, where, dir, program string) (*cluster, error) {
 	return k, nil
 }
 
+// connect connects to the server at the URL where, or starts a server if where is empty.
 func (k *cluster) connect(ctx context.Context, where string) (err error) {
 	if where == "" {
 		if k.own, err = localpg.StartIn(ctx, filepath.Join(k.dir, "postgres"), settings...); err != nil {
@@ -78,6 +79,7 @@ func (k *cluster) connect(ctx context.Context, where string) (err error) {
 	return nil
 }
 
+// close disconnects, stops a server that connect started, and removes temporary files.
 func (k *cluster) close() error {
 	var err error
 	if k.admin != nil {

@@ -86,6 +86,8 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // processorTime is the processor time that a server and PostgreSQL have used so far.
 type processorTime struct{ server, database time.Duration }
 
+// processorTime returns the processor time that the server and its database have used so
+// far.
 func (d *dataset) processorTime(e entry) (t processorTime, err error) {
 	s, err := readStat(e.pid())
 	if err != nil {

@@ -210,6 +210,7 @@ func (o *runCommand) costOf(ctx context.Context, d *dataset, e entry, w workload
 // counts are a server's own counts since its start, from /metrics.
 type counts struct{ requests, allocations, trips float64 }
 
+// counts reads the counters from the server's /metrics page.
 func (e entry) counts(ctx context.Context) (n counts, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url+"/metrics", nil)
 	if err != nil {

@@ -57,6 +57,12 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 	if n := len(booked); n < beforeKill || n == clients*perClient {
 		t.Fatalf("%d were booked before the process was killed", n)
 	}
+	checkRepair(t, url, driver, source)
+}
+
+// checkRepair checks that the totals are correct, corrupts some, and repairs them.
+func checkRepair(t *testing.T, url, driver, source string) {
+	t.Helper()
 	counters := func(want string, args ...string) {
 		t.Helper()
 		output, err := exec.CommandContext(t.Context(), "chairside", append([]string{"counters"}, append(args, "--database-url", url)...)...).CombinedOutput()

@@ -99,6 +99,7 @@ func addressOf(listener net.Listener, tls bool) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
+// newLogger logs to standard error, as JSON or as text.
 func newLogger(c *console, json bool) *slog.Logger {
 	if json {
 		return slog.New(slog.NewJSONHandler(c.err, nil))

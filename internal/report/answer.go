@@ -82,6 +82,7 @@ func (a *Answer) lookUpNames(ctx context.Context, client *ent.Client) error {
 
 // check returns an error if a value does not have its column's kind, which is a bug in
 // the report.
+// check checks that each value of the answer has the type of its figure or column.
 func (a *Answer) check() error {
 	for _, f := range a.Summary {
 		if !f.Kind.holds(f.Value) {
@@ -109,6 +110,7 @@ func (a *Answer) check() error {
 	return nil
 }
 
+// check checks one row; holds reports whether a kind has a value's type.
 func (s *Section) check(row []any, holds func(Kind, any) bool) error {
 	if len(row) != len(s.Columns) {
 		return fmt.Errorf("report: section %s: a row has %d values for %d columns", s.Key, len(row), len(s.Columns))

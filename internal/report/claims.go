@@ -315,6 +315,7 @@ func (c *ClaimsReport) result() *Result {
 	}
 }
 
+// needAction is the section of claims to correct or to answer.
 func (c *ClaimsReport) needAction() Section {
 	s := Section{
 		Key: "attention", Title: "Claims that need action",

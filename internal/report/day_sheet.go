@@ -238,6 +238,7 @@ func (s *Sheet) result() *Result {
 	return result
 }
 
+// cells returns the values of the entry's row; nil leaves a cell empty.
 func (e *SheetEntry) cells() []any {
 	var patient, appointment, arrived any
 	if e.PatientID != 0 {

@@ -37,6 +37,8 @@ func TestGolden(t *testing.T) {
 	})
 }
 
+// checkGolden compares a text with a file in testdata/golden, or writes the file with
+// -update.
 func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)

@@ -131,6 +131,7 @@ type itemSums struct {
 	Amount  *decimal.Decimal `sql:"shared"`   // the amount shared by all items of the group
 }
 
+// key is the group that the sums belong to.
 func (r *itemSums) key() incomeKey {
 	k := incomeKey{month: r.Month, kind: Private}
 	if r.NHS {

@@ -205,6 +205,7 @@ type recalled struct {
 	MobilePhone          string `sql:"mobile_phone"`
 }
 
+// readRecalled reads the columns that the report needs of the patients.
 func readRecalled(ctx context.Context, client *ent.Client, due []predicate.Patient) (people []*recalled, err error) {
 	return people, client.Patient.Query().Where(due...).Select(
 		patient.FieldID, patient.FieldFirstName, patient.FieldLastName, patient.FieldLastNameFolded, patient.FieldSiteID,

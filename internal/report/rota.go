@@ -89,6 +89,7 @@ func readRota(ctx context.Context, client *ent.Client, f Filter) (*rota, error) 
 	return r, nil
 }
 
+// siteNames returns the name of each site.
 func siteNames(ctx context.Context, client *ent.Client) (map[uuid.UUID]string, error) {
 	found, err := client.Site.Query().Select(site.FieldName).All(ctx)
 	if err != nil {
@@ -101,6 +102,7 @@ func siteNames(ctx context.Context, client *ent.Client) (map[uuid.UUID]string, e
 	return names, nil
 }
 
+// openingHours converts opening hours; closed days have none.
 func openingHours(open schema.OpeningHours) (weekly []diary.Hours) {
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		h := open[day.String()] // empty on closed days

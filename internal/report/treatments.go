@@ -77,39 +77,17 @@ func Treatments(ctx context.Context, client *ent.Client, f Filter) ([]TreatmentR
 	if err != nil {
 		return nil, err
 	}
-	allTreatments, err := client.Treatment.Query().WithTreatmentCategory().All(ctx)
+	prices, err := readPriceList(ctx, client)
 	if err != nil {
 		return nil, err
 	}
-	treatments := make(map[int64]*ent.Treatment, len(allTreatments))
-	for _, t := range allTreatments {
-		treatments[t.ID] = t
-	}
-	allPlans, err := client.PaymentPlan.Query().All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	plans := make(map[int64]*ent.PaymentPlan, len(allPlans))
-	for _, p := range allPlans {
-		plans[p.ID] = p
-	}
-	allFees, err := client.Fee.Query().Select(fee.FieldPaymentPlanID, fee.FieldTreatmentID, fee.FieldPriceOne).All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	type key struct{ plan, treatment int64 }
-	fees := make(map[key]*decimal.Decimal, len(allFees))
-	for _, f := range allFees {
-		fees[key{f.PaymentPlanID, f.TreatmentID}] = &f.PriceOne
-	}
-
 	rows := make([]TreatmentRow, len(sums))
 	for i, s := range sums {
-		t, plan := treatments[s.TreatmentID], plans[s.PaymentPlanID]
+		t, plan := prices.treatments[s.TreatmentID], prices.plans[s.PaymentPlanID]
 		rows[i] = TreatmentRow{
 			TreatmentID: t.ID, Treatment: t.Nomenclature, PaymentPlanID: plan.ID, PaymentPlan: plan.Name,
 			Count: s.Count, Value: s.Sum, Average: decimal.Decimal(ratio(int64(s.Sum), 1, int64(s.Count))),
-			Fee: fees[key{plan.ID, t.ID}],
+			Fee: prices.fees[planTreatment{plan.ID, t.ID}],
 		}
 		row := &rows[i]
 		if c := t.Edges.TreatmentCategory; c != nil {
@@ -199,4 +177,45 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 // average returns the average price, half a penny rounded up.
 func average(row *TreatmentRow) decimal.Decimal {
 	return decimal.Decimal(ratio(int64(row.Value), 1, int64(row.Count)))
+}
+
+// priceList holds the practice's treatments, payment plans and fees by id.
+type priceList struct {
+	treatments map[int64]*ent.Treatment // with their categories
+	plans      map[int64]*ent.PaymentPlan
+	fees       map[planTreatment]*decimal.Decimal // price_one
+}
+
+// planTreatment identifies a fee.
+type planTreatment struct{ plan, treatment int64 }
+
+// readPriceList reads the price list.
+func readPriceList(ctx context.Context, client *ent.Client) (*priceList, error) {
+	treatments, err := client.Treatment.Query().WithTreatmentCategory().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := client.PaymentPlan.Query().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fees, err := client.Fee.Query().Select(fee.FieldPaymentPlanID, fee.FieldTreatmentID, fee.FieldPriceOne).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := &priceList{
+		treatments: make(map[int64]*ent.Treatment, len(treatments)),
+		plans:      make(map[int64]*ent.PaymentPlan, len(plans)),
+		fees:       make(map[planTreatment]*decimal.Decimal, len(fees)),
+	}
+	for _, t := range treatments {
+		list.treatments[t.ID] = t
+	}
+	for _, p := range plans {
+		list.plans[p.ID] = p
+	}
+	for _, f := range fees {
+		list.fees[planTreatment{f.PaymentPlanID, f.TreatmentID}] = &f.PriceOne
+	}
+	return list, nil
 }

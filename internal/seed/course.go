@@ -201,6 +201,7 @@ func (c *course) needs() []procedure {
 	return list
 }
 
+// childNeeds plans a child's treatment: sealants, fillings and orthodontics.
 func (c *course) childNeeds() (list []procedure) {
 	if by := c.assistant(); c.chance(12) {
 		list = append(list, procedure{by: by, reason: reasonContinuing, items: c.adds(by, fissureSealant, teethOf(16, 26, 36, 46)[:c.between(1, 4)]...)})
@@ -246,6 +247,7 @@ func (c *course) teeth(n, from, to int) (all []string) {
 	return all
 }
 
+// surfaces returns the surfaces of a filling.
 func (c *course) surfaces() []string {
 	return pick(c.random, [][]string{{"O"}, {"M", "O"}, {"D", "O"}, {"M", "O", "D"}, {"B"}})
 }

@@ -79,6 +79,7 @@ func endCodes(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _ 
 	return err
 }
 
+// endTokens revokes the user's tokens of the given kinds.
 func endTokens(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _ uuid.UUID) error {
 	where := []token.Selector{accesstoken.UserID(userID)}
 	switch kinds & (ByToken | ByApplication) {

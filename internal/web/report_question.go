@@ -92,6 +92,7 @@ func (q *question) day(field string) civil.Date {
 	return civil.Date{}
 }
 
+// nameOf is a date field's name in messages.
 func (q *question) nameOf(field string) string {
 	switch {
 	case q.report.AsAt:

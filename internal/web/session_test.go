@@ -70,6 +70,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
+// textOf returns the text of an element.
 func textOf(n *html.Node) string {
 	var out strings.Builder
 	for d := range n.Descendants() {

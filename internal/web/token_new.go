@@ -27,6 +27,7 @@ func (s *Site) newToken(w http.ResponseWriter, r *http.Request) error {
 	return s.showNewToken(w, r, http.StatusOK, form{})
 }
 
+// showNewToken shows the form for a new token, with the messages of f.
 func (s *Site) showNewToken(w http.ResponseWriter, r *http.Request, status int, f form) error {
 	sites, err := s.sites(r.Context())
 	if err != nil {

@@ -41,12 +41,13 @@ func (e Executed) Offences(big map[string]bool, many float64) []string {
 	return found
 }
 
+// offences returns the problems of a node and of those below it.
 func (n Node) offences(big map[string]bool, many float64) (found []string) {
 	if n.Type == "Seq Scan" && big[n.Relation] {
 		found = append(found, "reads all of "+n.Relation)
 	}
 	if discarded := n.Filtered * n.Loops; n.Type != "Seq Scan" && discarded > many {
-		found = append(found, fmt.Sprintf("discards %.0f rows of %s away (%s)", discarded, n.Relation, n.Index))
+		found = append(found, fmt.Sprintf("discards %.0f rows of %s (%s)", discarded, n.Relation, n.Index))
 	}
 	for _, c := range n.Children {
 		if rows := c.Rows * c.Loops; (n.Type == "Sort" || n.Type == "Incremental Sort") && rows > many {

@@ -77,6 +77,7 @@ func (p *Proxy) Take() ([]Statement, error) {
 	return recorded, p.err
 }
 
+// accept serves clients until the listener is closed.
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
@@ -87,6 +88,7 @@ func (p *Proxy) accept() {
 	}
 }
 
+// serve copies a client's connection to PostgreSQL and back, and records its statements.
 func (p *Proxy) serve(client net.Conn) {
 	defer func() { _ = client.Close() }() // both ends may be closed already
 	server, err := net.Dial("tcp", p.target)

@@ -146,6 +146,7 @@ func (c chart) draw(z size, labels, names []string, values [][]float64) ([]byte,
 	return c.drawVertical(s, labels, values)
 }
 
+// drawVertical draws upright bars with the values on the left.
 func (c chart) drawVertical(s style, labels []string, values [][]float64) ([]byte, error) {
 	low, high, step := c.axis(values, verticalTicks)
 	blankCrowdedLabels(labels, s.painter.Width-axisWidth)
@@ -172,6 +173,7 @@ func (c chart) drawVertical(s style, labels []string, values [][]float64) ([]byt
 	return paintedBytes(p, p.BarChart(option))
 }
 
+// drawHorizontal draws bars to the right, ticks values apart on the axis.
 func (c chart) drawHorizontal(s style, ticks float64, labels []string, values [][]float64) ([]byte, error) {
 	low, high, step := c.axis(values, ticks)
 	format := c.formatter(max(-low, high))

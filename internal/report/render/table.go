@@ -138,6 +138,8 @@ type drawn struct {
 
 // measure returns the columns of a section with their widths.
 
+// measure returns the columns with the widths of their longest cells. A text column may be
+// narrower, but not narrower than a word of its title.
 func measure(s *report.Section) []drawn {
 	var columns []drawn
 	for i, c := range s.Columns {

@@ -53,6 +53,8 @@ func TestHostileParameters(t *testing.T) {
 	})
 }
 
+// sendHostileParameter adds a pair to a valid query. The server must accept it, or name the
+// parameter in a 400.
 func sendHostileParameter(t *testing.T, e *harness.Env, w *world, op operation, token string, p codec.Param, pair string) {
 	t.Helper()
 	q := w.request(op, 0)

@@ -72,6 +72,8 @@ func TestQueriesStayConfined(t *testing.T) {
 	})
 }
 
+// checkConfined runs queries that try to escape, and checks that they return no other
+// patients than seen.
 func checkConfined(t *testing.T, ctx context.Context, who string, client *ent.Client, seen []int64) {
 	t.Helper()
 	slices.Sort(seen)

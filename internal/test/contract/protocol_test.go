@@ -99,6 +99,7 @@ func withoutRequestID(r *harness.Response) string {
 	return string(bytes.ReplaceAll(r.Raw, []byte(r.Header.Get("X-Request-Id")), nil))
 }
 
+// headerNames returns the names of the headers of any of the responses.
 func headerNames(responses ...*harness.Response) (names []string) {
 	for _, r := range responses {
 		for name := range r.Header {

@@ -193,6 +193,7 @@ func (e *Env) TokenOf(t testing.TB, email, scopes string, site *uuid.UUID) strin
 	return value
 }
 
+// tokenOf is TokenOf for callers without a test.
 func (e *Env) tokenOf(ctx context.Context, name, email, scopes string, site *uuid.UUID) (value string, err error) {
 	ctx = clock.With(principal.AsSystem(ctx), e.Clock.Now())
 	u, err := e.DB.Ent.User.Query().Where(user.Email(email)).Only(ctx)
