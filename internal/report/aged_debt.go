@@ -107,19 +107,7 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 			d = &Debt{PatientID: r.PatientID, Oldest: r.DueOn}
 			byPatient[r.PatientID] = d
 		}
-		if r.DueOn.Before(d.Oldest) {
-			d.Oldest = r.DueOn
-		}
-		switch age := days(r.DueOn, f.To); {
-		case age <= 30:
-			d.Current += owed
-		case age <= 60:
-			d.To60 += owed
-		case age <= 90:
-			d.To90 += owed
-		default:
-			d.Older += owed
-		}
+		d.add(owed, r.DueOn, f.To)
 	}
 	names, err := patientNames(ctx, client, slices.Collect(maps.Keys(byPatient)))
 	debts := make([]Debt, 0, len(byPatient))
@@ -132,6 +120,23 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 		return cmp.Or(cmp.Compare(b.Total(), a.Total()), strings.Compare(a.folded, b.folded), cmp.Compare(a.PatientID, b.PatientID))
 	})
 	return debts, err
+}
+
+// add adds an invoice's debt to the column for its age at the end of the day to.
+func (d *Debt) add(owed decimal.Decimal, due, to civil.Date) {
+	if due.Before(d.Oldest) {
+		d.Oldest = due
+	}
+	switch age := days(due, to); {
+	case age <= 30:
+		d.Current += owed
+	case age <= 60:
+		d.To60 += owed
+	case age <= 90:
+		d.To90 += owed
+	default:
+		d.Older += owed
+	}
 }
 
 // Credit is the amount that a patient has paid beyond the invoices matched with it.

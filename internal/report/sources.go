@@ -123,16 +123,19 @@ func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, er
 	for _, row := range rows {
 		sorted = append(sorted, *row)
 	}
-	slices.SortFunc(sorted, func(a, b SourceRow) int {
-		switch {
-		case a.SourceID == nil && b.SourceID != nil:
-			return 1
-		case a.SourceID != nil && b.SourceID == nil:
-			return -1
-		}
-		return cmp.Or(compareNames(a.Source, b.Source), strings.Compare(a.key(), b.key()), a.Month.Time().Compare(b.Month.Time()))
-	})
+	slices.SortFunc(sorted, compareSourceRows)
 	return sorted, nil
+}
+
+// compareSourceRows orders rows by source and month. Patients without a source come last.
+func compareSourceRows(a, b SourceRow) int {
+	switch {
+	case a.SourceID == nil && b.SourceID != nil:
+		return 1
+	case a.SourceID != nil && b.SourceID == nil:
+		return -1
+	}
+	return cmp.Or(compareNames(a.Source, b.Source), strings.Compare(a.key(), b.key()), a.Month.Time().Compare(b.Month.Time()))
 }
 
 // newcomer is a new patient.
