@@ -18,8 +18,8 @@ import (
 // baseURL is the base of all servers' links, so that their responses are comparable.
 const baseURL = "http://practice.example"
 
-// garbage is the GOGC of all servers: the one of chairside serve.
-const garbage = "GOGC=200"
+// gcSetting is the GOGC of all servers: that of "chairside serve".
+const gcSetting = "GOGC=200"
 
 const (
 	startTime = time.Minute // for a server to become ready
@@ -42,7 +42,7 @@ func start(ctx context.Context, name string, program []string, environment ...st
 		return nil, err
 	}
 	command := exec.Command(program[0], append(program[1:], "--addr", address, "--base-url", baseURL)...)
-	command.Env = append(append(os.Environ(), garbage), environment...)
+	command.Env = append(append(os.Environ(), gcSetting), environment...)
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
