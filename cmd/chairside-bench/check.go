@@ -18,9 +18,9 @@ import (
 type offence struct {
 	Size      string   `json:"size"`
 	Operation string   `json:"operation"`
-	What      string   `json:"what"` // the filter or order
+	What      string   `json:"what"` // the filter or order requested
 	Path      string   `json:"path"`
-	Kind      string   `json:"kind"` // of statement, as plans has it
+	Kind      string   `json:"kind"` // of the statement: plans.Rows, plans.Count, …
 	Statement string   `json:"statement"`
 	Offences  []string `json:"offences"`
 }
@@ -62,7 +62,7 @@ func (o *runCommand) checkPlans(c *console, d *dataset) (check planCheck, err er
 	return check, nil
 }
 
-// judge checks a request's new statements.
+// judge checks a request's statements, except those that were seen before.
 func (s *spy) judge(ctx context.Context, r plans.Request, big map[string]bool, many float64, seen map[string]bool, check *planCheck) error {
 	statements, body, err := s.statements(ctx, load.Request{Method: "GET", Path: r.Path})
 	if err != nil {
@@ -102,11 +102,12 @@ func (s *spy) judge(ctx context.Context, r plans.Request, big map[string]bool, m
 
 // print prints the offences, one per line.
 func (p planCheck) print(c *console) {
-	fmt.Fprintf(c.out, "\n%d requests, %d different statements, %d offences, %d more that have a reason\n", p.Requests, p.Statements, len(p.Offences), len(p.Excused))
+	fmt.Fprintf(c.out, "\n%d requests, %d different statements, %d offences, %d accepted exceptions\n", p.Requests, p.Statements, len(p.Offences), len(p.Excused))
 	printOffences(c, p.Offences, "offence")
 	printOffences(c, p.Excused, "reason")
 }
 
+// printOffences prints a table of offences; title is the heading of their descriptions.
 func printOffences(c *console, offences []offence, title string) {
 	if len(offences) == 0 {
 		return

@@ -17,8 +17,8 @@ import (
 	"chairside/internal/test/localpg"
 )
 
-// settings of the benchmark's own server, for a machine that database and program share.
-// All others are PostgreSQL's defaults, so commits reach the disk.
+// settings are the settings of the benchmark's own PostgreSQL server, for a machine that it
+// shares with the measured program. All others are defaults, so commits reach the disk.
 var settings = []string{
 	"shared_buffers=1GB", "effective_cache_size=4GB", "maintenance_work_mem=512MB", "max_wal_size=8GB", "checkpoint_timeout=15min", "random_page_cost=1.1",
 }
@@ -31,9 +31,9 @@ type cluster struct {
 	address    *url.URL
 	admin      *pgx.Conn
 	version    string
-	postmaster int // 0 if the server is on another machine
-	program    string
-	say        func(format string, args ...any)
+	postmaster int                              // 0 if the server is on another machine
+	program    string                           // path of the Chairside program that migrates and seeds
+	say        func(format string, args ...any) // prints progress
 }
 
 // openCluster connects to the server at where, or starts one on the data in dir, or else in
@@ -56,6 +56,7 @@ func openCluster(c *console, where, dir, program string) (*cluster, error) {
 	return k, nil
 }
 
+// connect connects to the server at the URL where, or starts a server if where is empty.
 func (k *cluster) connect(ctx context.Context, where string) (err error) {
 	if where == "" {
 		if k.own, err = localpg.StartIn(ctx, filepath.Join(k.dir, "postgres"), settings...); err != nil {
@@ -78,6 +79,7 @@ func (k *cluster) connect(ctx context.Context, where string) (err error) {
 	return nil
 }
 
+// close disconnects, stops a server that connect started, and removes temporary files.
 func (k *cluster) close() error {
 	var err error
 	if k.admin != nil {
@@ -104,7 +106,7 @@ type seeded struct {
 	Patients   int        `json:"patients"`
 	Years      int        `json:"years"`
 	AsOf       civil.Date `json:"as_of"`
-	OwnNumbers bool       `json:"own_numbers"` // see ownNumbers
+	OwnNumbers bool       `json:"own_numbers"` // see assignDistinctNumbers
 	Seconds    float64    `json:"seconds"`     // duration of seeding, with distinct numbers
 }
 
@@ -125,7 +127,7 @@ func (k *cluster) seed(ctx context.Context, z size, today civil.Date, databaseUR
 	if _, err := output(ctx, []string{k.program, "seed", "--patients", fmt.Sprint(z.Patients), "--years", fmt.Sprint(z.Years), "--as-of", today.String()}, environment); err != nil {
 		return seeded{}, err
 	}
-	err := ownNumbers(ctx, databaseURL)
+	err := assignDistinctNumbers(ctx, databaseURL)
 	return seeded{Patients: z.Patients, Years: z.Years, AsOf: today, OwnNumbers: true, Seconds: time.Since(start).Seconds()}, err
 }
 
@@ -161,7 +163,7 @@ func (k *cluster) prepare(ctx context.Context, z size, today civil.Date, again b
 	databaseURL = k.url(z.copy())
 	_, err = output(ctx, []string{k.program, "migrate", "up"}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
 	if err != nil {
-		err = fmt.Errorf("%w(if a migration was rewritten, use --reseed)", err)
+		err = fmt.Errorf("%w (if a migration was rewritten, use --reseed)", err)
 	}
 	return databaseURL, about, err
 }
@@ -222,6 +224,7 @@ func (k *cluster) drop(ctx context.Context, database string) error {
 	return err
 }
 
+// quote quotes an SQL identifier.
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 // prepareSQLite is prepare for an embedded database.
@@ -230,7 +233,7 @@ func (k *cluster) prepareSQLite(ctx context.Context, z size, today civil.Date, a
 	note := path + ".json"
 	var about seeded
 	text, err := os.ReadFile(note)
-	if again || err != nil || json.Unmarshal(text, &about) != nil || !about.current(z, today) || about.AsOf != today { // it must have PostgreSQL's data
+	if again || err != nil || json.Unmarshal(text, &about) != nil || !about.current(z, today) || about.AsOf != today { // both databases must hold the same data
 		for _, name := range []string{note, path, path + "-wal", path + "-shm"} {
 			if err := os.RemoveAll(name); err != nil {
 				return "", err

@@ -42,10 +42,10 @@ type dataset struct {
 	practice pgtype.UUID
 	entries  []entry // Chairside first
 
-	// made are the requests of each workload. They are made before any booking, because
-	// SQLite's database does not get this one's bookings.
-	made  map[string][]load.Request
-	diary diaryOfTheFuture
+	// reads holds the requests of each reading workload. They are prepared before any
+	// booking, because the SQLite database does not get the bookings made here.
+	reads map[string][]load.Request
+	diary futureSlots
 }
 
 // allScopes are the scopes of the servers' tokens.
@@ -95,7 +95,7 @@ func (k *cluster) openDatabase(ctx context.Context, z size, reseed bool) (*datas
 	if err != nil {
 		return nil, err
 	}
-	d := &dataset{size: z, about: about, cluster: k, url: where, made: map[string][]load.Request{}}
+	d := &dataset{size: z, about: about, cluster: k, url: where, reads: map[string][]load.Request{}}
 	if d.db, err = pgx.Connect(ctx, where); err == nil {
 		err = d.db.QueryRow(ctx, "SELECT id FROM practices WHERE slug = $1", seed.DemoSlug).Scan(&d.practice)
 	}
@@ -152,8 +152,8 @@ func (d *dataset) entry(name string) entry {
 	return entry{}
 }
 
-// fixed returns a random source that is the same in every run.
-func fixed() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+// fixedRandom returns a random source that is the same in every run.
+func fixedRandom() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 // column reads the first column of a query.
 func column[T any](ctx context.Context, d *dataset, query string, args ...any) ([]T, error) {
@@ -163,19 +163,19 @@ func column[T any](ctx context.Context, d *dataset, query string, args ...any) (
 	}
 	values, err := pgx.CollectRows(rows, pgx.RowTo[T])
 	if err == nil && len(values) == 0 {
-		err = fmt.Errorf("the database of size %s has nothing for: %s", d.size.Name, query)
+		err = fmt.Errorf("the database of size %s has no rows for: %s", d.size.Name, query)
 	}
 	return values, err
 }
 
-// scattered returns ids from all over a table.
-func (d *dataset) scattered(ctx context.Context, table string) ([]int64, error) {
+// randomIDs returns IDs from all over a table.
+func (d *dataset) randomIDs(ctx context.Context, table string) ([]int64, error) {
 	const wanted = 5000
 	var most int64
 	if err := d.db.QueryRow(ctx, "SELECT max(id) FROM "+quote(table)).Scan(&most); err != nil {
 		return nil, err
 	}
-	random, ids := fixed(), make([]int64, wanted)
+	random, ids := fixedRandom(), make([]int64, wanted)
 	for i := range ids {
 		ids[i] = 1 + random.Int64N(most)
 	}
@@ -186,19 +186,19 @@ func (d *dataset) scattered(ctx context.Context, table string) ([]int64, error) 
 
 // requests returns the requests of a reading workload, the same in every run.
 func (d *dataset) requests(ctx context.Context, w workload) ([]load.Request, error) {
-	if made, ok := d.made[w.ID]; ok {
+	if made, ok := d.reads[w.ID]; ok {
 		return made, nil
 	}
 	made, err := w.requests(ctx, d)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", w.ID, err)
 	}
-	d.made[w.ID] = made
+	d.reads[w.ID] = made
 	return made, nil
 }
 
-// gets returns GET requests for paths.
-func gets[T any](values []T, path func(T) string) []load.Request {
+// getRequests returns GET requests for the paths of values.
+func getRequests[T any](values []T, path func(T) string) []load.Request {
 	requests := make([]load.Request, len(values))
 	for i, v := range values {
 		requests[i] = load.Request{Method: "GET", Path: path(v)}
@@ -206,8 +206,8 @@ func gets[T any](values []T, path func(T) string) []load.Request {
 	return requests
 }
 
-// diaryOfTheFuture hands out unbooked times.
-type diaryOfTheFuture struct {
+// futureSlots hands out free times after the last seeded appointment.
+type futureSlots struct {
 	practitioners, patients []int64
 	first                   time.Time
 	next                    int // next slot to hand out
@@ -218,11 +218,12 @@ const (
 	slotLength = 15 * time.Minute
 )
 
+// openDiary prepares the free times.
 func (d *dataset) openDiary(ctx context.Context) (err error) {
 	if d.diary.practitioners, err = column[int64](ctx, d, "SELECT id FROM practitioners WHERE practice_id = $1 AND active ORDER BY id", d.practice); err != nil {
 		return err
 	}
-	if d.diary.patients, err = d.scattered(ctx, "patients"); err != nil {
+	if d.diary.patients, err = d.randomIDs(ctx, "patients"); err != nil {
 		return err
 	}
 	err = d.db.QueryRow(ctx, "SELECT max(finish_time) FROM appointments WHERE practice_id = $1", d.practice).Scan(&d.diary.first)
@@ -230,19 +231,19 @@ func (d *dataset) openDiary(ctx context.Context) (err error) {
 	return err
 }
 
-// row returns the first slot of the first practitioner from the given one on.
-func (f *diaryOfTheFuture) row(slot int) int {
+// row rounds a slot up to the next slot of the first practitioner.
+func (f *futureSlots) row(slot int) int {
 	n := len(f.practitioners)
 	return (slot + n - 1) / n * n
 }
 
 // at returns the start of a slot.
-func (f *diaryOfTheFuture) at(slot int) time.Time {
+func (f *futureSlots) at(slot int) time.Time {
 	return f.first.Add(slotEvery * time.Duration(slot/len(f.practitioners)))
 }
 
 // bookings returns requests for the next n free times, one practitioner after another.
-func (f *diaryOfTheFuture) bookings(n int) (requests []load.Request) {
+func (f *futureSlots) bookings(n int) (requests []load.Request) {
 	f.next = f.row(f.next)
 	for range n {
 		start := f.at(f.next)
@@ -257,8 +258,8 @@ func (f *diaryOfTheFuture) bookings(n int) (requests []load.Request) {
 // timestamp is the format of times in requests.
 const timestamp = "2006-01-02T15:04:05.000Z"
 
-// plain reports whether both servers find a name: the hand-written one does not fold
-// accents.
-func plain(name string) bool {
+// isASCIIName reports whether a name has only ASCII letters and spaces. Both servers find
+// those; the hand-written one does not fold accents.
+func isASCIIName(name string) bool {
 	return name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ") == ""
 }

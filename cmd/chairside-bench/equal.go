@@ -28,6 +28,7 @@ type reply struct {
 	body   []byte
 }
 
+// send sends a request to the server.
 func (e entry) send(ctx context.Context, r load.Request) (reply, error) {
 	request, err := http.NewRequestWithContext(ctx, r.Method, e.url+r.Path, strings.NewReader(r.Body))
 	if err != nil {
@@ -53,8 +54,8 @@ var sameHeaders = []string{
 	"X-OAuth-Scopes", "Content-Type", "Cache-Control", "Vary",
 }
 
-// own are the members that differ between new appointments.
-var own = []string{"id", "start_time", "finish_time", "pending_at", "created_at", "updated_at"}
+// generatedMembers are the members that differ between new appointments.
+var generatedMembers = []string{"id", "start_time", "finish_time", "pending_at", "created_at", "updated_at"}
 
 // compare sends samples of each workload to all servers of a dataset, and fails if a
 // response is not equivalent to Chairside's on PostgreSQL.
@@ -89,6 +90,8 @@ func (o *runCommand) compare(ctx context.Context, d *dataset) ([]equality, error
 	return all, nil
 }
 
+// compareReads sends requests to Chairside and to another server, and compares the
+// responses.
 func (d *dataset) compareReads(ctx context.Context, w workload, e entry, requests []load.Request) (equality, error) {
 	equal := equality{Workload: w.ID, Server: e.name}
 	for _, r := range requests {
@@ -106,7 +109,7 @@ func (d *dataset) compareReads(ctx context.Context, w workload, e entry, request
 		equal.Compared++
 		if bytes.Equal(ours.body, theirs.body) {
 			if ours.header.Get("ETag") != theirs.header.Get("ETag") {
-				return equal, fmt.Errorf("%s: the same body has another ETag", r.Path)
+				return equal, fmt.Errorf("%s: the same body has a different ETag", r.Path)
 			}
 			equal.Identical++
 		}
@@ -135,7 +138,7 @@ func (d *dataset) compareBooking(ctx context.Context, w workload, e entry) (equa
 			return equal, fmt.Errorf("statuses %d and %d, not %d: %s", ours.status, theirs.status, status, theirs.body)
 		}
 		if status == http.StatusCreated {
-			if err := ours.same(theirs, own); err != nil {
+			if err := ours.same(theirs, generatedMembers); err != nil {
 				return equal, err
 			}
 			equal.Compared++
@@ -148,7 +151,8 @@ func (d *dataset) compareBooking(ctx context.Context, w workload, e entry) (equa
 // timesOf returns the times in a booking's body.
 func timesOf(body string) string { return body[:strings.Index(body, `,"practitioner_id"`)] }
 
-// same describes a difference between two responses, ignoring the named members.
+// same returns an error that describes the first difference between two responses, or nil.
+// It ignores the members named in except.
 func (r reply) same(o reply, except []string) error {
 	if r.status != o.status {
 		return fmt.Errorf("status %d, not %d: %.300s", o.status, r.status, o.body)

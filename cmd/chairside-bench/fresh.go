@@ -24,8 +24,8 @@ type freshResult struct {
 	Plans [3][]string `json:"w8_plans"`
 }
 
-// forPlan is the number of inserted rows that must not change W8's plan.
-const forPlan = 100_000
+// planInserts is the number of inserted rows that must not change W8's plan.
+const planInserts = 100_000
 
 // batch is the number of bookings prepared at a time.
 const batch = 5000
@@ -34,7 +34,7 @@ const batch = 5000
 // after.
 func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err error) {
 	c.say("booking %d appointments without autovacuum", o.Fresh)
-	result = &freshResult{Size: d.size.Name, Inserted: o.Fresh, InsertedForW8: min(forPlan, o.Fresh)}
+	result = &freshResult{Size: d.size.Name, Inserted: o.Fresh, InsertedForW8: min(planInserts, o.Fresh)}
 	spy, err := d.spy(c)
 	if err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err
 	defer func() { err = errors.Join(err, spy.close()) }()
 
 	// SQLite is not measured here.
-	alone := *d
-	d, alone.entries = &alone, d.entries[:2]
+	onPostgres := *d
+	d, onPostgres.entries = &onPostgres, d.entries[:2]
 	ofPractitioner, recent := byID("W2"), byID("W8")
 	practitioners, err := d.requests(c, ofPractitioner)
 	if err != nil {
@@ -53,17 +53,10 @@ func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err
 	if err != nil {
 		return nil, err
 	}
-	measure := func(w workload, requests []load.Request) (workloadResult, error) {
-		results, err := o.play(c, []*job{newJob(d, w, requests)})
-		if err != nil {
-			return workloadResult{}, err
-		}
-		return results[0], nil
-	}
 	if result.Plans[0], err = spy.shapes(c, since[0]); err != nil {
 		return nil, err
 	}
-	before, err := measure(ofPractitioner, practitioners)
+	before, err := o.measureOne(c, d, ofPractitioner, practitioners)
 	if err != nil {
 		return nil, err
 	}
@@ -74,37 +67,56 @@ func (o *runCommand) freshRows(c *console, d *dataset) (result *freshResult, err
 	if err := d.fillDiary(c, o.Clients, result.InsertedForW8); err != nil {
 		return nil, err
 	}
-	if result.Plans[1], err = spy.shapes(c, since[0]); err != nil {
+	if err := o.measureRecent(c, d, spy, recent, since, result); err != nil {
 		return nil, err
 	}
-	now, err := recent.requests(c, d)
-	if err != nil {
-		return nil, err
-	}
-	if result.Plans[2], err = spy.shapes(c, now[0]); err != nil {
-		return nil, err
-	}
-	result.SamePlan = slices.Equal(result.Plans[0], result.Plans[1]) && slices.Equal(result.Plans[0], result.Plans[2])
-	w8, err := measure(recent, now)
-	if err != nil {
-		return nil, err
-	}
-	w8Since, err := measure(recent, since)
-	if err != nil {
-		return nil, err
-	}
-	result.W8, result.W8Since = w8.Ratio, w8Since.Ratio
 
 	if err := d.fillDiary(c, o.Clients, o.Fresh-result.InsertedForW8); err != nil {
 		return nil, err
 	}
-	after, err := measure(ofPractitioner, practitioners)
+	after, err := o.measureOne(c, d, ofPractitioner, practitioners)
 	if err != nil {
 		return nil, err
 	}
 	result.W2 = ratioOf(*after.of(chairside), *before.of(chairside))
 	result.W2Floor = ratioOf(*after.of(handWritten), *before.of(handWritten))
 	return result, nil
+}
+
+// measureRecent measures the workload of recent rows after the first bookings: with the
+// requests prepared before them (since), and with new ones. It compares the plans of both
+// with Plans[0].
+func (o *runCommand) measureRecent(c *console, d *dataset, plans *spy, recent workload, since []load.Request, result *freshResult) (err error) {
+	if result.Plans[1], err = plans.shapes(c, since[0]); err != nil {
+		return err
+	}
+	now, err := recent.requests(c, d)
+	if err != nil {
+		return err
+	}
+	if result.Plans[2], err = plans.shapes(c, now[0]); err != nil {
+		return err
+	}
+	result.SamePlan = slices.Equal(result.Plans[0], result.Plans[1]) && slices.Equal(result.Plans[0], result.Plans[2])
+	w8, err := o.measureOne(c, d, recent, now)
+	if err != nil {
+		return err
+	}
+	w8Since, err := o.measureOne(c, d, recent, since)
+	if err != nil {
+		return err
+	}
+	result.W8, result.W8Since = w8.Ratio, w8Since.Ratio
+	return nil
+}
+
+// measureOne measures one workload on all servers of the dataset.
+func (o *runCommand) measureOne(c *console, d *dataset, w workload, requests []load.Request) (workloadResult, error) {
+	results, err := o.play(c, []*job{newJob(d, w, requests)})
+	if err != nil {
+		return workloadResult{}, err
+	}
+	return results[0], nil
 }
 
 // noAutovacuum turns autovacuum off in this database.

@@ -33,9 +33,9 @@ func (c *console) say(format string, args ...any) { fmt.Fprintf(c.err, format+"\
 
 // Exit statuses.
 const (
-	done   = 0
-	failed = 1
-	misled = 2 // wrong usage
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
 )
 
 // envPrefix begins the names of the flags' environment variables.
@@ -47,7 +47,7 @@ func main() {
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "chairside-bench:", err)
-		os.Exit(failed)
+		os.Exit(exitFailed)
 	}
 	os.Exit(run(&console{ctx, os.Stdout, os.Stderr, []string{self, "floor"}}, os.Args[1:]))
 }
@@ -56,7 +56,7 @@ func main() {
 func run(c *console, args []string) int {
 	parser, err := kong.New(&commands{},
 		kong.Name("chairside-bench"),
-		kong.Description("How fast Chairside is beside a server written by hand, and how that changes as data grow."),
+		kong.Description("Benchmarks Chairside against a hand-written server, at three data sizes."),
 		kong.DefaultEnvars(envPrefix),
 		kong.Writers(c.out, c.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
@@ -66,16 +66,16 @@ func run(c *console, args []string) int {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(c.err, "chairside-bench: %v\nRun \"chairside-bench --help\" to see what there is.\n", err)
-		return misled
+		fmt.Fprintf(c.err, "chairside-bench: %v\nRun \"chairside-bench --help\" for usage.\n", err)
+		return exitUsage
 	}
 	switch err := command.Run(c); {
 	case err == nil:
-		return done
+		return exitOK
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(c.err, "chairside-bench: interrupted")
 	default:
 		fmt.Fprintf(c.err, "chairside-bench: %v\n", err)
 	}
-	return failed
+	return exitFailed
 }

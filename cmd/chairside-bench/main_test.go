@@ -62,9 +62,9 @@ func postgres(t *testing.T, z size) string {
 	return where
 }
 
-// TestRun runs briefly at a tiny size: all servers give the same responses, and the result
-// is complete. The run works on the seeded database, the check on a copy.
-func TestRun(t *testing.T) {
+// TestBenchmarkEndToEnd runs briefly at a tiny size: all servers give the same responses,
+// and the result is complete. The run works on the seeded database, the check on a copy.
+func TestBenchmarkEndToEnd(t *testing.T) {
 	tinySize := size{"120x1", 120, 1}
 	where := postgres(t, tinySize)
 	dir := t.TempDir()
@@ -76,11 +76,11 @@ func TestRun(t *testing.T) {
 	tiny := []string{"--postgres", where, "--chairside", program, "--sizes", tinySize.Name, "--clients", "2"}
 
 	status, out, problems := bench(t, append(tiny, "--generator", "go", "--rounds", "1", "--duration", "100ms", "--warm-up", "0s", "--fresh", "50", "--output", file)...)
-	if status != done {
+	if status != exitOK {
 		t.Fatalf("status %d: %s", status, problems)
 	}
 	if !strings.Contains(out, "W9c patients by e-mail") || !strings.Contains(out, chairsideSQLite) {
-		t.Errorf("the table is\n%s", out)
+		t.Errorf("unexpected table:\n%s", out)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -93,14 +93,14 @@ func TestRun(t *testing.T) {
 	complete(t, &r)
 
 	status, out, problems = bench(t, append(tiny, "--check", "--keep", dir, "--samples", "3", "--no-sqlite")...)
-	if status != done || !strings.Contains(out, ", 0 offences") {
+	if status != exitOK || !strings.Contains(out, ", 0 offences") {
 		t.Errorf("check: status %d\n%s\n%s", status, out, problems)
 	}
 
 	pair := []string{"pair", program, program, "--postgres", where, "--keep", dir, "--size", tinySize.Name, "--rounds", "1", "--duration", "100ms", "--clients", "2"}
 	for _, of := range [][]string{{"--only", "W1", "--only", "W5"}, {"--path", "/v1/patients?query=a,b"}, {"--sqlite", "--only", "W1", "--only", "W5"}} {
 		status, out, problems = bench(t, append(pair, of...)...)
-		if status != done || !strings.Contains(out, "A ÷ B") || strings.Contains(out, "NaN") {
+		if status != exitOK || !strings.Contains(out, "A ÷ B") || strings.Contains(out, "NaN") {
 			t.Errorf("%v: status %d\n%s\n%s", of, status, out, problems)
 		}
 	}
@@ -110,7 +110,7 @@ func TestRun(t *testing.T) {
 		return
 	}
 	status, out, problems = bench(t, append(tiny, "--generator", "wrk", "--only", "W1", "--only", "W5", "--no-sqlite", "--rounds", "1", "--duration", "100ms", "--warm-up", "0s", "--fresh", "0", "--output", file)...)
-	if status != done || !strings.Contains(out, "own generator for latencies") {
+	if status != exitOK || !strings.Contains(out, "own generator for latencies") {
 		t.Errorf("with wrk: status %d\n%s\n%s", status, out, problems)
 	}
 }
@@ -139,11 +139,11 @@ func complete(t *testing.T, r *result) {
 		for _, name := range servers[1:] {
 			i := slices.IndexFunc(r.Sizes[0].Equal, func(e equality) bool { return e.Workload == w.ID && e.Server == name })
 			if i < 0 {
-				t.Errorf("%s: the answers of %s were not compared", w.ID, name)
+				t.Errorf("%s: the responses of %s were not compared", w.ID, name)
 				continue
 			}
 			if e := r.Sizes[0].Equal[i]; e.Compared == 0 || e.Identical != e.Compared && !w.Writes {
-				t.Errorf("%s: %d of %d answers of %s are identical", w.ID, e.Identical, e.Compared, name)
+				t.Errorf("%s: %d of %d responses of %s are identical", w.ID, e.Identical, e.Compared, name)
 			}
 		}
 	}
@@ -155,15 +155,15 @@ func complete(t *testing.T, r *result) {
 	}
 }
 
-func TestUsage(t *testing.T) {
+func TestInvalidFlagsAreUsageErrors(t *testing.T) {
 	for _, args := range [][]string{{"--sizes", "7"}, {"--only", "W99"}, {"--rounds", "0"}, {"--rounds", "2"}, {"--generator", "ab"}, {"nonsense"}} {
-		if status, _, problems := bench(t, args...); status != misled || problems == "" {
+		if status, _, problems := bench(t, args...); status != exitUsage || problems == "" {
 			t.Errorf("%v: status %d, %q", args, status, problems)
 		}
 	}
 }
 
-func TestDifferencesAreNamedWithoutTheirValues(t *testing.T) {
+func TestDifferenceNamesPathWithoutValues(t *testing.T) {
 	want := reply{body: []byte(`{"patient":{"id":1,"names":["Ada","Grace"]}}`)}
 	for body, says := range map[string]string{
 		`{"patient": {"names": ["Ada", "Grace"], "id": 1}}`: "",
@@ -180,12 +180,11 @@ func TestDifferencesAreNamedWithoutTheirValues(t *testing.T) {
 		}
 	}
 	if err := want.same(reply{body: []byte(`{"patient":{"id":2,"names":["Ada","Grace"]}}`)}, []string{"id"}); err != nil {
-		t.Errorf("a member that is left out: %v", err)
+		t.Errorf("an ignored member: %v", err)
 	}
 }
 
-// TestFloorDoesNotRepeatAnInvalidURL. Its flags come from the environment, so that the
-// database's URL is not in the list of processes.
+// TestFloorDoesNotRepeatAnInvalidURL: an error message must not contain the password.
 func TestFloorDoesNotRepeatAnInvalidURL(t *testing.T) {
 	secret := "s3cret"
 	where := url.URL{Scheme: "postgres", User: url.UserPassword("u", secret), Host: "127.0.0.1:1", Path: "/none"}
@@ -193,7 +192,7 @@ func TestFloorDoesNotRepeatAnInvalidURL(t *testing.T) {
 	defer cancel()
 	var o, e bytes.Buffer
 	status := run(&console{ctx, &o, &e, nil}, []string{"floor", "--database-url", where.String() + "?pool_max_conns=x"})
-	if status != failed || strings.Contains(e.String(), secret) {
+	if status != exitFailed || strings.Contains(e.String(), secret) {
 		t.Errorf("status %d: %s", status, e.String())
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"chairside/cmd/chairside-bench/load"
 )
 
-// bookingsPerSecond is more than any server reaches, so that a measurement never runs out of
-// prepared times.
+// bookingsPerSecond is more than any server reaches, so that a measurement never runs out
+// of prepared times.
 const bookingsPerSecond = 6000
 
-// enough is the number of responses per client for a valid rate by wrk, which omits
-// requests in progress when it stops.
-const enough = 20
+// minResponses is the number of responses per client below which a rate measured by wrk is
+// invalid, because wrk omits requests in progress when it stops.
+const minResponses = 20
 
 // measure sends one workload to one server: a warm-up, then the measurement.
 func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workload, requests []load.Request) (m measurement, err error) {
@@ -55,7 +55,7 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 	}
 	r, err := rate(o.generate)
 	byWrk := o.wrk
-	if err == nil && byWrk && r.Requests < enough*o.Clients { // counting millions of rows is slow
+	if err == nil && byWrk && r.Requests < minResponses*o.Clients { // counting millions of rows is slow
 		byWrk = false
 		r, err = rate(load.Go)
 	}
@@ -83,8 +83,11 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
+// processorTime is the processor time that a server and PostgreSQL have used so far.
 type processorTime struct{ server, database time.Duration }
 
+// processorTime returns the processor time that the server and its database have used so
+// far.
 func (d *dataset) processorTime(e entry) (t processorTime, err error) {
 	s, err := readStat(e.pid())
 	if err != nil {
@@ -172,7 +175,7 @@ func (o *runCommand) play(c *console, jobs []*job) ([]workloadResult, error) {
 // finish computes medians and ratios.
 func (w *workloadResult) finish() {
 	for i := range w.Servers {
-		w.Servers[i].Median = middle(w.Servers[i].Rounds)
+		w.Servers[i].Median = medianMeasurement(w.Servers[i].Rounds)
 	}
 	ours := w.of(chairside)
 	w.Ratio = ratioOf(*ours, *w.of(handWritten))

@@ -21,38 +21,38 @@ import (
 // pairCommand compares two builds of the program on the same database, such as one
 // without a departure of internal/arch/departures.md and one with it.
 type pairCommand struct {
-	A        string        `arg:"" help:"A build of the program."`
-	B        string        `arg:"" help:"Another build, which also seeds and migrates."`
+	A        string        `arg:"" help:"Path of a build of the program."`
+	B        string        `arg:"" help:"Path of another build, which also seeds and migrates the database."`
 	Size     size          `default:"20k" help:"Size of the data: 20k, 2M, 10M, or PATIENTSxYEARS. Default: ${default}"`
-	Only     []string      `placeholder:"W1,…" help:"Only these workloads."`
-	Path     []string      `sep:"none" help:"Measure GETs of these paths, in turns, instead of the workloads; repeatable."`
-	Rounds   int           `default:"7" help:"How often each is measured, an odd number. Default: ${default}"`
-	Duration time.Duration `default:"1s" help:"How long each is measured. Default: ${default}"`
-	WarmUp   time.Duration `default:"300ms" help:"How long each is sent before. Default: ${default}"`
-	Clients  int           `default:"8" help:"Connections at a time. Default: ${default}"`
-	SQLite   bool          `name:"sqlite" help:"On SQLite instead of PostgreSQL."`
-	Keep     string        `placeholder:"DIR" help:"Keep the seeded databases there, and use them again."`
-	Postgres string        `placeholder:"URL" help:"A PostgreSQL server to use instead of one of the benchmark's own."`
+	Only     []string      `placeholder:"W1,…" help:"Run only these workloads."`
+	Path     []string      `sep:"none" help:"Measure GET requests of this path instead of the workloads; repeatable."`
+	Rounds   int           `default:"7" help:"Rounds, an odd number. Default: ${default}"`
+	Duration time.Duration `default:"1s" help:"Duration of each measurement. Default: ${default}"`
+	WarmUp   time.Duration `default:"300ms" help:"Warm-up before each measurement. Default: ${default}"`
+	Clients  int           `default:"8" help:"Concurrent connections. Default: ${default}"`
+	SQLite   bool          `name:"sqlite" help:"Measure on SQLite instead of PostgreSQL."`
+	Keep     string        `placeholder:"DIR" help:"Keep and reuse the seeded databases in this directory."`
+	Postgres string        `placeholder:"URL" help:"Use this PostgreSQL server instead of a private one."`
 }
 
 // builds are the names of the two servers.
 var builds = [2]string{"A", "B"}
 
-// samePair is the number of requests whose answers are compared before measuring.
-const samePair = 10
+// comparedRequests is the number of requests whose responses are compared before measuring.
+const comparedRequests = 10
 
-// settings are those of a run.
+// settings returns the flags of an equivalent run.
 func (p *pairCommand) settings() *runCommand {
 	return &runCommand{
-		Only: p.Only, Rounds: p.Rounds, Duration: p.Duration, WarmUp: p.WarmUp, Clients: p.Clients, Samples: samePair,
+		Only: p.Only, Rounds: p.Rounds, Duration: p.Duration, WarmUp: p.WarmUp, Clients: p.Clients, Samples: comparedRequests,
 		Sizes: []size{p.Size}, generate: load.Go,
 	}
 }
 
-// Validate reports what cannot be; the parser calls it.
+// Validate checks the flags; the parser calls it.
 func (p *pairCommand) Validate() error { return p.settings().Validate() }
 
-// Run starts both servers, compares their answers, measures and prints.
+// Run starts both servers, compares their responses, measures and prints.
 func (p *pairCommand) Run(c *console) (err error) {
 	for _, file := range []*string{&p.A, &p.B} {
 		if *file, err = filepath.Abs(*file); err != nil {
@@ -92,6 +92,7 @@ func (p *pairCommand) Run(c *console) (err error) {
 	return nil
 }
 
+// start starts both builds on the database.
 func (p *pairCommand) start(c *console, d *dataset) error {
 	where := d.url
 	if p.SQLite {
@@ -112,26 +113,27 @@ func (p *pairCommand) start(c *console, d *dataset) error {
 	return d.openDiary(c)
 }
 
-// workloads are those to measure: one of the paths, if there are any.
+// workloads returns the workloads to measure: a single one that requests the paths of
+// --path, if there are any.
 func (p *pairCommand) workloads(o *runCommand) []workload {
 	if len(p.Path) == 0 {
 		return o.chosen()
 	}
 	return []workload{{ID: "paths", Title: p.Path[0], requests: func(context.Context, *dataset) ([]load.Request, error) {
-		return gets(p.Path, func(path string) string { return path }), nil
+		return getRequests(p.Path, func(path string) string { return path }), nil
 	}}}
 }
 
-// cost is what one request costs on average.
+// cost is the average cost of a request.
 type cost struct {
-	server, database time.Duration // of processors
+	server, database time.Duration // processor time
 	allocations      float64
-	trips            float64 // to the database
+	trips            float64 // round trips to the database
 }
 
 func (c cost) total() float64 { return float64(c.server + c.database) }
 
-// row measures a workload on both builds, in turns, and returns its line of the table.
+// row measures a workload on both builds in turn, and returns its line of the table.
 func (p *pairCommand) row(c *console, o *runCommand, d *dataset, w workload) (table.Row, error) {
 	var requests []load.Request
 	if !w.Writes {
@@ -178,8 +180,8 @@ func (p *pairCommand) row(c *console, o *runCommand, d *dataset, w workload) (ta
 	}, nil
 }
 
-// costOf measures a workload on a server once. What the server counts of itself
-// includes the warm-up, so the requests of both are counted.
+// costOf measures a workload on a server once. The server's own counts include the warm-up,
+// so they are divided by the number of requests that the server counted.
 func (o *runCommand) costOf(ctx context.Context, d *dataset, e entry, w workload, requests []load.Request) (spent cost, err error) {
 	before, err := e.counts(ctx)
 	if err != nil {
@@ -193,11 +195,11 @@ func (o *runCommand) costOf(ctx context.Context, d *dataset, e entry, w workload
 	if err != nil {
 		return spent, err
 	}
-	answered := after.requests - before.requests
+	requestsServed := after.requests - before.requests
 	spent = cost{
 		server:      time.Duration(m.ServerCPU * float64(time.Microsecond)), // ms per 1,000
-		allocations: (after.allocations - before.allocations) / answered,
-		trips:       (after.trips - before.trips) / answered,
+		allocations: (after.allocations - before.allocations) / requestsServed,
+		trips:       (after.trips - before.trips) / requestsServed,
 	}
 	if m.DatabaseCPU != nil {
 		spent.database = time.Duration(*m.DatabaseCPU * float64(time.Microsecond))
@@ -205,9 +207,10 @@ func (o *runCommand) costOf(ctx context.Context, d *dataset, e entry, w workload
 	return spent, nil
 }
 
-// counts are what a server counts of itself since its start.
+// counts are a server's own counts since its start, from /metrics.
 type counts struct{ requests, allocations, trips float64 }
 
+// counts reads the counters from the server's /metrics page.
 func (e entry) counts(ctx context.Context) (n counts, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url+"/metrics", nil)
 	if err != nil {

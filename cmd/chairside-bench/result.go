@@ -20,6 +20,7 @@ type result struct {
 	Verdicts  []verdict        `json:"verdicts"`
 }
 
+// machine describes the machine of a run.
 type machine struct {
 	Processor   string  `json:"processor"`
 	Processors  int     `json:"processors"`
@@ -28,6 +29,7 @@ type machine struct {
 	Load        float64 `json:"load_before"` // mean number of busy processes in the minute before
 }
 
+// versions are the versions of the programs involved.
 type versions struct {
 	Chairside  string `json:"chairside"`
 	Go         string `json:"go"`
@@ -35,6 +37,7 @@ type versions struct {
 	Generator  string `json:"generator"`
 }
 
+// runSettings are the flags of a run that affect its figures.
 type runSettings struct {
 	Rounds     int      `json:"rounds"`
 	Clients    int      `json:"clients"`
@@ -50,9 +53,10 @@ type sizeResult struct {
 	Rows   map[string]int64 `json:"rows"`
 	Bytes  int64            `json:"bytes"`
 	Equal  []equality       `json:"equal"`
-	Memory []memoryResult   `json:"memory"` // after everything
+	Memory []memoryResult   `json:"memory"` // at the end of the run
 }
 
+// memoryResult is the memory of a server process.
 type memoryResult struct {
 	Server   string `json:"server"`
 	Resident int64  `json:"resident_bytes"`
@@ -74,6 +78,7 @@ type workloadResult struct {
 	SQLiteRatio *ratio `json:"sqlite_ratio,omitempty"`
 }
 
+// serverResult is one workload on one server.
 type serverResult struct {
 	Server string        `json:"server"`
 	Rounds []measurement `json:"rounds"`
@@ -115,8 +120,8 @@ func median[T cmp.Ordered](values []T) T {
 	return sorted[len(sorted)/2]
 }
 
-// middle returns the median of each figure.
-func middle(rounds []measurement) measurement {
+// medianMeasurement returns the median of each figure.
+func medianMeasurement(rounds []measurement) measurement {
 	of := func(figure func(m measurement) float64) float64 {
 		var all []float64
 		for _, m := range rounds {

@@ -14,6 +14,7 @@ import (
 	"chairside/cmd/chairside-bench/load"
 )
 
+// runCommand measures Chairside and the hand-written server on the same data.
 type runCommand struct {
 	Sizes     []size        `default:"20k,2M,10M" help:"Data sizes: 20k, 2M, 10M, or PATIENTSxYEARS. Default: ${default}"`
 	Only      []string      `placeholder:"W1,…" help:"Run only these workloads."`
@@ -33,7 +34,7 @@ type runCommand struct {
 	Check     bool          `help:"Do not measure: compare responses, and find lists that PostgreSQL answers without an index."`
 
 	generate load.Generator
-	wrk      bool // generate is wrk's
+	wrk      bool // generate uses wrk
 }
 
 // Validate checks the flags; the parser calls it.
@@ -123,6 +124,7 @@ func (o *runCommand) Run(c *console) (err error) {
 	return o.measureAll(c, r, sets)
 }
 
+// measureAll compares and measures all workloads, and writes the result.
 func (o *runCommand) measureAll(c *console, r *result, sets []*dataset) error {
 	for i, d := range sets {
 		var err error
@@ -171,7 +173,7 @@ func (o *runCommand) check(c *console, sets []*dataset) error {
 			return err
 		}
 		for _, e := range equal {
-			fmt.Fprintf(c.out, "%s %s: %s answers like Chairside, %d of %d byte for byte\n", d.size.Name, e.Workload, e.Server, e.Identical, e.Compared)
+			fmt.Fprintf(c.out, "%s %s: %s responds like Chairside, %d of %d byte for byte\n", d.size.Name, e.Workload, e.Server, e.Identical, e.Compared)
 		}
 		checked, err := o.checkPlans(c, d)
 		if err != nil {
@@ -197,6 +199,7 @@ func (o *runCommand) build(c *console, dir string) (string, error) {
 	return program, err
 }
 
+// chooseGenerator sets the load generator and records it in the result.
 func (o *runCommand) chooseGenerator(c *console, r *result) error {
 	o.generate, r.Versions.Generator = load.Go, "own generator"
 	if o.Generator == "go" {

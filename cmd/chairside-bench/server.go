@@ -18,8 +18,8 @@ import (
 // baseURL is the base of all servers' links, so that their responses are comparable.
 const baseURL = "http://practice.example"
 
-// garbage is the GOGC of all servers: the one of chairside serve.
-const garbage = "GOGC=200"
+// gcSetting is the GOGC of all servers: that of "chairside serve".
+const gcSetting = "GOGC=200"
 
 const (
 	startTime = time.Minute // for a server to become ready
@@ -42,7 +42,7 @@ func start(ctx context.Context, name string, program []string, environment ...st
 		return nil, err
 	}
 	command := exec.Command(program[0], append(program[1:], "--addr", address, "--base-url", baseURL)...)
-	command.Env = append(append(os.Environ(), garbage), environment...)
+	command.Env = append(append(os.Environ(), gcSetting), environment...)
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
@@ -57,6 +57,7 @@ func start(ctx context.Context, name string, program []string, environment ...st
 	return s, nil
 }
 
+// freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -66,6 +67,7 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), nil
 }
 
+// ready waits until the server answers /readyz with 200.
 func (s *server) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -82,7 +84,7 @@ func (s *server) ready(ctx context.Context) error {
 		}
 		select {
 		case <-s.ended:
-			return errors.New("ended instead of serving")
+			return errors.New("exited during startup")
 		case <-ctx.Done():
 			return fmt.Errorf("did not become ready: %w", ctx.Err())
 		case <-time.After(50 * time.Millisecond):
@@ -102,7 +104,7 @@ func (s *server) stop() error {
 		case <-time.After(stopTime):
 		}
 	}
-	return fmt.Errorf("%s does not end", s.name)
+	return fmt.Errorf("%s did not exit", s.name)
 }
 
 // output runs a program and returns its output, or an error with its standard error.

@@ -18,6 +18,7 @@ type spy struct {
 	proxy *plans.Proxy
 }
 
+// spy starts a Chairside behind a recording proxy.
 func (d *dataset) spy(ctx context.Context) (*spy, error) {
 	proxy, err := plans.Listen(d.cluster.address.Host)
 	if err != nil {

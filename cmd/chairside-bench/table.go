@@ -50,6 +50,7 @@ func (r *result) print(out io.Writer) {
 	w.Render()
 }
 
+// newTable returns a table with these columns, counted from 1, aligned to the right.
 func newTable(out io.Writer, right ...int) table.Writer {
 	w := table.NewWriter()
 	w.SetOutputMirror(out)

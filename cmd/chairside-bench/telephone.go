@@ -11,10 +11,11 @@ import (
 	"chairside/internal/store"
 )
 
-// ownNumbers gives each patient a distinct mobile number. The seed has only the thousand
-// numbers reserved for drama, so that in a large database hundreds of patients share one,
-// and a search would measure a long list. From a million patients on some numbers repeat.
-func ownNumbers(ctx context.Context, databaseURL string) (err error) {
+// assignDistinctNumbers gives each patient a distinct mobile number. The seed has only
+// the thousand numbers reserved for drama, so that in a large database hundreds of
+// patients share one, and a search would measure a long list. From a million patients on
+// some numbers repeat.
+func assignDistinctNumbers(ctx context.Context, databaseURL string) (err error) {
 	const (
 		shared = "substr(mobile_phone_normalized, 8)"    // 900123 of +447700900123
 		own    = "substr(CAST(1000000 + id AS text), 2)" // six digits

@@ -24,6 +24,7 @@ type stat struct {
 	ended  time.Duration // processor time of ended children
 }
 
+// readStat reads /proc/PID/stat.
 func readStat(pid int) (stat, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -59,12 +59,13 @@ func (r *result) judge() {
 	for _, z := range r.Sizes {
 		for _, m := range z.Memory {
 			if m.Server == chairside && z.Name == judged {
-				r.Verdicts = append(r.Verdicts, atMost("resident MB after everything, "+z.Name, residentTarget, float64(m.Resident)/1e6))
+				r.Verdicts = append(r.Verdicts, atMost("resident MB at the end, "+z.Name, residentTarget, float64(m.Resident)/1e6))
 			}
 		}
 	}
 }
 
+// judgeSearch compares the p99 of searches with that of reading one appointment.
 func (r *result) judgeSearch() {
 	one := r.find(judged, "W1")
 	if one == nil {

@@ -42,7 +42,8 @@ func (w workload) on(server string) bool {
 	return true
 }
 
-// workloads are in the order of measurement: writes last, so that reads see the seeded data.
+// workloads are in the order of measurement: writes last, so that reads see the seeded
+// data.
 var workloads = []workload{
 	{ID: "W1", Title: "one appointment", Target: 0.85, Growth: 0.65, SQLite: true, requests: oneAppointment},
 	{ID: "W2", Title: "25 appointments of a practitioner, with total", Target: 5, Growth: 0.65, SQLite: true, requests: ofPractitioner},
@@ -51,26 +52,26 @@ var workloads = []workload{
 	{ID: "W6", Title: "one invoice with its items", Target: 0.9, Growth: 0.65, SQLite: true, requests: oneInvoice},
 	{ID: "W7", Title: "availability, 10 practitioners, 14 days", Target: 5, SQLite: true, requests: availability},
 	{ID: "W8", Title: "appointments updated after a recent time", Target: 1.4, SQLite: true, requests: recentlyUpdated},
-	{ID: "W9a", Title: "patients by a name of one bearer", Growth: 0.65, requests: byName},
+	{ID: "W9a", Title: "patients by a unique name", Growth: 0.65, requests: byName},
 	{ID: "W9b", Title: "patients by phone", Growth: 0.65, requests: byPhone},
 	{ID: "W9c", Title: "patients by e-mail", Growth: 0.65, requests: byEmail},
 	{ID: "W5", Title: "book, with the overlap check", Target: 0.65, EqualTarget: 0.85, Writes: true},
 }
 
 func oneAppointment(ctx context.Context, d *dataset) ([]load.Request, error) {
-	ids, err := d.scattered(ctx, "appointments")
-	return gets(ids, func(id int64) string { return fmt.Sprintf("/v1/appointments/%d", id) }), err
+	ids, err := d.randomIDs(ctx, "appointments")
+	return getRequests(ids, func(id int64) string { return fmt.Sprintf("/v1/appointments/%d", id) }), err
 }
 
 func oneInvoice(ctx context.Context, d *dataset) ([]load.Request, error) {
-	ids, err := d.scattered(ctx, "invoices")
-	return gets(ids, func(id int64) string { return fmt.Sprintf("/v1/invoices/%d", id) }), err
+	ids, err := d.randomIDs(ctx, "invoices")
+	return getRequests(ids, func(id int64) string { return fmt.Sprintf("/v1/invoices/%d", id) }), err
 }
 
 func ofPractitioner(ctx context.Context, d *dataset) ([]load.Request, error) {
 	ids, err := column[int64](ctx, d, `SELECT practitioner_id FROM appointments WHERE practice_id = $1 AND cancelled_at IS NULL AND did_not_attend_at IS NULL
 		GROUP BY practitioner_id HAVING count(*) > 25 ORDER BY practitioner_id`, d.practice)
-	return gets(ids, func(id int64) string { return fmt.Sprintf("/v1/appointments?practitioner_id=%d", id) }), err
+	return getRequests(ids, func(id int64) string { return fmt.Sprintf("/v1/appointments?practitioner_id=%d", id) }), err
 }
 
 // somePages returns requests for pages, up to most.
@@ -82,14 +83,14 @@ func somePages(most int) (pages []int) {
 }
 
 func hundredPatients(context.Context, *dataset) ([]load.Request, error) {
-	return gets(somePages(10), func(page int) string { return fmt.Sprintf("/v1/patients?per_page=100&page=%d", page) }), nil
+	return getRequests(somePages(10), func(page int) string { return fmt.Sprintf("/v1/patients?per_page=100&page=%d", page) }), nil
 }
 
 // deepPage is pages 991 to 1000, or the last ten full ones of a smaller database.
 func deepPage(ctx context.Context, d *dataset) ([]load.Request, error) {
 	var rows int
 	err := d.db.QueryRow(ctx, "SELECT count(*) FROM appointments WHERE practice_id = $1 AND cancelled_at IS NULL AND did_not_attend_at IS NULL", d.practice).Scan(&rows)
-	return gets(somePages(min(1000, max(rows/25, 1))), func(page int) string { return fmt.Sprintf("/v1/appointments?page=%d", page) }), err
+	return getRequests(somePages(min(1000, max(rows/25, 1))), func(page int) string { return fmt.Sprintf("/v1/appointments?page=%d", page) }), err
 }
 
 // availability requests a fortnight from tomorrow, or from any later week with bookings.
@@ -99,7 +100,7 @@ func availability(ctx context.Context, d *dataset) ([]load.Request, error) {
 		return nil, err
 	}
 	const weeks, perWeek, asked = 12, 20, 10
-	random, first := fixed(), time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1).Add(8*time.Hour)
+	random, first := fixedRandom(), time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1).Add(8*time.Hour)
 	var requests []load.Request
 	for i := range weeks * perWeek {
 		start := first.AddDate(0, 0, 7*(i/perWeek))
@@ -118,14 +119,14 @@ func availability(ctx context.Context, d *dataset) ([]load.Request, error) {
 // changes.
 func recentlyUpdated(ctx context.Context, d *dataset) ([]load.Request, error) {
 	times, err := column[time.Time](ctx, d, "SELECT updated_at FROM (SELECT updated_at FROM appointments WHERE practice_id = $1 ORDER BY updated_at DESC OFFSET 100 LIMIT 900) recent ORDER BY md5(updated_at::text) LIMIT 50", d.practice)
-	return gets(times, func(t time.Time) string {
+	return getRequests(times, func(t time.Time) string {
 		return "/v1/appointments?updated_after=" + url.QueryEscape(t.UTC().Format(timestamp))
 	}), err
 }
 
 // searches searches for patients by values from a query.
 func searches(ctx context.Context, d *dataset, expression, where string, accept func(string) bool) ([]load.Request, error) {
-	ids, err := d.scattered(ctx, "patients")
+	ids, err := d.randomIDs(ctx, "patients")
 	if err != nil {
 		return nil, err
 	}
@@ -142,18 +143,18 @@ func searchesFor(texts []string, accept func(string) bool) ([]load.Request, erro
 	if len(accepted) == 0 {
 		return nil, errors.New("no patient to search for")
 	}
-	return gets(accepted, func(text string) string { return "/v1/patients?query=" + url.QueryEscape(text) }), nil
+	return getRequests(accepted, func(text string) string { return "/v1/patients?query=" + url.QueryEscape(text) }), nil
 }
 
-// byName searches for names that only one patient has, so that responses are equally long at
-// every size: at 10M appointments eleven patients share a name on average.
+// byName searches for names that only one patient has, so that responses are equally long
+// at every size: at 10M appointments eleven patients share a name on average.
 func byName(ctx context.Context, d *dataset) ([]load.Request, error) {
 	names, err := column[string](ctx, d, `SELECT first_name || ' ' || last_name AS name FROM patients WHERE practice_id = $1
 		GROUP BY first_name, last_name HAVING count(*) = 1 ORDER BY md5(first_name || last_name) LIMIT 5000`, d.practice)
 	if err != nil {
 		return nil, err
 	}
-	return searchesFor(names, plain)
+	return searchesFor(names, isASCIIName)
 }
 
 // byPhone omits foreign numbers, which the hand-written server does not support, and

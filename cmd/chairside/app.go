@@ -51,7 +51,7 @@ func (a *appCreate) Run(c *console) error {
 	if len(flags.Scopes) == 0 {
 		flags.Scopes = scope.Everything()
 	}
-	var made registration
+	var registered registration
 	err = c.withDatabase(flags.Database, func(db *store.DB) error {
 		return db.Tx(c, func(tx *ent.Client) error {
 			u, err := findUser(c, tx, flags.User)
@@ -68,9 +68,9 @@ func (a *appCreate) Run(c *console) error {
 			if err != nil {
 				return asMistakes(err)
 			}
-			made.ClientID = app.ID.String()
+			registered.ClientID = app.ID.String()
 			if secret != "" {
-				made.ClientSecret = &secret
+				registered.ClientSecret = &secret
 			}
 			return nil
 		})
@@ -78,10 +78,11 @@ func (a *appCreate) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	return printJSON(c.out, made)
+	return printJSON(c.out, registered)
 }
 
-// asMistakes turns field errors into mistakes of the flags.
+// asMistakes turns the field errors of an API error into mistakes of the flags; it
+// returns any other error unchanged.
 func asMistakes(err error) error {
 	var f *apierror.Error
 	if !errors.As(err, &f) || len(f.Params) == 0 {

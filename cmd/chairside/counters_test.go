@@ -31,20 +31,22 @@ func TestCountersSurviveAKilledProcess(t *testing.T) {
 	})
 }
 
+// killWhileBooking starts the demo, has clients book appointments, kills the process,
+// and checks the counters.
 func killWhileBooking(t *testing.T, url, driver, source string) {
-	const clients, most, enough = 6, 400, 30
+	const clients, perClient, beforeKill = 6, 400, 30
 	base, token, command, _ := demoProcess(t, t.TempDir(), "--database-url", url)
-	booked, kill := make(chan struct{}, clients*most), sync.Once{}
+	booked, kill := make(chan struct{}, clients*perClient), sync.Once{}
 	var group sync.WaitGroup
 	for client := range clients {
 		group.Go(func() {
-			for i := range most {
+			for i := range perClient {
 				start := time.Date(2031, 3, 4, 9, 0, 0, 0, time.UTC).Add(time.Duration(i*clients+client) * 15 * time.Minute)
 				if !tryToBook(t.Context(), base, token, start) {
 					return // the process is dead
 				}
 				booked <- struct{}{}
-				if len(booked) >= enough {
+				if len(booked) >= beforeKill {
 					kill.Do(func() { _ = command.Process.Kill() })
 				}
 			}
@@ -52,9 +54,15 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 	}
 	group.Wait()
 	_ = command.Wait() // it was killed
-	if n := len(booked); n < enough || n == clients*most {
+	if n := len(booked); n < beforeKill || n == clients*perClient {
 		t.Fatalf("%d were booked before the process was killed", n)
 	}
+	checkRepair(t, url, driver, source)
+}
+
+// checkRepair checks that the totals are correct, corrupts some, and repairs them.
+func checkRepair(t *testing.T, url, driver, source string) {
+	t.Helper()
 	counters := func(want string, args ...string) {
 		t.Helper()
 		output, err := exec.CommandContext(t.Context(), "chairside", append([]string{"counters"}, append(args, "--database-url", url)...)...).CombinedOutput()
@@ -69,11 +77,11 @@ func killWhileBooking(t *testing.T, url, driver, source string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, spoil := range []string{
+	for _, corrupt := range []string{
 		"DELETE FROM counters WHERE counter = 'appointments.all'",
 		"INSERT INTO counters (counter, practice_id, key, n) SELECT 'appointments.all', id, 0, 1234567 FROM practices",
 	} {
-		if _, err := db.ExecContext(t.Context(), spoil); err != nil {
+		if _, err := db.ExecContext(t.Context(), corrupt); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,6 +25,7 @@ func (c *console) withNewDatabase(d config.Database, work func(db *store.DB) err
 	return c.with(store.Open, d, work)
 }
 
+// with opens a database, applies or checks its migrations, runs work, and closes it.
 func (c *console) with(open func(context.Context, string) (*store.DB, error), d config.Database, work func(db *store.DB) error) (err error) {
 	db, err := open(c, d.DatabaseURL)
 	if err != nil {

@@ -22,7 +22,7 @@ func (e *exportCommand) Run(c *console) error {
 		return err
 	}
 	return c.withDatabase(flags.Database, func(db *store.DB) error {
-		show, finish := c.bar()
+		show, finish := c.progressBar()
 		defer finish()
 		return dump.Export(c, db, flags.Dir, dump.ExportOptions{Format: dump.Format(flags.Format), Progress: show})
 	})

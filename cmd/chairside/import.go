@@ -48,7 +48,7 @@ func (i *importCommand) Run(c *console) error {
 			return err
 		}
 	}
-	useMemory(importGarbage)
+	tuneGarbageCollector(importGCPercent)
 	open := c.withDatabase // CSV files need a practice
 	if native {
 		open = c.withNewDatabase
@@ -63,7 +63,7 @@ func (i *importCommand) Run(c *console) error {
 
 // restore imports an export of this program.
 func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
-	show, finish := c.bar()
+	show, finish := c.progressBar()
 	defer finish()
 	done, err := dump.Restore(c, db, flags.Dir, dump.RestoreOptions{DryRun: flags.DryRun, Progress: show})
 	switch {
@@ -78,7 +78,7 @@ func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 
 // importFiles imports CSV files from another system.
 func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
-	show, finish := c.bar()
+	show, finish := c.progressBar()
 	defer finish()
 	report, err := importer.Import(c, db, flags.Dir, importer.Options{
 		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: show,

@@ -42,7 +42,7 @@ type console struct {
 	out, err io.Writer
 }
 
-// Exit statuses (behaviour.md section 8).
+// The exit statuses of every command.
 const (
 	exitOK     = 0
 	exitFailed = 1

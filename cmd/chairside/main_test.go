@@ -42,6 +42,8 @@ func TestScriptsOnPostgres(t *testing.T) {
 	testscript.Run(t, params)
 }
 
+// scripts returns the parameters of testscript for a directory of scripts, with the
+// commands below.
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
@@ -155,6 +157,7 @@ func demoProcess(t *testing.T, dir string, flags ...string) (address, token stri
 	return address, token, command, out
 }
 
+// get sends a GET request with a bearer token.
 func get(t *testing.T, address, token string) (status int, body string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -186,6 +189,8 @@ func TestDemoSeedsOnceAndPrintsATokenEachTime(t *testing.T) {
 	})
 }
 
+// startTwice starts the demo twice on one database. The second start must not seed it
+// again, and must replace the first one's token.
 func startTwice(t *testing.T, url string) {
 	dir := t.TempDir()
 	address, first, stop := demo(t, dir, "--database-url", url)

@@ -8,18 +8,19 @@ const (
 	// requests: at Go's default of 100, collection takes an eighth of its time. There
 	// is no limit in bytes: near it, a server with many connections would do little
 	// but collect.
-	serverGarbage = 200
+	serverGCPercent = 200
 
-	// An import holds four batches, each for a moment: at 100, collection takes a
+	// An import holds four batches, each only briefly: at 100, collection takes a
 	// quarter of its time.
-	importGarbage = 400
+	importGCPercent = 400
 )
 
-// useMemory trades memory for speed, unless GOGC is set. An explicit GOGC=100 looks
-// like the default; use 101.
-func useMemory(garbage int) {
-	const untouched = 100
-	if before := debug.SetGCPercent(garbage); before != untouched {
-		debug.SetGCPercent(before)
+// tuneGarbageCollector trades memory for speed: the heap may grow by this percentage
+// between two collections. It changes nothing if GOGC is set; a GOGC of exactly 100
+// cannot be told from the default, so use 101.
+func tuneGarbageCollector(percent int) {
+	const goDefault = 100
+	if previous := debug.SetGCPercent(percent); previous != goDefault {
+		debug.SetGCPercent(previous)
 	}
 }

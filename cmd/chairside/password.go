@@ -41,6 +41,7 @@ func (c *console) readPassword(about ...string) (chosenPassword, error) {
 	return password.Choose(c, chosen, about...)
 }
 
+// askPassword asks for a new password twice on the terminal, without echo.
 func (c *console) askPassword() (string, error) {
 	ask := func(prompt string) (string, error) {
 		fmt.Fprint(c.err, prompt)

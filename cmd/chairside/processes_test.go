@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/lib/pq" // counts overlaps without the program
+	_ "github.com/lib/pq" // the test counts overlaps with its own connection
 	_ "modernc.org/sqlite"
 
 	"chairside/internal/test/localpg/pgtest"
@@ -32,10 +32,13 @@ func TestProcessesNeverDoubleBook(t *testing.T) {
 	})
 }
 
+// overlaps counts the pairs of this test's appointments that overlap and have the same
+// practitioner.
 const overlaps = `SELECT count(*) FROM appointments a JOIN appointments b
 	ON a.practitioner_id = b.practitioner_id AND a.id < b.id AND a.start_time < b.finish_time AND b.start_time < a.finish_time
 	WHERE a.notes = 'race' AND b.notes = 'race'`
 
+// raceProcesses starts two demo servers on one database and books through both.
 func raceProcesses(t *testing.T, url, driver, source string) {
 	const clients, times = 12, 12
 	first, _, stopFirst := demo(t, t.TempDir(), "--database-url", url)
@@ -46,7 +49,7 @@ func raceProcesses(t *testing.T, url, driver, source string) {
 		group.Go(func() {
 			base := []string{first, second}[client%2]
 			for slot := range times {
-				// Each client starts elsewhere; neighbouring times overlap by half.
+				// Each client starts with another slot; neighbouring slots overlap by half.
 				slot = (slot + client) % times
 				start := time.Date(2031, 3, 4, 9, 0, 0, 0, time.UTC).Add(time.Duration(slot) * 15 * time.Minute)
 				body := fmt.Sprintf(`{"appointment": {"start_time": %q, "finish_time": %q, "practitioner_id": %d, "reason": "Exam", "notes": "race"}}`,
@@ -82,6 +85,7 @@ func raceProcesses(t *testing.T, url, driver, source string) {
 	}
 }
 
+// book posts an appointment and returns the status, or 0 if no response came.
 func book(t *testing.T, base, token, body string) int {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/v1/appointments", strings.NewReader(body))
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 	"golang.org/x/term"
 )
 
-// bar shows on a terminal what is being done, and how much of it, until finish is called.
-// Without a terminal show is nil.
-func (c *console) bar() (show func(what string, done, of int64), finish func()) {
+// progressBar draws a progress bar on a terminal until finish is called. show sets its
+// description, the finished units and their total, or 0 if the total is unknown. Without
+// a terminal show is nil.
+func (c *console) progressBar() (show func(what string, done, total int64), finish func()) {
 	file, ok := c.err.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return nil, func() {}
@@ -21,11 +22,11 @@ func (c *console) bar() (show func(what string, done, of int64), finish func()) 
 		progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionClearOnFinish(),
 	)
-	// A bar that cannot be drawn stops nothing.
-	show = func(what string, done, of int64) {
+	// A failure to draw the bar does not stop the command.
+	show = func(what string, done, total int64) {
 		b.Describe(what)
-		if of > 0 && b.GetMax64() != of {
-			b.ChangeMax64(of)
+		if total > 0 && b.GetMax64() != total {
+			b.ChangeMax64(total)
 		}
 		_ = b.Set64(done)
 	}

@@ -66,7 +66,7 @@ func (r *reportShow) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	asked, err := report.Find(r.Name)
+	chosen, err := report.Find(r.Name)
 	if err != nil {
 		return err
 	}
@@ -75,15 +75,15 @@ func (r *reportShow) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		filter := c.period(ctx, asked, flags)
+		filter := c.filter(ctx, chosen, flags)
 		var answer *report.Answer
-		step, done := c.busy(asked.Title)
+		step, finish := c.stepBar(chosen.Title)
 		ctx = report.WithProgress(ctx, step)
 		err = db.View(ctx, func(client *ent.Client) error {
-			answer, err = asked.Ask(ctx, client, filter)
+			answer, err = chosen.Ask(ctx, client, filter)
 			return err
 		})
-		done()
+		finish()
 		if err != nil {
 			return err
 		}
@@ -95,9 +95,9 @@ func (r *reportShow) Run(c *console) error {
 	})
 }
 
-// busy shows a progress bar on a terminal until done is called. step sets how many
-// steps are finished.
-func (c *console) busy(what string) (step func(done, of int), done func()) {
+// stepBar shows a progress bar on a terminal until finish is called. step sets the
+// finished steps and their total; without a terminal it does nothing.
+func (c *console) stepBar(what string) (step func(done, total int), finish func()) {
 	file, ok := c.err.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return func(int, int) {}, func() {}
@@ -109,9 +109,9 @@ func (c *console) busy(what string) (step func(done, of int), done func()) {
 		progressbar.OptionClearOnFinish(),
 	)
 	// A failure to draw the bar does not stop the report.
-	step = func(done, of int) {
-		if bar.GetMax() != of {
-			bar.ChangeMax(of)
+	step = func(done, total int) {
+		if bar.GetMax() != total {
+			bar.ChangeMax(total)
 		}
 		_ = bar.Set(done)
 	}
@@ -132,6 +132,8 @@ func (c *console) actFor(db *store.DB, name string) (context.Context, error) {
 	return principal.With(c, &principal.Principal{PracticeID: p.ID, Zone: zone, Country: p.Country}), nil
 }
 
+// practice finds a practice by its short name, or the oldest one if name is empty. It
+// fails with errNoPractice if there is none.
 func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
 	if name != "" {
 		return findPractice(c, db.Ent, name)
@@ -149,8 +151,9 @@ func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
 	return all[0], nil
 }
 
-// period is the report's filter: its default period, changed by the flags.
-func (c *console) period(ctx context.Context, r *report.Report, flags config.Report) report.Filter {
+// filter limits a report as the flags say; without --from and --to it covers the
+// report's default period.
+func (c *console) filter(ctx context.Context, r *report.Report, flags config.Report) report.Filter {
 	today := civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))
 	f := report.Filter{SiteID: flags.Site, PractitionerID: flags.Practitioner}
 	f.From, f.To = r.Days(today, flags.From, flags.To)

@@ -29,6 +29,7 @@ func (s *seedCommand) Run(c *console) error {
 	})
 }
 
+// seed fills the database. Without --as-of the history ends today.
 func (c *console) seed(db *store.DB, flags config.Seed) error {
 	if flags.AsOf.IsZero() {
 		today, err := demoToday()

@@ -31,7 +31,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		return err
 	}
 	logger := newLogger(c, flags.JSONLog)
-	useMemory(serverGarbage)
+	tuneGarbageCollector(serverGCPercent)
 	ogenerrors.DisableTrace() // ogen would capture the caller for each missing parameter
 
 	db, err := store.Open(c, flags.Database.DatabaseURL)
@@ -99,6 +99,7 @@ func addressOf(listener net.Listener, tls bool) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
+// newLogger logs to standard error, as JSON or as text.
 func newLogger(c *console, json bool) *slog.Logger {
 	if json {
 		return slog.New(slog.NewJSONHandler(c.err, nil))

@@ -53,6 +53,7 @@ func (t *tokenCreate) Run(c *console) error {
 	return err
 }
 
+// grant checks the user and the site, and creates the token.
 func (tokenCreate) grant(c *console, tx *ent.Client, flags config.Token) (value string, err error) {
 	u, err := findUser(c, tx, flags.User)
 	if err != nil {
@@ -112,6 +113,7 @@ func (t *tokenList) Run(c *console) error {
 	})
 }
 
+// lastUse is a token's last use, to the hour, or "never".
 func lastUse(row *ent.AccessToken) string {
 	if row.LastUsedAt == nil {
 		return "never"

@@ -40,8 +40,8 @@ type Draft struct {
 	Public       bool     // public client, without a secret; set only on registration
 }
 
-// tidy trims spaces and reports all mistakes.
-func (d *Draft) tidy() error {
+// validate trims spaces and checks all fields. It fails with apierror.ValidationFailed.
+func (d *Draft) validate() error {
 	wrong := apierror.Params{}
 	d.Name = strings.TrimSpace(d.Name)
 	switch {
@@ -109,6 +109,7 @@ func checkRedirectURI(address string) error {
 	return nil
 }
 
+// loopback reports whether a host is this machine.
 func loopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.IsLoopback()
@@ -118,7 +119,7 @@ func loopback(host string) bool {
 // or "" for a public one. It fails with apierror.ValidationFailed. tx is the client of
 // a transaction.
 func Register(ctx context.Context, tx *ent.Client, d Draft) (app *ent.Application, secret string, err error) {
-	if err := d.tidy(); err != nil {
+	if err := d.validate(); err != nil {
 		return nil, "", err
 	}
 	c := principal.Must(ctx)
@@ -140,8 +141,8 @@ func Register(ctx context.Context, tx *ent.Client, d Draft) (app *ent.Applicatio
 	return app, secret, nil
 }
 
-// ApplicationByID returns an application of the caller's practice. The error for an
-// unknown id becomes apierror.NotFound.
+// ApplicationByID returns an application of the caller's practice. For an unknown
+// ID it returns ent.NotFoundError, which callers report as apierror.NotFound.
 func ApplicationByID(ctx context.Context, client *ent.Client, id uuid.UUID) (*ent.Application, error) {
 	return client.Application.Query().Where(application.ID(id), application.DeletedAtIsNil()).Only(ctx)
 }
@@ -150,7 +151,7 @@ func ApplicationByID(ctx context.Context, client *ent.Client, id uuid.UUID) (*en
 // (package token). It fails like Register and ApplicationByID. tx is the client of a
 // transaction.
 func Edit(ctx context.Context, tx *ent.Client, id uuid.UUID, d Draft) error {
-	if err := d.tidy(); err != nil {
+	if err := d.validate(); err != nil {
 		return err
 	}
 	app, err := ApplicationByID(ctx, tx, id)

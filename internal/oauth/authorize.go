@@ -46,7 +46,7 @@ func (s *Server) Allow(ctx context.Context, q *Request, user *ent.User) (address
 	c, now := principal.Must(ctx), clock.Now(ctx)
 	value, hash := token.Mint(token.Code)
 	err = s.db.Tx(ctx, func(tx *ent.Client) error {
-		if err := forget(ctx, tx, now); err != nil {
+		if err := deleteOldCodes(ctx, tx, now); err != nil {
 			return err
 		}
 		err := tx.AuthorizationCode.Create().
@@ -64,11 +64,11 @@ func (s *Server) Allow(ctx context.Context, q *Request, user *ent.User) (address
 		}
 		return nil
 	})
-	return s.answer(q, url.Values{"code": {value}}), err
+	return s.responseURL(q, url.Values{"code": {value}}), err
 }
 
-// forget deletes old codes whose tokens are no longer in use.
-func forget(ctx context.Context, tx *ent.Client, now time.Time) error {
+// deleteOldCodes deletes old codes whose tokens are no longer in use.
+func deleteOldCodes(ctx context.Context, tx *ent.Client, now time.Time) error {
 	inUse := authorizationcode.HasTokenWith(accesstoken.RevokedAtIsNil(), accesstoken.LastUsedAtGTE(now.Add(-token.IdleLife)))
 	_, err := tx.AuthorizationCode.Delete().
 		Where(

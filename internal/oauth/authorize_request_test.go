@@ -14,7 +14,7 @@ const (
 
 // TestScopesCannotBeEscalated beyond the application's registration.
 func TestScopesCannotBeEscalated(t *testing.T) {
-	suffer(t, []attack{
+	checkAttacks(t, []attack{
 		{"one", "scope=patient:read", consent},
 		{"all that are registered", "scope=appointment+patient:read+user:read", consent},
 		{"one verb of a family", "scope=appointment:delete", consent},
@@ -50,15 +50,15 @@ func TestScopesCannotBeEscalated(t *testing.T) {
 		{"broken UTF-8", "scope=patient:read%ff", invalidScope},
 		{"10,000 letters", "scope=" + strings.Repeat("a", 10000), invalidScope},
 		{"as an array", "scope&scope[]=patient:read", invalidScope},
-		{"public application beyond its own", ofPublic + "&scope=patient:delete", invalidScope},
+		{"public application beyond its own", asPublicClient + "&scope=patient:delete", invalidScope},
 	})
 }
 
 // TestOnlyTheCodeFlowIsOffered, with responses in the query.
 func TestOnlyTheCodeFlowIsOffered(t *testing.T) {
-	suffer(t, []attack{
+	checkAttacks(t, []attack{
 		{"response mode query", "response_mode=query", consent},
-		{"parameters of nobody", "prompt=none&nonce=x&max_age=0&login_hint=y&access_type=offline&audience=z&decide=allow", consent},
+		{"unknown parameters", "prompt=none&nonce=x&max_age=0&login_hint=y&access_type=offline&audience=z&decide=allow", consent},
 		{"empty parameters count as not sent", "response_mode=&request=&request_uri=", consent},
 
 		{"type token", "response_type=token", unsupported},
@@ -85,7 +85,7 @@ func TestOnlyTheCodeFlowIsOffered(t *testing.T) {
 
 // TestRepeatedParametersAreRefused, even with equal values (RFC 6749, section 3.1).
 func TestRepeatedParametersAreRefused(t *testing.T) {
-	suffer(t, []attack{
+	checkAttacks(t, []attack{
 		{"response_type", "response_type=code&response_type=code", invalid},
 		{"another response_type", "response_type=code&response_type=token", invalid},
 		{"scope", "scope=patient:read&scope=patient:read", invalid},
@@ -105,15 +105,15 @@ func TestRepeatedParametersAreRefused(t *testing.T) {
 // TestPKCECannotBeDowngraded in the authorization request (RFC 7636; RFC 9700, section
 // 2.1.1).
 func TestPKCECannotBeDowngraded(t *testing.T) {
-	suffer(t, []attack{
+	checkAttacks(t, []attack{
 		{"S256", "code_challenge={challenge}&code_challenge_method=S256", consent},
 		{"optional for an application with a secret", "code_challenge&code_challenge_method", consent},
-		{"public application", ofPublic, consent},
+		{"public application", asPublicClient, consent},
 
-		{"public application without", ofPublic + "&code_challenge&code_challenge_method", invalid},
-		{"public application with an empty one", ofPublic + "&code_challenge=&code_challenge_method=", invalid},
-		{"public application, plain", ofPublic + "&code_challenge_method=plain", invalid},
-		{"public application, method missing", ofPublic + "&code_challenge_method", invalid},
+		{"public application without", asPublicClient + "&code_challenge&code_challenge_method", invalid},
+		{"public application with an empty one", asPublicClient + "&code_challenge=&code_challenge_method=", invalid},
+		{"public application, plain", asPublicClient + "&code_challenge_method=plain", invalid},
+		{"public application, method missing", asPublicClient + "&code_challenge_method", invalid},
 		{"method plain", "code_challenge_method=plain", invalid},
 		{"method missing, which means plain", "code_challenge_method", invalid},
 		{"method empty", "code_challenge_method=", invalid},

@@ -25,22 +25,22 @@ const (
 	consent = "consent"
 )
 
-// suffer sends each request three times: by a signed-in user, by a signed-out one, and as
-// a manipulated consent form.
-func suffer(t *testing.T, attacks []attack) {
+// checkAttacks sends each request three times: by a signed-in user, by a signed-out one,
+// and as a manipulated consent form.
+func checkAttacks(t *testing.T, attacks []attack) {
 	each(t, func(t *testing.T, w *world) {
 		stranger := w.Browser(t)
-		shown := w.ask(w.admin, "").Status(t, http.StatusOK).Form(t, oauth.AuthorizePath)
+		shown := w.authorize(w.admin, "").Status(t, http.StatusOK).Form(t, oauth.AuthorizePath)
 		for _, a := range attacks {
 			t.Run(a.name, func(t *testing.T) {
-				w := w.of(t)
+				w := w.forSubtest(t)
 				sent := w.fill(alter(goodRequest, a.change))
-				w.judge(w.admin.Get(oauth.AuthorizePath+"?"+sent), sent, a.want)
-				early := a.want
-				if early == consent {
-					early = "sign-in"
+				w.checkOutcome(w.admin.Get(oauth.AuthorizePath+"?"+sent), sent, a.want)
+				signedOut := a.want
+				if signedOut == consent {
+					signedOut = "sign-in"
 				}
-				w.judge(stranger.Get(oauth.AuthorizePath+"?"+sent), sent, early)
+				w.checkOutcome(stranger.Get(oauth.AuthorizePath+"?"+sent), sent, signedOut)
 				form, late := tamper(w, shown, a.change), a.want
 				if asked, err := scope.Parse(form.Get("scope")); late == consent && err == nil && asked.String() == shown.Values.Get("granted") {
 					late = "code" // changed scopes show the page again first
@@ -49,20 +49,20 @@ func suffer(t *testing.T, attacks []attack) {
 				if strings.Contains(form.Encode(), "%00") || strings.Contains(form.Encode(), "%FF") {
 					late = stays // no browser sends this as a form
 				}
-				w.judge(w.admin.Post(oauth.AuthorizePath, form), form.Encode(), late)
+				w.checkOutcome(w.admin.Post(oauth.AuthorizePath, form), form.Encode(), late)
 			})
 		}
 	})
 }
 
-// of returns the same world for a subtest.
-func (w *world) of(t *testing.T) *world {
+// forSubtest returns the same world for a subtest.
+func (w *world) forSubtest(t *testing.T) *world {
 	inner := *w
 	inner.t = t
 	return &inner
 }
 
-// tamper changes the fields of a form.
+// tamper returns the consent form that was shown, with the fields of a changed request.
 func tamper(w *world, shown *harness.Form, change string) url.Values {
 	w.t.Helper()
 	sent, err := url.ParseQuery(w.fill(alter(goodRequest, change)))
@@ -78,8 +78,8 @@ func tamper(w *world, shown *harness.Form, change string) url.Values {
 	return sent
 }
 
-// judge checks a response of any kind.
-func (w *world) judge(p *harness.Page, sent, want string) {
+// checkOutcome checks a response of any kind.
+func (w *world) checkOutcome(p *harness.Page, sent, want string) {
 	w.t.Helper()
 	got := outcome(p)
 	if got != want {
@@ -88,24 +88,24 @@ func (w *world) judge(p *harness.Page, sent, want string) {
 	switch got {
 	case stays:
 		if p.Header.Get("Location") != "" || p.Header.Get("Refresh") != "" || strings.Contains(strings.ToLower(string(p.Raw)), "http-equiv=\"refresh") {
-			w.t.Error("the browser is sent away")
+			w.t.Error("the error page redirects the browser")
 		}
 		if slices.ContainsFunc(p.Links(), func(to string) bool { return strings.Contains(to, "://") && !strings.HasPrefix(to, w.URL) }) {
-			w.t.Errorf("the page links away: %v", p.Links())
+			w.t.Errorf("the error page links to another site: %v", p.Links())
 		}
 	case consent, "sign-in":
 	default:
-		w.judgeAnswer(p, sent)
+		w.checkRedirect(p, sent)
 	}
 }
 
-// judgeAnswer checks a redirect to the application: exact URI, returned state, and iss.
-func (w *world) judgeAnswer(p *harness.Page, sent string) {
+// checkRedirect checks a redirect to the application: exact URI, returned state, and iss.
+func (w *world) checkRedirect(p *harness.Page, sent string) {
 	w.t.Helper()
 	asked, _ := url.ParseQuery(sent)
 	to := p.Header.Get("Location")
 	if !strings.HasPrefix(to, asked.Get("redirect_uri")) {
-		w.t.Errorf("sent to %s", to)
+		w.t.Errorf("redirected to %s", to)
 	}
 	got := p.Redirect(w.t).Query()
 	if states := asked["state"]; len(states) == 1 && got.Get("state") != states[0] || len(states) != 1 && got.Has("state") {
@@ -119,7 +119,7 @@ func (w *world) judgeAnswer(p *harness.Page, sent string) {
 	}
 	for name, values := range got {
 		if len(values) != 1 && name != "a" && name != "b" {
-			w.t.Errorf("%s comes %d times", name, len(values))
+			w.t.Errorf("%s is returned %d times", name, len(values))
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestAuthorizationReturnsACode(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, change := range []string{
 			"", "code_challenge&code_challenge_method", "state", "redirect_uri=" + url.QueryEscape(queryCallback), "redirect_uri=" + localCallback,
-			"scope=appointment+patient:read+user:read", ofPublic, "client_id={second}&redirect_uri=" + secondCallback,
+			"scope=appointment+patient:read+user:read", asPublicClient, "client_id={second}&redirect_uri=" + secondCallback,
 		} {
 			to := w.allow(w.admin, change)
 			if !strings.HasPrefix(to.Query().Get("code"), "cs_code_") || to.Query().Get("iss") != w.URL {
@@ -166,13 +166,13 @@ func TestAuthorizationReturnsACode(t *testing.T) {
 // TestDenyingReturnsAccessDenied, and no code.
 func TestDenyingReturnsAccessDenied(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
+		form := w.authorize(w.admin, "").Form(t, oauth.AuthorizePath)
 		answer := w.admin.Submit(form, url.Values{"decision": {"deny"}})
-		w.judge(answer, w.fill(goodRequest), "access_denied")
+		w.checkOutcome(answer, w.fill(goodRequest), "access_denied")
 		for _, decision := range [][]string{nil, {""}, {"yes"}, {"Allow"}, {"deny", "allow"}, {"allow", "deny"}} {
 			page := w.admin.Submit(form, url.Values{"decision": decision})
 			if outcome(page) == "code" {
-				t.Errorf("decision %q brings a code", decision)
+				t.Errorf("decision %q returns a code", decision)
 			}
 			if page.Code >= http.StatusInternalServerError {
 				t.Errorf("decision %q: status %d", decision, page.Code)
@@ -191,18 +191,17 @@ func TestStateIsReturnedUnchanged(t *testing.T) {
 			if got := w.allow(w.admin, "state="+url.QueryEscape(state)).Query(); got.Get("state") != state || len(got["code"]) != 1 || !strings.HasPrefix(got.Get("code"), "cs_code_") {
 				t.Errorf("sent %.40q, got back %.40q", state, got.Get("state"))
 			}
-			denied := w.admin.Submit(w.ask(w.admin, "state="+url.QueryEscape(state)).Form(t, oauth.AuthorizePath), url.Values{"decision": {"deny"}}).Redirect(t).Query()
+			denied := w.admin.Submit(w.authorize(w.admin, "state="+url.QueryEscape(state)).Form(t, oauth.AuthorizePath), url.Values{"decision": {"deny"}}).Redirect(t).Query()
 			if denied.Get("state") != state || denied.Get("error") != "access_denied" || denied.Has("code") {
-				t.Errorf("sent %.40q, got back %.40q with the refusal", state, denied.Get("state"))
+				t.Errorf("sent %.40q, got back %.40q when denied", state, denied.Get("state"))
 			}
 		}
 	})
 }
 
-// TestConsentPageListsTheRequestedScopes.
 func TestConsentPageListsTheRequestedScopes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		p := w.ask(w.admin, "scope=appointment+patient:read").Status(t, http.StatusOK)
+		p := w.authorize(w.admin, "scope=appointment+patient:read").Status(t, http.StatusOK)
 		p.Has(t, "Recall Robot", seed.DemoAdmin)
 		form := p.Form(t, oauth.AuthorizePath)
 		if form.Method != http.MethodPost || form.Values.Get("decision") != "" {

@@ -42,7 +42,7 @@ func (s *Server) authenticate(ctx context.Context, r *http.Request, p params) (*
 	switch {
 	case err != nil:
 		return nil, err
-	case app == nil || !proves(app, secret):
+	case app == nil || !secretMatches(app, secret):
 		return nil, refused
 	}
 	return app, nil
@@ -57,9 +57,9 @@ func basic(r *http.Request) (id, secret string, ok bool) {
 	return id, secret, ok && wrongID == nil && wrongSecret == nil
 }
 
-// proves reports whether the secret is the application's. A public application must
+// secretMatches reports whether the secret is the application's. A public application must
 // send none.
-func proves(app *ent.Application, secret string) bool {
+func secretMatches(app *ent.Application, secret string) bool {
 	if app.Public {
 		return secret == ""
 	}

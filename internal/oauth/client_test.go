@@ -105,7 +105,6 @@ func TestTwoAuthorizationHeadersAreRefused(t *testing.T) {
 	})
 }
 
-// TestErrorsDoNotRevealWhichApplicationsExist.
 func TestErrorsDoNotRevealWhichApplicationsExist(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		wrong := w.exchange("client_secret=x&code=x").Status(t, 401)
@@ -130,7 +129,7 @@ func TestRotatedSecretStopsWorkingAtOnce(t *testing.T) {
 			w.names["{secret}"], err = oauth.RotateSecret(ctx, tx, w.id("{app}"))
 			return err
 		})
-		refused(t, w.exchange("client_secret="+old+"&code="+code), 401, "invalid_client")
+		wantError(t, w.exchange("client_secret="+old+"&code="+code), 401, "invalid_client")
 		w.exchange("code="+code).Status(t, 200)
 		w.Get(t, "/v1/patients?per_page=1", held).Status(t, 200)
 	})

@@ -33,10 +33,10 @@ func TestSecondUseOfACodeRevokesItsToken(t *testing.T) {
 				if replay.change != "" {
 					change += "&" + replay.change
 				}
-				refused(t, w.exchange(change), 400, grant)
+				wantError(t, w.exchange(change), 400, grant)
 				w.Get(t, "/v1/patients?per_page=1", given).Error(t, 401, "invalid_token")
 				w.Get(t, "/v1/patients?per_page=1", untouched).Status(t, 200)
-				refused(t, w.exchange("code="+code), 400, grant)
+				wantError(t, w.exchange("code="+code), 400, grant)
 			})
 		})
 	}
@@ -53,7 +53,7 @@ func TestReplayIsDetectedDaysLater(t *testing.T) {
 			w.admin = w.Browser(t).SignIn(seed.DemoAdmin)
 			w.code(w.admin, "") // deletes old codes
 		}
-		refused(t, w.exchange("code="+code), 400, grant)
+		wantError(t, w.exchange("code="+code), 400, grant)
 		w.Get(t, "/v1/patients?per_page=1", given).Error(t, 401, "invalid_token")
 	})
 }
@@ -63,9 +63,9 @@ func TestReplayIsDetectedDaysLater(t *testing.T) {
 func TestAnotherClientsReplayRevokesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		code := w.code(w.admin, "")
-		refused(t, w.exchange("client_id={other}&client_secret={othersecret}&code="+code), 400, grant)
+		wantError(t, w.exchange("client_id={other}&client_secret={othersecret}&code="+code), 400, grant)
 		given := w.exchange("code="+code).Status(t, 200).Text(t, "access_token")
-		refused(t, w.exchange("client_id={other}&client_secret={othersecret}&code="+code), 400, grant)
+		wantError(t, w.exchange("client_id={other}&client_secret={othersecret}&code="+code), 400, grant)
 		w.Get(t, "/v1/patients?per_page=1", given).Status(t, 200)
 	})
 }
@@ -91,7 +91,7 @@ func TestCodeExpiresAfterTenMinutes(t *testing.T) {
 					res.Status(t, 200)
 					return
 				}
-				refused(t, res, 400, grant)
+				wantError(t, res, 400, grant)
 				w.Clock.Advance(-c.age)
 			})
 		})
@@ -101,7 +101,7 @@ func TestCodeExpiresAfterTenMinutes(t *testing.T) {
 // TestDisabledUserGetsNoToken before consent, between consent and exchange, and after.
 func TestDisabledUserGetsNoToken(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
+		form := w.authorize(w.admin, "").Form(t, oauth.AuthorizePath)
 		code := w.code(w.admin, "")
 		given := w.token(w.admin)
 
@@ -109,10 +109,10 @@ func TestDisabledUserGetsNoToken(t *testing.T) {
 		if got := outcome(w.admin.Submit(form, url.Values{"decision": {"allow"}})); got != "sign-in" {
 			t.Errorf("consent of a disabled user: %s", got)
 		}
-		if got := outcome(w.ask(w.admin, "")); got != "sign-in" {
+		if got := outcome(w.authorize(w.admin, "")); got != "sign-in" {
 			t.Errorf("the page for a disabled user: %s", got)
 		}
-		refused(t, w.exchange("code="+code), 400, grant)
+		wantError(t, w.exchange("code="+code), 400, grant)
 		w.Get(t, "/v1/patients?per_page=1", given).Error(t, 403, "account_disabled")
 		res := w.post(oauth.IntrospectPath, "client_id={app}&client_secret={secret}&token="+given).Status(t, 200)
 		if res.Text(t, "active") != "false" {
@@ -124,7 +124,7 @@ func TestDisabledUserGetsNoToken(t *testing.T) {
 // TestDeletedApplicationGetsNoAccess at any step.
 func TestDeletedApplicationGetsNoAccess(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
+		form := w.authorize(w.admin, "").Form(t, oauth.AuthorizePath)
 		code, given := w.code(w.admin, ""), w.token(w.admin)
 		elsewhere := w.token(w.Browser(t).SignIn(seed.SecondAdmin))
 		w.change(seed.DemoAdmin, func(ctx context.Context, tx *ent.Client) error { return oauth.Delete(ctx, tx, w.id("{app}")) })
@@ -132,7 +132,7 @@ func TestDeletedApplicationGetsNoAccess(t *testing.T) {
 		for _, token := range []string{given, elsewhere} {
 			w.Get(t, "/v1/patients?per_page=1", token).Error(t, 401, "invalid_token")
 		}
-		refused(t, w.exchange("code="+code), 401, "invalid_client")
+		wantError(t, w.exchange("code="+code), 401, "invalid_client")
 		if got := outcome(w.admin.Submit(form, url.Values{"decision": {"allow"}})); got != stays {
 			t.Errorf("consent: %s", got)
 		}
@@ -150,7 +150,7 @@ func TestEditedApplicationIsCheckedAgain(t *testing.T) {
 				return oauth.Edit(ctx, tx, w.id("{app}"), oauth.Draft{Name: "Recall Robot", RedirectURIs: []string{address}, Scopes: strings.Fields(scopes)})
 			})
 		}
-		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
+		form := w.authorize(w.admin, "").Form(t, oauth.AuthorizePath)
 		edit(callback, "user:read")
 		if got := outcome(w.admin.Submit(form, url.Values{"decision": {"allow"}})); got != invalidScope {
 			t.Errorf("scopes narrowed: %s", got)
@@ -179,16 +179,16 @@ func TestCodeOfAnEditedApplicationIsLimited(t *testing.T) {
 			t.Errorf("the token has the scopes %q", got)
 		}
 		edit(callback, "patient:read")
-		refused(t, w.exchange("code="+none), 400, "invalid_grant")
+		wantError(t, w.exchange("code="+none), 400, "invalid_grant")
 		edit("https://new.example.com/", "appointment user:read")
-		refused(t, w.exchange("code="+moved), 400, "invalid_grant")
+		wantError(t, w.exchange("code="+moved), 400, "invalid_grant")
 	})
 }
 
 // TestConsentCountsOnlyForTheUserItWasShownTo, not for one who has signed in since.
 func TestConsentCountsOnlyForTheUserItWasShownTo(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		form := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
+		form := w.authorize(w.admin, "").Form(t, oauth.AuthorizePath)
 		second := w.Browser(t).SignIn(seed.SecondAdmin)
 		page := second.Submit(form, url.Values{"decision": {"allow"}})
 		if got := outcome(page); got != consent {

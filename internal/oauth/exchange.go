@@ -52,7 +52,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request, p params) error {
 	if err != nil {
 		return err
 	}
-	reply(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, answer)
 	return nil
 }
 
@@ -73,11 +73,11 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 	used := false
 	err = s.db.Tx(principal.AsSystemWithin(ctx), func(tx *ent.Client) error {
 		ctx, now := principal.AsSystemWithin(ctx), clock.Now(ctx)
-		if err := holdUser(ctx, tx, hash); err != nil {
+		if err := lockUser(ctx, tx, hash); err != nil {
 			return err
 		}
 		if !slices.Contains(app.RedirectUris, p["redirect_uri"]) { // not registered, or no longer
-			return endReplayed(ctx, tx, app, hash)
+			return revokeReplayed(ctx, tx, app, hash)
 		}
 		n, err := tx.AuthorizationCode.Update().
 			Where(
@@ -94,7 +94,7 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 		case err != nil:
 			return fmt.Errorf("mark the code as used: %w", err)
 		case n == 0:
-			return endReplayed(ctx, tx, app, hash)
+			return revokeReplayed(ctx, tx, app, hash)
 		}
 		used = true
 		answer, err = grant(ctx, tx, app, hash)
@@ -106,9 +106,9 @@ func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (
 	return answer, err
 }
 
-// holdUser locks a code's user before the code. Events that end a user's access lock
+// lockUser locks a code's user before the code. Events that end a user's access lock
 // in the same order, so there is no deadlock.
-func holdUser(ctx context.Context, tx *ent.Client, hash []byte) error {
+func lockUser(ctx context.Context, tx *ent.Client, hash []byte) error {
 	code, err := tx.AuthorizationCode.Query().Where(authorizationcode.Hash(hash)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
@@ -157,9 +157,9 @@ func grant(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byt
 	return granted{value, "bearer", scopes.String()}, nil
 }
 
-// endReplayed revokes the token of a used code of the application: a second use means
+// revokeReplayed revokes the token of a used code of the application: a second use means
 // that the code has leaked (RFC 6749, section 4.1.2).
-func endReplayed(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byte) error {
+func revokeReplayed(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byte) error {
 	code, err := tx.AuthorizationCode.Query().
 		Where(authorizationcode.Hash(hash), authorizationcode.ApplicationID(app.ID), authorizationcode.TokenIDNotNil()).
 		Only(ctx)

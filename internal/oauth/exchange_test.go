@@ -27,7 +27,7 @@ func send(t *testing.T, path, good string, requests []request) {
 	each(t, func(t *testing.T, w *world) {
 		for _, q := range requests {
 			t.Run(q.name, func(t *testing.T) {
-				w := w.of(t)
+				w := w.forSubtest(t)
 				form := alter(good, q.change)
 				if q.body != "" {
 					form = q.body
@@ -48,7 +48,7 @@ func send(t *testing.T, path, good string, requests []request) {
 				if q.word == "" {
 					return
 				}
-				refused(t, res, q.status, q.word)
+				wantError(t, res, q.status, q.word)
 				if res.Text(t, "error_description") == "" || len(res.JSON) != 2 {
 					t.Errorf("body %s", res.Raw)
 				}
@@ -78,7 +78,7 @@ const (
 	// noClient removes the client's authentication from a body.
 	noClient = "client_id&client_secret"
 	// publicExchange is the valid exchange of a public application.
-	publicExchange = "client_secret&code={publiccode}&" + ofPublic
+	publicExchange = "client_secret&code={publiccode}&" + asPublicClient
 	// goodJSON begins the valid exchange as JSON; cases complete it.
 	goodJSON = `{"client_id":"{app}","client_secret":"{secret}","grant_type":"authorization_code","redirect_uri":"` + callback + `","code_verifier":"` + verifier + `"`
 )
@@ -94,7 +94,7 @@ func TestTokenEndpointAcceptsFormsAndJSON(t *testing.T) {
 		{"JSON, secret in the body", "", asJSON, goodJSON + `,"code":"{code}"}`, 200, ""},
 		{"JSON, null counts as not sent", "", asJSON, goodJSON + `,"code":"{code}","scope":null}`, 200, ""},
 		{"empty parameters count as not sent", "scope=&resource=", "", "", 200, ""},
-		{"parameters of nobody", "audience=x&foo=y", "", "", 200, ""},
+		{"unknown parameters", "audience=x&foo=y", "", "", 200, ""},
 		{"public application", publicExchange, "", "", 200, ""},
 		{"without PKCE", "code={barecode}&code_verifier", "", "", 200, ""},
 
@@ -222,7 +222,7 @@ func TestParametersInTheURLAreRefused(t *testing.T) {
 		code := w.code(w.admin, "")
 		for _, path := range []string{oauth.TokenPath, oauth.RevokePath, oauth.IntrospectPath} {
 			for _, query := range []string{"code=" + code, "client_secret={secret}", "access_token=x", "scope=", "x"} {
-				refused(t, w.post(path+"?"+w.fill(query), alter(goodExchange, "code="+code)), 400, invalid)
+				wantError(t, w.post(path+"?"+w.fill(query), alter(goodExchange, "code="+code)), 400, invalid)
 			}
 		}
 		w.exchange("code="+code).Status(t, 200)

@@ -125,6 +125,7 @@ type target struct {
 	id     string
 }
 
+// fuzzed returns an authorization server with an application, without HTTP.
 func fuzzed(f *testing.F) target {
 	f.Helper()
 	e := harness.Start(f, harness.SQLite(f))

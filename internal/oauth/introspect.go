@@ -40,10 +40,10 @@ func (s *Server) introspect(w http.ResponseWriter, r *http.Request, p params) er
 		return err
 	}
 	if row == nil || token.StateOf(row, clock.Now(ctx)) != "active" || !row.Edges.User.Active {
-		reply(w, http.StatusOK, introspection{})
+		writeJSON(w, http.StatusOK, introspection{})
 		return nil
 	}
-	reply(w, http.StatusOK, introspection{
+	writeJSON(w, http.StatusOK, introspection{
 		Active: true, Scope: token.Scopes(row, row.Edges.User, app).String(), ClientID: app.ID.String(), TokenType: "bearer",
 		ExpiresAt: token.Ends(row).Unix(), IssuedAt: row.CreatedAt.Unix(),
 		Subject: strconv.FormatInt(row.UserID, 10), Issuer: s.issuer,

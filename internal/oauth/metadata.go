@@ -48,9 +48,9 @@ func (s *Server) Metadata() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			refuse(w, &Error{Status: http.StatusMethodNotAllowed, Code: "invalid_request", Description: "The method must be GET."})
+			writeError(w, &Error{Status: http.StatusMethodNotAllowed, Code: "invalid_request", Description: "The method must be GET."})
 			return
 		}
-		reply(w, http.StatusOK, document)
+		writeJSON(w, http.StatusOK, document)
 	})
 }

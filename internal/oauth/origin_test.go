@@ -49,16 +49,16 @@ var settings = []string{
 func TestPagesRefuseFramingCachingAndReferrers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		pages := map[string]*harness.Page{
-			"consent":           w.ask(w.admin, ""),
-			"refused request":   w.ask(w.admin, "client_id=x"),
+			"consent":           w.authorize(w.admin, ""),
+			"refused request":   w.authorize(w.admin, "client_id=x"),
 			"sign-in":           w.Browser(t).Get("/sign-in"),
-			"to sign-in":        w.ask(w.Browser(t), ""),
+			"to sign-in":        w.authorize(w.Browser(t), ""),
 			"wrong password":    w.Browser(t).Post("/sign-in", url.Values{"email": {seed.DemoAdmin}, "password": {"x"}}),
-			"error sent back":   w.ask(w.admin, "scope=x"),
+			"error sent back":   w.authorize(w.admin, "scope=x"),
 			"cross-site post":   w.admin.Send("POST", "/sign-out", url.Values{}, http.Header{"Sec-Fetch-Site": {"cross-site"}}),
 			"unknown page":      w.admin.Get("/settings/nothing"),
 			"wrong method":      w.admin.Send("DELETE", "/settings/tokens", nil, nil),
-			"code sent back":    w.admin.Submit(w.ask(w.admin, "").Form(t, oauth.AuthorizePath), url.Values{"decision": {"allow"}}),
+			"code sent back":    w.admin.Submit(w.authorize(w.admin, "").Form(t, oauth.AuthorizePath), url.Values{"decision": {"allow"}}),
 			"settings, unknown": w.Browser(t).Get("/settings/tokens"),
 		}
 		for _, path := range settings {
@@ -89,7 +89,7 @@ func TestPagesRefuseFramingCachingAndReferrers(t *testing.T) {
 // TestCrossSiteFormsAreRefused for every form and every header that reveals them.
 func TestCrossSiteFormsAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		decide := w.ask(w.admin, "").Form(t, oauth.AuthorizePath).Values
+		decide := w.authorize(w.admin, "").Form(t, oauth.AuthorizePath).Values
 		decide.Set("decision", "allow")
 		forms := map[string]url.Values{
 			oauth.AuthorizePath:       decide,
@@ -126,7 +126,7 @@ func TestCrossSiteFormsAreRefused(t *testing.T) {
 				}
 			}
 		}
-		if got := outcome(w.ask(w.admin, "")); got != consent {
+		if got := outcome(w.authorize(w.admin, "")); got != consent {
 			t.Errorf("afterwards: %s", got)
 		}
 		w.admin.Get("/settings/applications").Status(t, 200).Has(t, "Recall Robot").Lacks(t, "Evil")

@@ -18,7 +18,7 @@ func TestDatabaseOutageIsA5xx(t *testing.T) {
 	address := harness.Postgres(t)
 	w := build(t, harness.Start(t, address))
 	token, code := w.token(w.admin), w.code(w.admin, "")
-	shown := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
+	shown := w.authorize(w.admin, "").Form(t, oauth.AuthorizePath)
 
 	u, err := url.Parse(address)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestDatabaseOutageIsA5xx(t *testing.T) {
 	}
 	unavailable(t, w.post(oauth.RevokePath, "client_id={public}&token="+token))
 	for _, p := range []*harness.Page{
-		w.ask(w.admin, ""), w.ask(w.Browser(t), ""), w.admin.Submit(shown, url.Values{"decision": {"allow"}}), w.admin.Get("/settings/authorizations"),
+		w.authorize(w.admin, ""), w.authorize(w.Browser(t), ""), w.admin.Submit(shown, url.Values{"decision": {"allow"}}), w.admin.Get("/settings/authorizations"),
 		w.Browser(t).Post("/sign-in", url.Values{"email": {"x@example.com"}, "password": {"x"}}),
 	} {
 		p.Status(t, http.StatusServiceUnavailable)
@@ -103,7 +103,7 @@ func TestRevocationThatCannotWriteFails(t *testing.T) {
 
 func unavailable(t *testing.T, r *harness.Response) {
 	t.Helper()
-	refused(t, r, http.StatusServiceUnavailable, "temporarily_unavailable")
+	wantError(t, r, http.StatusServiceUnavailable, "temporarily_unavailable")
 	if r.Header.Get("Retry-After") == "" || strings.Contains(string(r.Raw), "pq:") || strings.Contains(string(r.Raw), "SQL") {
 		t.Errorf("Retry-After %q, %s", r.Header.Get("Retry-After"), r.Raw)
 	}

@@ -20,20 +20,20 @@ const maxBody = 64 << 10
 // section 3.1).
 type params map[string]string
 
-// once returns the parameters that occur once, and the sorted names of those that
+// singleValues returns the parameters that occur once, and the sorted names of those that
 // occur more often.
-func once(form url.Values) (p params, twice []string) {
+func singleValues(form url.Values) (p params, repeated []string) {
 	p = params{}
 	for name, values := range form {
 		switch {
 		case len(values) > 1:
-			twice = append(twice, name)
+			repeated = append(repeated, name)
 		case values[0] != "":
 			p[name] = values[0]
 		}
 	}
-	slices.Sort(twice)
-	return p, twice
+	slices.Sort(repeated)
+	return p, repeated
 }
 
 // readParams parses the body of an application's request: a form or a JSON object of
@@ -63,12 +63,13 @@ func readParams(w http.ResponseWriter, r *http.Request) (params, *Error) {
 	}
 }
 
+// readForm parses a form.
 func readForm(body string) (params, *Error) {
 	form, err := url.ParseQuery(body)
 	if err != nil {
 		return nil, invalidRequest("The body is not a well-formed form.")
 	}
-	return legible(form)
+	return checkParams(form)
 }
 
 // readJSON parses an object token by token, because decoding into a map would hide
@@ -101,15 +102,15 @@ func readJSON(body []byte) (params, *Error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, malformed
 	}
-	return legible(form)
+	return checkParams(form)
 }
 
-// legible returns the parameters if each occurs once and is text that both databases
+// checkParams returns the parameters if each occurs once and is text that both databases
 // can store.
-func legible(form url.Values) (params, *Error) {
-	p, twice := once(form)
-	if len(twice) > 0 {
-		return nil, invalidRequest("A parameter is sent more than once: " + printable(twice[0]) + ".")
+func checkParams(form url.Values) (params, *Error) {
+	p, repeated := singleValues(form)
+	if len(repeated) > 0 {
+		return nil, invalidRequest("A parameter is sent more than once: " + printable(repeated[0]) + ".")
 	}
 	for name, value := range p {
 		if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {

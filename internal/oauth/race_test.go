@@ -26,7 +26,7 @@ func TestConcurrentExchangesRedeemACodeOnce(t *testing.T) {
 			servers := []string{w.URL, harness.Start(t, where).URL}
 			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: racers}}
 			defer client.CloseIdleConnections()
-			shown := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
+			shown := w.authorize(w.admin, "").Form(t, oauth.AuthorizePath)
 			won := 0
 			for range codes {
 				to := w.admin.Submit(shown, url.Values{"decision": {"allow"}}).Redirect(t)
@@ -106,7 +106,7 @@ func redeem(client *http.Client, server, form string) (token string, err error) 
 func TestRevokingAnAuthorizationBeatsAConcurrentExchange(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.token(w.admin) // the authorization to revoke
-		shown := w.ask(w.admin, "").Form(t, oauth.AuthorizePath)
+		shown := w.authorize(w.admin, "").Form(t, oauth.AuthorizePath)
 		for range 10 {
 			to := w.admin.Submit(shown, url.Values{"decision": {"allow"}}).Redirect(t)
 			form := w.fill(alter(goodExchange, "code="+to.Query().Get("code")))

@@ -45,9 +45,9 @@ type Redirection struct {
 
 func (r *Redirection) Error() string { return r.Code }
 
-// known are the parameters of an authorization request. Others are ignored (RFC 6749,
-// section 3.1).
-var known = []string{
+// requestParams are the parameters of an authorization request. Others are ignored (RFC
+// 6749, section 3.1).
+var requestParams = []string{
 	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state",
 	"code_challenge", "code_challenge_method", "request", "request_uri",
 }
@@ -74,14 +74,14 @@ func (s *Server) Check(ctx context.Context, sent url.Values) (*Request, error) {
 	}
 	q := &Request{Application: app, Owner: app.Edges.Owner, RedirectURI: sent.Get("redirect_uri")}
 	form := url.Values{}
-	for _, name := range known {
+	for _, name := range requestParams {
 		if values, ok := sent[name]; ok {
 			form[name] = values
 		}
 	}
-	var twice []string
-	if q.sent, twice = once(form); len(twice) > 0 { // a repeated state is not returned
-		return nil, s.redirection(q, "invalid_request", twice[0]+" is sent more than once.")
+	var repeated []string
+	if q.sent, repeated = singleValues(form); len(repeated) > 0 { // a repeated state is not returned
+		return nil, s.redirection(q, "invalid_request", repeated[0]+" is sent more than once.")
 	}
 	if code, description := q.check(); code != "" {
 		return nil, s.redirection(q, code, description)
@@ -142,19 +142,19 @@ func (q *Request) readScopes() (code, description string) {
 
 // redirection returns an error that the browser delivers to the application.
 func (s *Server) redirection(q *Request, code, description string) *Redirection {
-	return &Redirection{s.answer(q, url.Values{"error": {code}, "error_description": {description}}), code}
+	return &Redirection{s.responseURL(q, url.Values{"error": {code}, "error_description": {description}}), code}
 }
 
-// answer returns the URL that delivers a response to the application, with its state
+// responseURL returns the URL that delivers a response to the application, with its state
 // and our issuer (RFC 9207).
-func (s *Server) answer(q *Request, what url.Values) string {
+func (s *Server) responseURL(q *Request, response url.Values) string {
 	if state := q.sent["state"]; state != "" {
-		what.Set("state", state)
+		response.Set("state", state)
 	}
-	what.Set("iss", s.issuer)
+	response.Set("iss", s.issuer)
 	separator := "?"
 	if strings.Contains(q.RedirectURI, "?") {
 		separator = "&"
 	}
-	return q.RedirectURI + separator + what.Encode()
+	return q.RedirectURI + separator + response.Encode()
 }

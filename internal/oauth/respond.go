@@ -31,8 +31,8 @@ type errorBody struct {
 	Description string `json:"error_description,omitempty"`
 }
 
-// reply writes a response that no cache may store (RFC 6749, section 5.1).
-func reply(w http.ResponseWriter, status int, body any) {
+// writeJSON writes a response that no cache may store (RFC 6749, section 5.1).
+func writeJSON(w http.ResponseWriter, status int, body any) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Pragma", "no-cache")
@@ -45,11 +45,12 @@ func reply(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // fails if the application has disconnected
 }
 
-func refuse(w http.ResponseWriter, e *Error) {
+// writeError writes an error response.
+func writeError(w http.ResponseWriter, e *Error) {
 	if e.basic {
 		w.Header().Set("WWW-Authenticate", `Basic realm="chairside", charset="UTF-8"`)
 	}
-	reply(w, e.Status, errorBody{e.Code, e.Description})
+	writeJSON(w, e.Status, errorBody{e.Code, e.Description})
 }
 
 // endpoint returns a handler that applications call with POST.
@@ -57,26 +58,26 @@ func (s *Server) endpoint(serve func(w http.ResponseWriter, r *http.Request, p p
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", "POST, OPTIONS")
-			refuse(w, &Error{Status: http.StatusMethodNotAllowed, Code: "invalid_request", Description: "The method must be POST."})
+			writeError(w, &Error{Status: http.StatusMethodNotAllowed, Code: "invalid_request", Description: "The method must be POST."})
 			return
 		}
 		p, refusal := readParams(w, r)
 		if refusal != nil {
-			refuse(w, refusal)
+			writeError(w, refusal)
 			return
 		}
 		s.finish(w, r, serve(w, r, p))
 	})
 }
 
-// finish writes the response to a failed request. Internal errors are always 5xx: an
+// finish writes the error response if err is not nil. Internal errors are always 5xx: an
 // application must not believe that a failed revocation worked.
 func (s *Server) finish(w http.ResponseWriter, r *http.Request, err error) {
 	var refusal *Error
 	switch {
 	case err == nil:
 	case errors.As(err, &refusal):
-		refuse(w, refusal)
+		writeError(w, refusal)
 	default:
 		f := s.explain(r.Context(), err)
 		code := "server_error"
@@ -84,6 +85,6 @@ func (s *Server) finish(w http.ResponseWriter, r *http.Request, err error) {
 			code = "temporarily_unavailable"
 			w.Header().Set("Retry-After", strconv.Itoa(int(f.RetryAfter.Seconds())))
 		}
-		refuse(w, &Error{Status: max(f.Status, http.StatusInternalServerError), Code: code, Description: f.Message})
+		writeError(w, &Error{Status: max(f.Status, http.StatusInternalServerError), Code: code, Description: f.Message})
 	}
 }

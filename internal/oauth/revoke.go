@@ -28,7 +28,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p params) error 
 	if err != nil {
 		return err
 	}
-	reply(w, http.StatusOK, nil)
+	writeJSON(w, http.StatusOK, nil)
 	return nil
 }
 

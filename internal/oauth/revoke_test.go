@@ -63,13 +63,13 @@ func TestRevocationOfAnotherClientsTokenDoesNothing(t *testing.T) {
 			}
 			w.Get(t, "/v1/patients?per_page=1", c.token).Status(t, 200)
 		}
-		refused(t, w.post(oauth.RevokePath, "client_id={other}&client_secret={secret}&token="+own), 401, "invalid_client")
-		refused(t, w.post(oauth.RevokePath, "client_id={app}&token="+own), 401, "invalid_client")
-		refused(t, w.post(oauth.RevokePath, "token="+own), 401, "invalid_client")
-		refused(t, w.post(oauth.RevokePath, goodRevocation), 400, invalid)
+		wantError(t, w.post(oauth.RevokePath, "client_id={other}&client_secret={secret}&token="+own), 401, "invalid_client")
+		wantError(t, w.post(oauth.RevokePath, "client_id={app}&token="+own), 401, "invalid_client")
+		wantError(t, w.post(oauth.RevokePath, "token="+own), 401, "invalid_client")
+		wantError(t, w.post(oauth.RevokePath, goodRevocation), 400, invalid)
 		w.post(oauth.RevokePath, goodRevocation+strings.Repeat("x", 10000)).Status(t, 200)
-		refused(t, w.post(oauth.RevokePath, goodRevocation+"%00"), 400, invalid)
-		refused(t, w.post(oauth.RevokePath, goodRevocation+"%ff"), 400, invalid)
+		wantError(t, w.post(oauth.RevokePath, goodRevocation+"%00"), 400, invalid)
+		wantError(t, w.post(oauth.RevokePath, goodRevocation+"%ff"), 400, invalid)
 		w.post(oauth.RevokePath, goodRevocation+own+"&token_type_hint=nonsense").Status(t, 200)
 		w.Get(t, "/v1/patients?per_page=1", own).Error(t, 401, "invalid_token")
 	})
@@ -113,7 +113,6 @@ func TestIntrospectionFollowsRFC7662(t *testing.T) {
 	})
 }
 
-// TestIntrospectionOfAnotherClientsTokenRevealsNothing.
 func TestIntrospectionOfAnotherClientsTokenRevealsNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		own, personal, revoked, code := w.token(w.admin), w.Token(t, ""), w.token(w.admin), w.code(w.admin, "")
@@ -125,10 +124,10 @@ func TestIntrospectionOfAnotherClientsTokenRevealsNothing(t *testing.T) {
 		} {
 			inactive(t, w.post(oauth.IntrospectPath, form))
 		}
-		refused(t, w.post(oauth.IntrospectPath, "client_id={public}&token="+own), 401, "invalid_client")
-		refused(t, w.post(oauth.IntrospectPath, "token="+own), 401, "invalid_client")
-		refused(t, w.post(oauth.IntrospectPath, "token="+own, "Authorization: Bearer "+own), 401, "invalid_client")
-		refused(t, w.post(oauth.IntrospectPath, goodRevocation), 400, invalid)
+		wantError(t, w.post(oauth.IntrospectPath, "client_id={public}&token="+own), 401, "invalid_client")
+		wantError(t, w.post(oauth.IntrospectPath, "token="+own), 401, "invalid_client")
+		wantError(t, w.post(oauth.IntrospectPath, "token="+own, "Authorization: Bearer "+own), 401, "invalid_client")
+		wantError(t, w.post(oauth.IntrospectPath, goodRevocation), 400, invalid)
 		w.Get(t, "/v1/patients?per_page=1", own).Status(t, 200)
 	})
 }

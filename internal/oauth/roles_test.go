@@ -54,7 +54,7 @@ func TestConsentLeavesOutScopesBeyondTheRole(t *testing.T) {
 		w.widen("patient", "financials", "user")
 		_, b := w.employee(schema.RoleReceptionist)
 		const asked = "scope=patient+financials:read+user"
-		page := w.ask(b, asked).Status(t, http.StatusOK).
+		page := w.authorize(b, asked).Status(t, http.StatusOK).
 			Has(t, "Read, create and update patients", "because your role, receptionist, does not allow them", "Delete patients", "Read accounts, invoices and payments", "Create, update and delete users")
 		form := page.Form(t, oauth.AuthorizePath)
 		const granted = "patient:create patient:read patient:update user:read"
@@ -74,7 +74,7 @@ func TestConsentLeavesOutScopesBeyondTheRole(t *testing.T) {
 		if got := w.introspect(value).Text(t, "scope"); got != granted {
 			t.Errorf("introspection: %q", got)
 		}
-		w.ask(w.admin, asked).Lacks(t, "left out")
+		w.authorize(w.admin, asked).Lacks(t, "left out")
 	})
 }
 
@@ -83,7 +83,7 @@ func TestConsentWithoutAllowedScopesIsARefusal(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.widen("financials")
 		_, b := w.employee(schema.RoleDentist)
-		page := w.ask(b, "scope=financials").Status(t, http.StatusOK).Has(t, "Your role, dentist, allows none of the permissions that it asks for", "Go back")
+		page := w.authorize(b, "scope=financials").Status(t, http.StatusOK).Has(t, "Your role, dentist, allows none of the permissions that it asks for", "Go back")
 		form := page.Form(t, oauth.AuthorizePath)
 		for _, decision := range []string{"allow", "deny"} { // the page has no such button, but a form can send it
 			if got := outcome(b.Submit(form, url.Values{"decision": {decision}})); got != "access_denied" {
@@ -105,7 +105,7 @@ func TestConsentCoversOnlyTheScopesShown(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.widen("patient", "financials", "user")
 		u, b := w.employee(schema.RoleReceptionist)
-		form := w.ask(b, "scope=patient+financials").Form(t, oauth.AuthorizePath)
+		form := w.authorize(b, "scope=patient+financials").Form(t, oauth.AuthorizePath)
 		for name, sent := range map[string]url.Values{
 			"granted":       {"granted": {"patient financials"}},
 			"granted twice": {"granted": {form.Values.Get("granted"), "financials"}},
@@ -141,7 +141,7 @@ func TestRoleIsCheckedAgainAtTheExchange(t *testing.T) {
 		if got := w.exchange("code="+some).Status(t, http.StatusOK).Text(t, "scope"); got != "patient:create patient:read patient:update" {
 			t.Errorf("demoted: %q", got)
 		}
-		refused(t, w.exchange("code="+none), http.StatusBadRequest, "invalid_grant")
+		wantError(t, w.exchange("code="+none), http.StatusBadRequest, "invalid_grant")
 		w.setRole(u, schema.RoleAdministrator)
 		if got := w.exchange("code="+more).Status(t, http.StatusOK).Text(t, "scope"); got != "user:read" {
 			t.Errorf("promoted: %q", got)

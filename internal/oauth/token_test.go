@@ -32,24 +32,25 @@ func TestTokenExpiresFourteenDaysAfterItsLastUse(t *testing.T) {
 				begun := w.Clock.Now()
 				for kind, value := range map[string]string{"never used": w.token(w.admin), "personal": w.Token(t, "")} {
 					w.Clock.Set(begun.Add(c.unused))
-					lives(t, w, kind, value, c.alive)
+					checkToken(t, w, kind, value, c.alive)
 					w.Clock.Set(begun)
 				}
 				rolling := w.token(w.admin)
 				for range 5 { // far beyond 14 days in total
 					w.Clock.Advance(14 * day)
-					lives(t, w, "in use", rolling, true)
+					checkToken(t, w, "in use", rolling, true)
 					w.Clock.Advance(59 * time.Minute) // within the hour: this use is not written
-					lives(t, w, "in use", rolling, true)
+					checkToken(t, w, "in use", rolling, true)
 				}
 				w.Clock.Advance(c.unused)
-				lives(t, w, "used until then", rolling, c.alive)
+				checkToken(t, w, "used until then", rolling, c.alive)
 			})
 		})
 	}
 }
 
-func lives(t *testing.T, w *world, kind, value string, alive bool) {
+// checkToken checks that a token is accepted, or that it has expired.
+func checkToken(t *testing.T, w *world, kind, value string, alive bool) {
 	t.Helper()
 	if res := w.Get(t, "/v1/patients?per_page=1", value); alive {
 		res.Status(t, 200)
@@ -58,7 +59,6 @@ func lives(t *testing.T, w *world, kind, value string, alive bool) {
 	}
 }
 
-// TestLastUseIsWrittenAtMostHourly.
 func TestLastUseIsWrittenAtMostHourly(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		value := w.token(w.admin)
@@ -80,7 +80,7 @@ func TestLastUseIsWrittenAtMostHourly(t *testing.T) {
 			w.Clock.Set(first.Add(time.Duration(c.minute) * time.Minute))
 			w.Get(t, "/v1/patients?per_page=1", value).Status(t, 200)
 			if got := written(); !got.Equal(first.Add(time.Duration(c.written) * time.Minute)) {
-				t.Errorf("after %d minutes %s is written", c.minute, got)
+				t.Errorf("after %d minutes the last use is %s", c.minute, got)
 			}
 		}
 	})
@@ -108,7 +108,7 @@ func TestSecretsAreRandomAndStoredAsHashes(t *testing.T) {
 			"token":  {w.DB.Ent.AccessToken.GetX(ctx, *stored.TokenID).Hash, token.Hash(given)},
 		} {
 			if !bytes.Equal(pair[0], pair[1]) || len(pair[0]) != 32 {
-				t.Errorf("of a %s %x is stored", name, pair[0])
+				t.Errorf("%s: stored as %x, want its hash", name, pair[0])
 			}
 		}
 	})
@@ -128,7 +128,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 		w.post(oauth.TokenPath, "client_id={app}&client_secret={secret}&client_secret={secret}&"+live+"=1&"+live+"=2")
 		w.post(oauth.TokenPath, alter(goodExchange, noClient+"&code=x"), basic(w.fill("{app}:{secret}")))
 		stranger := w.Browser(t)
-		w.ask(stranger, "state=secret-state")
+		w.authorize(stranger, "state=secret-state")
 		stranger.Open("/sign-in?next=/oauth/authorize?state=secret-state%26code=" + code)
 		form := stranger.Get("/sign-in").Form(t, "/sign-in")
 		stranger.Submit(form, map[string][]string{"email": {"nobody@example.com"}, "password": {"wrong-password-1"}})

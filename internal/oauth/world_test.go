@@ -40,7 +40,7 @@ const (
 		"&code_challenge={challenge}&code_challenge_method=S256"
 	goodExchange = "client_id={app}&client_secret={secret}&grant_type=authorization_code&code={code}" +
 		"&redirect_uri=" + callback + "&code_verifier=" + verifier
-	ofPublic = "client_id={public}&redirect_uri=" + publicCallback
+	asPublicClient = "client_id={public}&redirect_uri=" + publicCallback
 )
 
 // world is a server, a signed-in user, and applications:
@@ -63,6 +63,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) { test(t, build(t, e)) })
 }
 
+// build registers the applications and signs the administrator in.
 func build(t *testing.T, e *harness.Env) *world {
 	t.Helper()
 	sum := sha256.Sum256([]byte(verifier))
@@ -79,6 +80,7 @@ func build(t *testing.T, e *harness.Env) *world {
 	return w
 }
 
+// register registers an application of the user's practice, and names its id and secret.
 func (w *world) register(email, name, secretName string, d oauth.Draft) {
 	w.t.Helper()
 	w.change(email, func(ctx context.Context, tx *ent.Client) error {
@@ -97,6 +99,7 @@ func (w *world) change(email string, work func(ctx context.Context, tx *ent.Clie
 	actAs(w.t, w.Env, email, work)
 }
 
+// actAs runs work in a transaction as a user.
 func actAs(t testing.TB, e *harness.Env, email string, work func(ctx context.Context, tx *ent.Client) error) {
 	t.Helper()
 	u := userOf(t, e, email)
@@ -104,6 +107,7 @@ func actAs(t testing.TB, e *harness.Env, email string, work func(ctx context.Con
 	e.Tx(t, ctx, func(tx *ent.Client) error { return work(ctx, tx) })
 }
 
+// userOf returns the user with an e-mail address.
 func userOf(t testing.TB, e *harness.Env, email string) *ent.User {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().Where(user.Email(email)).Only(principal.AsSystem(t.Context()))
@@ -121,6 +125,7 @@ func (w *world) setActive(email string, active bool) {
 	})
 }
 
+// id returns the id that a name stands for.
 func (w *world) id(name string) uuid.UUID { return uuid.MustParse(w.names[name]) }
 
 // fill replaces the names in braces; codes are created on each call.
@@ -133,7 +138,7 @@ func (w *world) fill(text string) string {
 		"{code}":       "",
 		"{barecode}":   "code_challenge&code_challenge_method",
 		"{othercode}":  "client_id={other}",
-		"{publiccode}": ofPublic,
+		"{publiccode}": asPublicClient,
 		"{usedcode}":   "",
 	} {
 		if strings.Contains(text, name) {
@@ -169,8 +174,8 @@ func alter(form, change string) string {
 	return strings.Join(append(kept, added...), "&")
 }
 
-// ask sends the valid authorization request with a change.
-func (w *world) ask(b *harness.Browser, change string) *harness.Page {
+// authorize sends the valid authorization request with a change.
+func (w *world) authorize(b *harness.Browser, change string) *harness.Page {
 	w.t.Helper()
 	return b.Get(oauth.AuthorizePath + "?" + w.fill(alter(goodRequest, change)))
 }
@@ -178,11 +183,11 @@ func (w *world) ask(b *harness.Browser, change string) *harness.Page {
 // allow authorises the valid request with a change, and returns the redirect.
 func (w *world) allow(b *harness.Browser, change string) *url.URL {
 	w.t.Helper()
-	form := w.ask(b, change).Status(w.t, http.StatusOK).Form(w.t, oauth.AuthorizePath)
+	form := w.authorize(b, change).Status(w.t, http.StatusOK).Form(w.t, oauth.AuthorizePath)
 	return b.Submit(form, url.Values{"decision": {"allow"}}).Redirect(w.t)
 }
 
-// code returns the code that allow delivers.
+// code authorises the valid request with a change, and returns the code.
 func (w *world) code(b *harness.Browser, change string) string {
 	w.t.Helper()
 	to := w.allow(b, change)
@@ -219,8 +224,8 @@ func (w *world) token(b *harness.Browser) string {
 	return w.exchange("code="+w.code(b, "")).Status(w.t, http.StatusOK).Text(w.t, "access_token")
 }
 
-// refused fails the test unless the response is this error of RFC 6749.
-func refused(t testing.TB, r *harness.Response, status int, word string) {
+// wantError fails the test unless the response is this error of RFC 6749.
+func wantError(t testing.TB, r *harness.Response, status int, word string) {
 	t.Helper()
 	r.Status(t, status)
 	if got := r.Text(t, "error"); got != word {

@@ -1,5 +1,5 @@
 // Package provision creates practices and users: everything that a practice needs
-// before its first appointment (behaviour.md section 8).
+// before its first appointment.
 //
 //	Practice      practice.go   site, opening hours, first user, working sessions
 //	addDefaults   content.go    appointment reasons, plans, treatments and fees

@@ -54,6 +54,7 @@ const (
 	closes = 17*60 + 30
 )
 
+// openingHours returns the opening hours of a new practice and of its site.
 func openingHours() schema.OpeningHours {
 	clock := func(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
 	hours := schema.OpeningHours{}
@@ -65,42 +66,42 @@ func openingHours() schema.OpeningHours {
 
 // Practice creates a practice. It fails with ErrEmailTaken. tx is the client of a
 // transaction.
-func Practice(ctx context.Context, tx *ent.Client, n NewPractice) (o PracticeIDs, err error) {
+func Practice(ctx context.Context, tx *ent.Client, n NewPractice) (ids PracticeIDs, err error) {
 	ctx = principal.AsSystem(ctx)
-	if err := emailFree(ctx, tx, n.First.Email); err != nil {
-		return o, err
+	if err := checkEmailFree(ctx, tx, n.First.Email); err != nil {
+		return ids, err
 	}
-	if o.Slug, err = freeSlug(ctx, tx, n.Name); err != nil {
-		return o, err
+	if ids.Slug, err = freeSlug(ctx, tx, n.Name); err != nil {
+		return ids, err
 	}
 	p, err := tx.Practice.Create().
-		SetName(n.Name).SetSlug(o.Slug).SetTimeZone(n.TimeZone).SetCountry(n.Country).
+		SetName(n.Name).SetSlug(ids.Slug).SetTimeZone(n.TimeZone).SetCountry(n.Country).
 		SetNhs(true).SetOpeningHours(openingHours()).
 		Save(ctx)
 	if err != nil {
-		return o, fmt.Errorf("create practice: %w", err)
+		return ids, fmt.Errorf("create practice: %w", err)
 	}
 	site, err := tx.Site.Create().SetPracticeID(p.ID).SetName(n.Name).SetOpeningHours(openingHours()).Save(ctx)
 	if err != nil {
-		return o, fmt.Errorf("create site: %w", err)
+		return ids, fmt.Errorf("create site: %w", err)
 	}
 	if err := tx.Room.Create().SetPracticeID(p.ID).SetSiteID(site.ID).SetName("Surgery 1").Exec(ctx); err != nil {
-		return o, fmt.Errorf("create room: %w", err)
+		return ids, fmt.Errorf("create room: %w", err)
 	}
-	o.Practice, o.Site = p.ID, site.ID
+	ids.Practice, ids.Site = p.ID, site.ID
 	u, err := createUser(ctx, tx, site, n.First, schema.RoleAdministrator)
 	if err != nil {
-		return o, err
+		return ids, err
 	}
-	o.User = u.ID
-	if o.Practitioner, err = createPractitioner(ctx, tx, u, site.ID); err != nil {
-		return o, err
+	ids.User = u.ID
+	if ids.Practitioner, err = createPractitioner(ctx, tx, u, site.ID); err != nil {
+		return ids, err
 	}
-	if err := addWorkingSessions(ctx, tx, p.ID, o.Practitioner, site.ID); err != nil {
-		return o, err
+	if err := addWorkingSessions(ctx, tx, p.ID, ids.Practitioner, site.ID); err != nil {
+		return ids, err
 	}
-	o.PrivatePlan, o.NHSPlan, err = addDefaults(ctx, tx, p.ID)
-	return o, err
+	ids.PrivatePlan, ids.NHSPlan, err = addDefaults(ctx, tx, p.ID)
+	return ids, err
 }
 
 // addWorkingSessions adds the practice's opening hours as weekly working sessions.
@@ -135,8 +136,8 @@ func freeSlug(ctx context.Context, tx *ent.Client, name string) (string, error) 
 	}
 }
 
-// slug lower-cases a name and replaces other characters than letters and digits by
-// hyphens.
+// slug lower-cases a name and joins its words with hyphens. Only letters and digits of
+// any script are kept.
 func slug(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {
@@ -145,7 +146,8 @@ func slug(name string) string {
 	return strings.Join(words, "-")
 }
 
-func emailFree(ctx context.Context, tx *ent.Client, email string) error {
+// checkEmailFree fails with ErrEmailTaken if a user of any practice has the address.
+func checkEmailFree(ctx context.Context, tx *ent.Client, email string) error {
 	taken, err := tx.User.Query().Where(user.Email(email)).Exist(ctx)
 	if err != nil {
 		return fmt.Errorf("find the e-mail address: %w", err)

@@ -13,6 +13,7 @@ import (
 	"chairside/schema"
 )
 
+// open opens a migrated database without rows.
 func open(t *testing.T) *store.DB {
 	t.Helper()
 	db, err := store.Open(t.Context(), testdb.Migrated.SQLite(t))
@@ -23,27 +24,28 @@ func open(t *testing.T) *store.DB {
 	return db
 }
 
-func create(t *testing.T, db *store.DB, name, email string) (o PracticeIDs, err error) {
+// create creates a practice whose first user has this e-mail address.
+func create(t *testing.T, db *store.DB, name, email string) (ids PracticeIDs, err error) {
 	t.Helper()
 	err = db.Tx(t.Context(), func(tx *ent.Client) error {
-		o, err = Practice(t.Context(), tx, NewPractice{
+		ids, err = Practice(t.Context(), tx, NewPractice{
 			Name: name, TimeZone: "Europe/London", Country: "GB",
 			First: Person{FirstName: "Ann", LastName: "Archer", Email: email},
 		})
 		return err
 	})
-	return o, err
+	return ids, err
 }
 
 func TestPracticeIsReadyForAppointments(t *testing.T) {
 	t.Parallel()
 	db := open(t)
-	o, err := create(t, db, "Bright", "ann@bright.test")
+	ids, err := create(t, db, "Bright", "ann@bright.test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As its user: rows of no practice would not be found.
-	ctx := principal.With(t.Context(), &principal.Principal{PracticeID: o.Practice, UserID: o.User})
+	// Count as the new user, who sees only rows of the own practice.
+	ctx := principal.With(t.Context(), &principal.Principal{PracticeID: ids.Practice, UserID: ids.User})
 	count := func(what string, want int, n int, err error) {
 		t.Helper()
 		if err != nil || n != want {
@@ -62,11 +64,11 @@ func TestPracticeIsReadyForAppointments(t *testing.T) {
 	count("plans", 2, n, err)
 	n, err = db.Ent.Treatment.Query().Count(ctx)
 	count("treatments", len(treatments), n, err)
-	n, err = db.Ent.Fee.Query().Where(fee.PaymentPlanID(o.PrivatePlan)).Count(ctx)
+	n, err = db.Ent.Fee.Query().Where(fee.PaymentPlanID(ids.PrivatePlan)).Count(ctx)
 	count("private fees", len(treatments), n, err)
-	n, err = db.Ent.Fee.Query().Where(fee.PaymentPlanID(o.NHSPlan)).Count(ctx)
+	n, err = db.Ent.Fee.Query().Where(fee.PaymentPlanID(ids.NHSPlan)).Count(ctx)
 	count("NHS fees", len(treatments)-1, n, err)
-	p, err := db.Ent.Practice.Get(ctx, o.Practice)
+	p, err := db.Ent.Practice.Get(ctx, ids.Practice)
 	if err != nil || len(p.OpeningHours) != 5 || p.OpeningHours["Friday"] != (schema.Hours{Open: "09:00", Close: "17:30"}) {
 		t.Errorf("opening hours %v (%v)", p.OpeningHours, err)
 	}
@@ -80,7 +82,7 @@ func TestPracticeIsReadyForAppointments(t *testing.T) {
 func TestEmailIsUniqueAcrossPractices(t *testing.T) {
 	t.Parallel()
 	db := open(t)
-	o, err := create(t, db, "Bright", "ann@bright.test")
+	ids, err := create(t, db, "Bright", "ann@bright.test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +90,7 @@ func TestEmailIsUniqueAcrossPractices(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	err = db.Tx(t.Context(), func(tx *ent.Client) error {
-		_, err := User(t.Context(), tx, o.Practice, Person{FirstName: "A", LastName: "B", Email: "ann@bright.test"}, schema.RoleNurse)
+		_, err := User(t.Context(), tx, ids.Practice, Person{FirstName: "A", LastName: "B", Email: "ann@bright.test"}, schema.RoleNurse)
 		return err
 	})
 	if !errors.Is(err, ErrEmailTaken) {
@@ -96,27 +98,27 @@ func TestEmailIsUniqueAcrossPractices(t *testing.T) {
 	}
 }
 
-func TestUserIsPractitionerByRole(t *testing.T) {
+func TestRolesThatTreatPatientsAreMadePractitioners(t *testing.T) {
 	t.Parallel()
 	db := open(t)
-	o, err := create(t, db, "Bright", "ann@bright.test")
+	ids, err := create(t, db, "Bright", "ann@bright.test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, role := range schema.Role("").Values() {
-		var h UserIDs
+		var created UserIDs
 		err := db.Tx(t.Context(), func(tx *ent.Client) (err error) {
-			h, err = User(t.Context(), tx, o.Practice, Person{FirstName: "A", LastName: role, Email: role + "@bright.test"}, schema.Role(role))
+			created, err = User(t.Context(), tx, ids.Practice, Person{FirstName: "A", LastName: role, Email: role + "@bright.test"}, schema.Role(role))
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (h.Practitioner != nil) != (schema.Role(role).PermissionLevel() == 2) {
-			t.Errorf("%s: practitioner is %v", role, h.Practitioner)
+		if (created.Practitioner != nil) != (schema.Role(role).PermissionLevel() == 2) {
+			t.Errorf("%s: practitioner is %v", role, created.Practitioner)
 		}
-		u, err := db.Ent.User.Query().Where(user.ID(h.User)).Only(principal.AsSystem(t.Context()))
-		if err != nil || u.SiteID == nil || *u.SiteID != o.Site {
+		u, err := db.Ent.User.Query().Where(user.ID(created.User)).Only(principal.AsSystem(t.Context()))
+		if err != nil || u.SiteID == nil || *u.SiteID != ids.Site {
 			t.Errorf("%s: %v, %v", role, u, err)
 		}
 	}

@@ -26,10 +26,10 @@ type UserIDs struct {
 // therapists also become practitioners; without working sessions, the practice's
 // opening hours apply. It fails with ErrEmailTaken and ErrNoSite. tx is the client of
 // a transaction.
-func User(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, p Person, role schema.Role) (h UserIDs, err error) {
+func User(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, p Person, role schema.Role) (ids UserIDs, err error) {
 	ctx = principal.AsSystem(ctx)
-	if err := emailFree(ctx, tx, p.Email); err != nil {
-		return h, err
+	if err := checkEmailFree(ctx, tx, p.Email); err != nil {
+		return ids, err
 	}
 	at, err := tx.Site.Query().
 		Where(site.PracticeID(practiceID), site.Active(true)).
@@ -37,23 +37,23 @@ func User(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, p Person, r
 		First(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return h, ErrNoSite
+		return ids, ErrNoSite
 	case err != nil:
-		return h, fmt.Errorf("find a site: %w", err)
+		return ids, fmt.Errorf("find a site: %w", err)
 	}
 	u, err := createUser(ctx, tx, at, p, role)
 	if err != nil {
-		return h, err
+		return ids, err
 	}
-	h.User = u.ID
+	ids.User = u.ID
 	if treats(role) {
 		id, err := createPractitioner(ctx, tx, u, at.ID)
 		if err != nil {
-			return h, err
+			return ids, err
 		}
-		h.Practitioner = &id
+		ids.Practitioner = &id
 	}
-	return h, nil
+	return ids, nil
 }
 
 // treats reports whether the role treats patients.
@@ -61,6 +61,7 @@ func treats(role schema.Role) bool {
 	return role == schema.RoleDentist || role == schema.RoleHygienist || role == schema.RoleTherapist
 }
 
+// createUser adds a user to the practice of the site.
 func createUser(ctx context.Context, tx *ent.Client, at *ent.Site, p Person, role schema.Role) (*ent.User, error) {
 	u, err := tx.User.Create().
 		SetPracticeID(at.PracticeID).SetSiteID(at.ID).
@@ -73,6 +74,7 @@ func createUser(ctx context.Context, tx *ent.Client, at *ent.Site, p Person, rol
 	return u, nil
 }
 
+// createPractitioner makes the user a practitioner at the site.
 func createPractitioner(ctx context.Context, tx *ent.Client, u *ent.User, siteID uuid.UUID) (int64, error) {
 	p, err := tx.Practitioner.Create().
 		SetPracticeID(u.PracticeID).SetUserID(u.ID).SetSiteID(siteID).SetColour(diaryColour).

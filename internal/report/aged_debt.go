@@ -25,12 +25,14 @@ import (
 var agedDebt = Report{
 	Name: "aged-debt", Title: "Aged debt",
 	Group: GroupMoney, Question: "Who owes money, how much and for how long.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear, AsAt: true,
-	Doc: "What patients owed at the end of the day of the report. Owed is the amount of each invoice dated on or before that day, " +
-		"less what payments dated on or before it are matched with; an invoice that is marked as paid is so, unless such a payment is later or deleted. Void invoices and deleted payments never count. " +
-		"The age is the days from the due date to the day of the report; current is all that is not yet due or at most 30 days over. " +
-		"Payments, or parts of them, that are not matched with one of these invoices are credit: it is shown beside what is owed and not taken off. " +
-		"Balances brought forward when accounts were opened have no due date and are not part of this. " +
-		"A site means the invoices and payments of that site.",
+	Definitions: []Definition{
+		{"Owed", "Invoices dated on or before the day of the report, less the payments dated on or before it that are matched with them. Void invoices and deleted payments are excluded. An invoice marked as paid counts as paid, unless a matched payment is later or deleted."},
+		{"Age", "The number of days from the due date to the day of the report."},
+		{"Current", "Not yet due, or at most 30 days overdue."},
+		{"Credit", "Payments, or parts of payments, that are not matched with one of these invoices. Credit is shown beside the debt, not deducted from it."},
+		{"Opening balances", "Balances brought forward when accounts were opened have no due date and are excluded."},
+		{"Site", "The site of the invoices and payments."},
+	},
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		progress(ctx, 0, 2)
 		debts, err := AgedDebt(ctx, client, f)
@@ -46,25 +48,25 @@ var agedDebt = Report{
 	},
 }
 
-// Debt is what a patient owes, by days after the due date.
+// Debt is the amount that a patient owes, by days after the due date.
 type Debt struct {
 	PatientID int64
 	Patient   string          // name
-	Current   decimal.Decimal // not yet due, or up to 30 days over
-	To60      decimal.Decimal // 31–60
-	To90      decimal.Decimal // 61–90
-	Older     decimal.Decimal // over 90
+	Current   decimal.Decimal // not yet due, or up to 30 days overdue
+	To60      decimal.Decimal // 31–60 days
+	To90      decimal.Decimal // 61–90 days
+	Older     decimal.Decimal // over 90 days
 	Oldest    civil.Date      // the earliest due date
 
-	folded string // the name, to sort by
+	folded string // name for sorting
 }
 
-// Total is all the patient owes.
+// Total is the whole amount that the patient owes.
 func (d *Debt) Total() decimal.Decimal { return d.Current + d.To60 + d.To90 + d.Older }
 
-// AgedDebt is what each patient who owed something owed at the end of f.To, the
-// largest debt first. Only f.To and f.SiteID, the site of the invoices, matter.
-// What is paid of an invoice counts wherever the payment was taken.
+// AgedDebt returns the debt of each patient at the end of f.To, the largest first. It
+// uses only f.To and f.SiteID, the site of the invoices. Payments reduce a debt whichever
+// site took them.
 func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error) {
 	q := client.Invoice.Query().Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnLTE(f.To))
 	if f.SiteID != nil {
@@ -79,14 +81,18 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 	}
 	q.Modify(func(s *sql.Selector) {
 		s.Select(s.C(invoice.FieldPatientID), s.C(invoice.FieldDueOn), s.C(invoice.FieldAmount))
-		appendMatches(s, "paid", s.C(invoice.FieldID), paymentexplanation.FieldInvoiceID, practice, payment.Table, paymentexplanation.FieldPaymentID, func(p *sql.SelectTable) *sql.Predicate {
+		m := matches{own: paymentexplanation.FieldInvoiceID, other: paymentexplanation.FieldPaymentID, table: payment.Table, practice: practice}
+		m.where = func(p *sql.SelectTable) *sql.Predicate {
 			return sql.And(sql.EQ(p.C(payment.FieldDeleted), false), sql.LTE(p.C(payment.FieldDatedOn), f.To))
-		})
+		}
+		m.appendSum(s, s.C(invoice.FieldID), "paid")
 	})
-	for _, part := range unsettled(invoice.FieldAmountOutstanding, matched(paymentexplanation.FieldInvoiceID, practice, payment.Table, paymentexplanation.FieldPaymentID, func(p *sql.SelectTable) *sql.Predicate {
+	changed := matches{own: paymentexplanation.FieldInvoiceID, other: paymentexplanation.FieldPaymentID, table: payment.Table, practice: practice}
+	changed.where = func(p *sql.SelectTable) *sql.Predicate {
 		return sql.Or(sql.EQ(p.C(payment.FieldDeleted), true), sql.GT(p.C(payment.FieldDatedOn), f.To))
-	})) {
-		if err := q.Clone().Modify(part).Scan(ctx, &rows); err != nil { // appends
+	}
+	for _, part := range unsettled(invoice.FieldAmountOutstanding, changed.ids()) {
+		if err := q.Clone().Modify(part).Scan(ctx, &rows); err != nil { // appends to rows
 			return nil, err
 		}
 	}
@@ -101,19 +107,7 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 			d = &Debt{PatientID: r.PatientID, Oldest: r.DueOn}
 			byPatient[r.PatientID] = d
 		}
-		if r.DueOn.Before(d.Oldest) {
-			d.Oldest = r.DueOn
-		}
-		switch age := days(r.DueOn, f.To); {
-		case age <= 30:
-			d.Current += owed
-		case age <= 60:
-			d.To60 += owed
-		case age <= 90:
-			d.To90 += owed
-		default:
-			d.Older += owed
-		}
+		d.add(owed, r.DueOn, f.To)
 	}
 	names, err := patientNames(ctx, client, slices.Collect(maps.Keys(byPatient)))
 	debts := make([]Debt, 0, len(byPatient))
@@ -128,19 +122,36 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 	return debts, err
 }
 
-// Credit is what a patient has paid that no invoice explains.
+// add adds an invoice's debt to the column for its age at the end of the day to.
+func (d *Debt) add(owed decimal.Decimal, due, to civil.Date) {
+	if due.Before(d.Oldest) {
+		d.Oldest = due
+	}
+	switch age := days(due, to); {
+	case age <= 30:
+		d.Current += owed
+	case age <= 60:
+		d.To60 += owed
+	case age <= 90:
+		d.To90 += owed
+	default:
+		d.Older += owed
+	}
+}
+
+// Credit is the amount that a patient has paid beyond the invoices matched with it.
 type Credit struct {
 	PatientID int64
 	Patient   string // name
 	Amount    decimal.Decimal
-	Since     civil.Date // date of the earliest such payment
+	Since     civil.Date // date of the earliest payment with credit
 
-	folded string // the name, to sort by
+	folded string // name for sorting
 }
 
-// UnexplainedCredit is what each patient had paid by the end of f.To, but for
-// what is matched with invoices that AgedDebt counts; the largest first. The
-// site is that of the payments.
+// UnexplainedCredit returns the credit of each patient at the end of f.To, the largest
+// first: payments less the parts matched with invoices that AgedDebt counts. f.SiteID is
+// the site of the payments.
 func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Credit, error) {
 	q := client.Payment.Query().Where(payment.Deleted(false), payment.DatedOnLTE(f.To))
 	if f.SiteID != nil {
@@ -155,21 +166,25 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 	}
 	q.Modify(func(s *sql.Selector) {
 		s.Select(s.C(payment.FieldPatientID), s.C(payment.FieldDatedOn), s.C(payment.FieldAmount))
-		appendMatches(s, "used", s.C(payment.FieldID), paymentexplanation.FieldPaymentID, practice, invoice.Table, paymentexplanation.FieldInvoiceID, func(i *sql.SelectTable) *sql.Predicate {
+		m := matches{own: paymentexplanation.FieldPaymentID, other: paymentexplanation.FieldInvoiceID, table: invoice.Table, practice: practice}
+		m.where = func(i *sql.SelectTable) *sql.Predicate {
 			return sql.And(sql.NEQ(i.C(invoice.FieldStatus), schema.InvoiceVoid), sql.LTE(i.C(invoice.FieldDatedOn), f.To))
-		})
+		}
+		m.appendSum(s, s.C(payment.FieldID), "used")
 	})
-	for _, part := range unsettled(payment.FieldAmountUnexplained, matched(paymentexplanation.FieldPaymentID, practice, invoice.Table, paymentexplanation.FieldInvoiceID, func(i *sql.SelectTable) *sql.Predicate {
+	changed := matches{own: paymentexplanation.FieldPaymentID, other: paymentexplanation.FieldInvoiceID, table: invoice.Table, practice: practice}
+	changed.where = func(i *sql.SelectTable) *sql.Predicate {
 		return sql.Or(sql.EQ(i.C(invoice.FieldStatus), schema.InvoiceVoid), sql.GT(i.C(invoice.FieldDatedOn), f.To))
-	})) {
-		if err := q.Clone().Modify(part).Scan(ctx, &rows); err != nil { // appends
+	}
+	for _, part := range unsettled(payment.FieldAmountUnexplained, changed.ids()) {
+		if err := q.Clone().Modify(part).Scan(ctx, &rows); err != nil { // appends to rows
 			return nil, err
 		}
 	}
 	byPatient := map[int64]*Credit{}
 	for _, r := range rows {
-		rest := r.Amount - r.Used
-		if rest == 0 {
+		unused := r.Amount - r.Used
+		if unused == 0 {
 			continue
 		}
 		c := byPatient[r.PatientID]
@@ -180,7 +195,7 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 		if r.DatedOn.Before(c.Since) {
 			c.Since = r.DatedOn
 		}
-		c.Amount += rest
+		c.Amount += unused
 	}
 	names, err := patientNames(ctx, client, slices.Collect(maps.Keys(byPatient)))
 	credits := make([]Credit, 0, len(byPatient))
@@ -195,86 +210,94 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 	return credits, err
 }
 
-// unsettled are, in two parts, the invoices (or payments) to be added up: those
-// of which something rests now, and those that are matched and of which nothing
-// does. As two queries, each finds its rows by an index; either's OR, or union
-// with the other, has PostgreSQL read the whole table.
-// The zero stands in the text for the planner to know the index by it.
-func unsettled(rest string, matched *sql.Selector) []func(*sql.Selector) {
+// unsettled returns two conditions that together select the invoices (or payments) that may
+// have been open on the day of the report: those with an open amount now, and those
+// without one whose IDs are in changed. The report runs one query for each, because each
+// then uses an index; with an OR or a UNION, PostgreSQL reads the whole table. The first
+// condition contains a literal 0 because the planner uses a partial index only if the
+// query repeats the index's condition.
+func unsettled(openAmount string, changed *sql.Selector) []func(*sql.Selector) {
 	return []func(*sql.Selector){
-		func(s *sql.Selector) { s.Where(sql.NEQ(s.C(rest), sql.Raw("0"))) },
-		func(s *sql.Selector) { s.Where(sql.And(sql.EQ(s.C(rest), 0), sql.In(s.C("id"), matched))) },
+		func(s *sql.Selector) { s.Where(sql.NEQ(s.C(openAmount), sql.Raw("0"))) },
+		func(s *sql.Selector) { s.Where(sql.And(sql.EQ(s.C(openAmount), 0), sql.In(s.C("id"), changed))) },
 	}
 }
 
-// appendMatches selects, beside what is selected of invoices (or payments), what
-// payments (or invoices) of which something is true are matched with each of
-// them. Ent's joins would have PostgreSQL hash every payment there is; it looks
-// the matches of the few rows up where the sum is a subquery.
-func appendMatches(s *sql.Selector, alias, id, own string, practice uuid.UUID, table, other string, is func(*sql.SelectTable) *sql.Predicate) {
-	e, o := sql.Table(paymentexplanation.Table), sql.Table(table)
-	sum := sql.Select(sql.Sum(e.C(paymentexplanation.FieldAmount))).From(e).Join(o).On(e.C(other), o.C("id")).
-		Where(sql.And(sql.ColumnsEQ(e.C(own), id), sql.EQ(e.C(paymentexplanation.FieldPracticeID), practice), is(o)))
+// matches selects payment explanations, which match payments with invoices. The report
+// uses them in both directions: the payments matched with an invoice, and the invoices
+// matched with a payment.
+type matches struct {
+	own, other string // columns of payment_explanations: the side that the query lists, the opposite side
+	table      string // the table of the opposite side
+	practice   uuid.UUID
+	where      func(opposite *sql.SelectTable) *sql.Predicate // which rows of the opposite side count
+}
+
+// appendSum adds a column to s: the sum of the matches of the row with the ID. A subquery
+// lets PostgreSQL look up the matches of the few selected rows; with Ent's joins it would
+// hash all payments.
+func (m matches) appendSum(s *sql.Selector, id, alias string) {
+	e, o := sql.Table(paymentexplanation.Table), sql.Table(m.table)
+	sum := sql.Select(sql.Sum(e.C(paymentexplanation.FieldAmount))).From(e).Join(o).On(e.C(m.other), o.C("id")).
+		Where(sql.And(sql.ColumnsEQ(e.C(m.own), id), sql.EQ(e.C(paymentexplanation.FieldPracticeID), m.practice), m.where(o)))
 	s.AppendSelectExprAs(sql.ExprFunc(func(b *sql.Builder) {
 		b.WriteString("CAST(COALESCE(").Wrap(func(b *sql.Builder) { b.Join(sum) }).WriteString(", 0) AS bigint)")
 	}), alias)
 }
 
-// matched asks for the invoices (or payments) that are matched with a payment
-// (or an invoice) of which something is true. Few of those that are settled now
-// were not settled at another day, or are so no more; only they, and what is
-// not settled, need to be added up.
-func matched(own string, practice uuid.UUID, table, other string, is func(*sql.SelectTable) *sql.Predicate) *sql.Selector {
-	e, o := sql.Table(paymentexplanation.Table), sql.Table(table)
-	return sql.Select(e.C(own)).From(e).Join(o).On(e.C(other), o.C("id")).
-		Where(sql.And(sql.EQ(e.C(paymentexplanation.FieldPracticeID), practice), sql.EQ(o.C("practice_id"), practice), is(o)))
+// ids selects the IDs of the rows that have such a match. For unsettled, these are the rows
+// that are settled now but may not have been on the day of the report. They are few.
+func (m matches) ids() *sql.Selector {
+	e, o := sql.Table(paymentexplanation.Table), sql.Table(m.table)
+	return sql.Select(e.C(m.own)).From(e).Join(o).On(e.C(m.other), o.C("id")).
+		Where(sql.And(sql.EQ(e.C(paymentexplanation.FieldPracticeID), m.practice), sql.EQ(o.C("practice_id"), m.practice), m.where(o)))
 }
 
-// agedDebtResult lays the report out.
+// agedDebtResult lays the report out: a table of debts and a table of credits.
 func agedDebtResult(debts []Debt, credits []Credit) *Result {
 	var sum Debt
 	var credit decimal.Decimal
-	of := make(map[int64]decimal.Decimal, len(credits))
+	creditOf := make(map[int64]decimal.Decimal, len(credits))
 	creditors := Section{
-		Key: "credit", Title: "Unexplained credit", Note: "Paid, but not matched with an invoice: deposits, overpayments, and payments still to be matched.",
+		Key: "credit", Title: "Unexplained credit", Note: "Payments not matched with an invoice: deposits, overpayments, and payments still to be matched.",
 		Columns: []Column{
-			{Key: "patient", Title: "Patient"}, {Key: "patient_id", Title: "Id", Kind: ID},
+			{Key: "patient", Title: "Patient"}, {Key: "patient_id", Title: "ID", Kind: ID},
 			{Key: "credit", Title: "Credit", Kind: Money}, {Key: "since", Title: "Since", Kind: Date},
 		},
 		Empty: "Every payment is matched with invoices.",
 	}
 	for _, c := range credits {
 		credit += c.Amount
-		of[c.PatientID] = c.Amount
+		creditOf[c.PatientID] = c.Amount
 		creditors.Rows = append(creditors.Rows, []any{c.Patient, c.PatientID, c.Amount, c.Since})
 	}
 	creditors.Total = []any{"All patients", nil, credit, nil}
 	debtors := Section{
 		Key: "patients", Title: "Owed by patients",
 		Columns: []Column{
-			{Key: "patient", Title: "Patient"}, {Key: "patient_id", Title: "Id", Kind: ID},
+			{Key: "patient", Title: "Patient"}, {Key: "patient_id", Title: "ID", Kind: ID},
 			{Key: "current", Title: "Current", Kind: Money}, {Key: "days_31_60", Title: "31–60 days", Kind: Money},
 			{Key: "days_61_90", Title: "61–90 days", Kind: Money}, {Key: "over_90", Title: "Over 90 days", Kind: Money},
 			{Key: "total", Title: "Total owed", Kind: Money}, {Key: "credit", Title: "Credit", Kind: Money, Spare: true},
 			{Key: "oldest_due_on", Title: "Oldest due on", Kind: Date, Spare: true},
 		},
-		Empty: "Nobody owed anything on this day: every invoice dated by then was paid.",
+		Empty: "No one owed anything on this day: all invoices dated by then were paid.",
 	}
-	var beside decimal.Decimal
+	var debtorsCredit decimal.Decimal
 	for _, d := range debts {
-		debtors.Rows = append(debtors.Rows, []any{d.Patient, d.PatientID, d.Current, d.To60, d.To90, d.Older, d.Total(), of[d.PatientID], d.Oldest})
+		debtors.Rows = append(debtors.Rows, []any{d.Patient, d.PatientID, d.Current, d.To60, d.To90, d.Older, d.Total(), creditOf[d.PatientID], d.Oldest})
 		sum.Current += d.Current
 		sum.To60 += d.To60
 		sum.To90 += d.To90
 		sum.Older += d.Older
-		beside += of[d.PatientID]
+		debtorsCredit += creditOf[d.PatientID]
 	}
-	debtors.Total = []any{"All of these", nil, sum.Current, sum.To60, sum.To90, sum.Older, sum.Total(), beside, nil}
+	debtors.Total = []any{"All patients", nil, sum.Current, sum.To60, sum.To90, sum.Older, sum.Total(), debtorsCredit, nil}
 	debtors.Chart = &Chart{
-		Form: Rows, Title: "Owed by days after the due date", Kind: Money, Labels: []string{"Current", "31–60 days", "61–90 days", "Over 90 days"},
+		Form: HorizontalBars, Title: "Owed by days after the due date", Kind: Money, Labels: []string{"Current", "31–60 days", "61–90 days", "Over 90 days"},
 		Series: []Series{{"Owed", []int64{int64(sum.Current), int64(sum.To60), int64(sum.To90), int64(sum.Older)}}},
 	}
-	part := func(d decimal.Decimal) string {
+	share := func(d decimal.Decimal) string {
 		if sum.Total() == 0 {
 			return ""
 		}
@@ -283,11 +306,11 @@ func agedDebtResult(debts []Debt, credits []Credit) *Result {
 	return &Result{
 		Summary: []Figure{
 			{Key: "total", Label: "Owed in total", Kind: Money, Value: sum.Total(), Note: fmt.Sprintf("by %s patients", Count.Format(len(debts)))},
-			{Key: "current", Label: "Current", Kind: Money, Value: sum.Current, Note: part(sum.Current)},
-			{Key: "days_31_60", Label: "31–60 days", Kind: Money, Value: sum.To60, Note: part(sum.To60)},
-			{Key: "days_61_90", Label: "61–90 days", Kind: Money, Value: sum.To90, Note: part(sum.To90)},
-			{Key: "over_90", Label: "Over 90 days", Kind: Money, Value: sum.Older, Note: part(sum.Older)},
-			{Key: "credit", Label: "Unexplained credit", Kind: Money, Value: credit, Note: "not taken off what is owed"},
+			{Key: "current", Label: "Current", Kind: Money, Value: sum.Current, Note: share(sum.Current)},
+			{Key: "days_31_60", Label: "31–60 days", Kind: Money, Value: sum.To60, Note: share(sum.To60)},
+			{Key: "days_61_90", Label: "61–90 days", Kind: Money, Value: sum.To90, Note: share(sum.To90)},
+			{Key: "over_90", Label: "Over 90 days", Kind: Money, Value: sum.Older, Note: share(sum.Older)},
+			{Key: "credit", Label: "Unexplained credit", Kind: Money, Value: credit, Note: "not deducted from the debt"},
 		},
 		Sections: []Section{debtors, creditors},
 	}

@@ -11,7 +11,7 @@ import (
 	"chairside/internal/principal"
 )
 
-// The refusals of Ask.
+// Errors of Ask for a filter that the report cannot use.
 var (
 	ErrPeriod          = errors.New("the first day is after the last")
 	ErrSite            = errors.New("the practice has no such site")
@@ -19,19 +19,18 @@ var (
 	ErrNoPractitioners = errors.New("this report cannot be limited to a practitioner")
 )
 
-// Answer is the result of a report for one practice and period, with the names that its
-// heading shows.
+// Answer is a report's result for one practice and filter, with the names for its heading.
 type Answer struct {
 	*Report
 	*Result
 	Filter       Filter
 	Practice     string // name
-	Site         string // name of the only site, or ""
-	Practitioner string // name of the only practitioner, or ""
+	Site         string // name of the filter's site, "" for all sites
+	Practitioner string // name of the filter's practitioner, "" for all
 }
 
 // Ask runs the report for the practice of the caller in ctx. It returns one of the
-// refusals above or an error of the database.
+// errors above or a database error.
 func (r *Report) Ask(ctx context.Context, client *ent.Client, f Filter) (*Answer, error) {
 	if r.AsAt {
 		f.From, _ = r.Period(f.To)
@@ -43,7 +42,7 @@ func (r *Report) Ask(ctx context.Context, client *ent.Client, f Filter) (*Answer
 		return nil, ErrNoPractitioners
 	}
 	a := &Answer{Report: r, Filter: f}
-	if err := a.names(ctx, client); err != nil {
+	if err := a.lookUpNames(ctx, client); err != nil {
 		return nil, err
 	}
 	var err error
@@ -53,7 +52,8 @@ func (r *Report) Ask(ctx context.Context, client *ent.Client, f Filter) (*Answer
 	return a, a.check()
 }
 
-func (a *Answer) names(ctx context.Context, client *ent.Client) error {
+// lookUpNames fills in the names, and checks that the site and the practitioner exist.
+func (a *Answer) lookUpNames(ctx context.Context, client *ent.Client) error {
 	practice, err := client.Practice.Get(ctx, principal.Must(ctx).PracticeID)
 	if err != nil {
 		return err
@@ -80,11 +80,13 @@ func (a *Answer) names(ctx context.Context, client *ent.Client) error {
 	return nil
 }
 
-// check returns an error if a value is not of its column's kind: a mistake of the report.
+// check returns an error if a value does not have its column's kind, which is a bug in
+// the report.
+// check checks that each value of the answer has the type of its figure or column.
 func (a *Answer) check() error {
 	for _, f := range a.Summary {
 		if !f.Kind.holds(f.Value) {
-			return fmt.Errorf("report: the figure %s is a %T", f.Key, f.Value)
+			return fmt.Errorf("report: figure %s is a %T", f.Key, f.Value)
 		}
 	}
 	for i := range a.Sections {
@@ -98,8 +100,8 @@ func (a *Answer) check() error {
 			continue
 		}
 		err := s.check(s.Total, func(k Kind, v any) bool {
-			_, name := v.(string) // the name of the total may be in any column
-			return name || k.holds(v)
+			_, label := v.(string) // "All practitioners" may be in any column
+			return label || k.holds(v)
 		})
 		if err != nil {
 			return err
@@ -108,13 +110,14 @@ func (a *Answer) check() error {
 	return nil
 }
 
+// check checks one row; holds reports whether a kind has a value's type.
 func (s *Section) check(row []any, holds func(Kind, any) bool) error {
 	if len(row) != len(s.Columns) {
-		return fmt.Errorf("report: a row of %s has %d values for %d columns", s.Key, len(row), len(s.Columns))
+		return fmt.Errorf("report: section %s: a row has %d values for %d columns", s.Key, len(row), len(s.Columns))
 	}
 	for i, c := range s.Columns {
 		if !holds(c.Kind, row[i]) {
-			return fmt.Errorf("report: %s of %s is a %T", c.Key, s.Key, row[i])
+			return fmt.Errorf("report: section %s: column %s is a %T", s.Key, c.Key, row[i])
 		}
 	}
 	return nil

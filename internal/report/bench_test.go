@@ -24,13 +24,13 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// BenchmarkReports asks every report about one year of a large practice on
-// PostgreSQL, and names the indexes that its queries used:
+// BenchmarkReports runs every report for one year of a large practice on PostgreSQL, and
+// logs the indexes that its queries use:
 //
 //	CHAIRSIDE_BENCH_PATIENTS=200000 CHAIRSIDE_BENCH_YEARS=4 go test -run '^$' -bench Reports -benchtime 3x -timeout 1h ./internal/report
 //
-// With CHAIRSIDE_BENCH_DATABASE it asks a seeded database that is there, about
-// the year to CHAIRSIDE_BENCH_AS_OF (YYYY-MM-DD), the day it was seeded as of.
+// CHAIRSIDE_BENCH_DATABASE is the URL of a seeded database to use instead of a new one, and
+// CHAIRSIDE_BENCH_AS_OF (YYYY-MM-DD) the day as of which it was seeded.
 func BenchmarkReports(b *testing.B) {
 	asOf := today
 	if day := os.Getenv("CHAIRSIDE_BENCH_AS_OF"); day != "" {
@@ -70,7 +70,7 @@ func BenchmarkReports(b *testing.B) {
 	}
 }
 
-// year is the year to today, or for reports about one day that day.
+// year is the filter for the year up to today, or for today if the report covers one day.
 func year(r *report.Report, today civil.Date) report.Filter {
 	from, to := r.Period(today)
 	if from != to {
@@ -79,18 +79,19 @@ func year(r *report.Report, today civil.Date) report.Filter {
 	return report.Filter{From: from, To: to}
 }
 
-func number(variable string, otherwise int) int {
+// number reads an integer from the environment.
+func number(variable string, fallback int) int {
 	n, err := strconv.Atoi(os.Getenv(variable))
 	if err != nil {
-		return otherwise
+		return fallback
 	}
 	return n
 }
 
 var usesIndex = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using (\S+)|Bitmap Index Scan on (\S+)`)
 
-// indexes are those that PostgreSQL uses to answer a report, and the tables
-// that it reads whole.
+// indexes returns the names of the indexes that PostgreSQL uses for a report, and the
+// tables that it scans whole.
 func (p practice) indexes(b *testing.B, r *report.Report, f report.Filter) (names []string) {
 	spy := &spy{Driver: entsql.OpenDB(p.Dialect, p.SQL)}
 	if _, err := r.Run(p.ctx, ent.NewClient(ent.Driver(spy)), f); err != nil {
@@ -124,7 +125,7 @@ func (p practice) indexes(b *testing.B, r *report.Report, f report.Filter) (name
 	return slices.Compact(names)
 }
 
-// spy notes the queries that pass it.
+// spy records the queries that pass through it.
 type spy struct {
 	dialect.Driver
 	queries []query

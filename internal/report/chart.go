@@ -1,6 +1,6 @@
 package report
 
-// Chart is a picture of a section.
+// Chart is the data of a chart above the table of a section.
 type Chart struct {
 	Form   Form
 	Title  string
@@ -9,26 +9,26 @@ type Chart struct {
 	Series []Series
 }
 
-// Form is the form of a chart.
+// Form is the type of a chart.
 type Form int
 
 // The forms.
 const (
-	Bars    Form = iota // upright bars side by side: a few series over time
-	Stacked             // upright bars on top of each other: the parts of a whole over time
-	Rows                // lying bars, for labels that are long: one per person or source
-	Parts               // the same, each of parts after one another
+	VerticalBars          Form = iota // series side by side, over time
+	StackedVerticalBars               // series on top of each other: parts of a whole, over time
+	HorizontalBars                    // for long labels: one bar per person or source
+	StackedHorizontalBars             // the same, each bar divided into the series
 )
 
-// Series is one colour of a chart.
+// Series is a set of values drawn in one colour.
 type Series struct {
 	Name string
-	// Values are one for each label of the chart, as integers: hundredths of
-	// Money, Units and Percent, minutes of Minutes.
+	// Values has one integer for each label of the chart: hundredths for Money,
+	// Units and Percent, minutes for Minutes.
 	Values []int64
 }
 
-// Add adds a label with a value of each series.
+// Add adds a label with one value for each series.
 func (c *Chart) Add(label string, values ...int64) {
 	c.Labels = append(c.Labels, label)
 	for i, v := range values {

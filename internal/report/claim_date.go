@@ -9,10 +9,10 @@ import (
 	"chairside/internal/principal"
 )
 
-// claimDate keeps the claims dated from one day to another, both included. A
-// claim's date is the day it was last submitted, or while it has not been, the
-// practice's day on which it was created.
-func claimDate(ctx context.Context, from, to civil.Date) []predicate.NHSClaim {
+// claimDatedBetween matches the claims dated from one day to another, both included. A
+// claim's date is the day it was last submitted or, until then, the day it was created,
+// in the practice's time zone. claimedOn returns the same date.
+func claimDatedBetween(ctx context.Context, from, to civil.Date) []predicate.NHSClaim {
 	zone := principal.Must(ctx).Zone
 	return []predicate.NHSClaim{nhsclaim.Or(
 		nhsclaim.And(nhsclaim.SubmittedDateGTE(from), nhsclaim.SubmittedDateLTE(to)),

@@ -19,12 +19,16 @@ import (
 
 var claims = Report{
 	Name: "claims", Title: "NHS claims",
-	Group: GroupNHS, Question: "Claims that are waiting, claims that need action, and units awarded against units expected.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
-	Doc: "NHS claims dated in the period: by the day they were last submitted, or while they have not been, by the day they were created. " +
-		"Their age is the days from that day to the last one of the period; their status is the present one. " +
-		"Expected units are those of all claims but withdrawn and invalid ones, which are not expected to bring anything; " +
-		"awaited are the expected units of claims that the NHS has not decided on, and lost adds up, claim by claim, what it awarded below what was expected. " +
-		"A site means the practitioners whose own site it is.",
+	Group: GroupNHS, Question: "Which claims are waiting or need action, and how the units awarded compare with those expected.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
+	Definitions: []Definition{
+		{"Date", "The day of the last submission. Until a claim is submitted, the day it was created."},
+		{"Age", "The number of days from that date to the last day of the period."},
+		{"Status", "The current status."},
+		{"Expected", "The units of all claims except withdrawn and invalid ones."},
+		{"Awaited", "The expected units of claims that the NHS has not decided on."},
+		{"Lost", "Units awarded below what was expected, claim by claim. Claims that were awarded more do not make up for it."},
+		{"Site", "Claims of the practitioners whose own site it is."},
+	},
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		c, err := Claims(ctx, client, f)
 		if err != nil {
@@ -34,66 +38,68 @@ var claims = Report{
 	},
 }
 
-// ClaimsReport is the state of NHS claims.
+// ClaimsReport holds the figures of the claims report.
 type ClaimsReport struct {
-	Statuses []ClaimStatusRow // each status that occurs, in the order of a claim's life
-	// Attention are the claims in error, invalid or queried, the oldest first.
-	Attention []ClaimToMend
-	// Awards are one for each month and kind of units.
+	// Statuses has a row for each status that occurs, in the order of a claim's life.
+	Statuses []ClaimStatusRow
+	// NeedAction lists the claims that are in error, invalid or queried, the oldest first.
+	NeedAction []ClaimToFix
+	// Awards has a row for each month and unit.
 	Awards []ClaimAwards
 }
 
-// ClaimStatusRow is the claims of a status, by age in days.
+// ClaimStatusRow counts the claims of a status, by age in days.
 type ClaimStatusRow struct {
-	Status                               schema.ClaimStatus
-	Claims                               int
-	To30, To60, To90, Older              int // 0–30, 31–60, 61–90, over 90 days; claims dated later than the report are in To30
-	Oldest                               civil.Date
-	ExpectedUDA, AwardedUDA, ExpectedUOA decimal.Decimal // of these claims, whatever their status
-	AwardedUOA                           decimal.Decimal
+	Status                  schema.ClaimStatus
+	Claims                  int
+	To30, To60, To90, Older int // 0–30, 31–60, 61–90 and over 90 days; To30 includes claims dated after the period
+	Oldest                  civil.Date
+	ExpectedUDA, AwardedUDA decimal.Decimal // withdrawn and invalid claims included
+	ExpectedUOA, AwardedUOA decimal.Decimal
 }
 
-// ClaimToMend is a claim that somebody has to do something about.
-type ClaimToMend struct {
-	Claim         *ent.NHSClaim
-	Date          civil.Date // submitted, or else created
-	Age           int        // days
-	Patient       string     // name
-	Practitioner  string     // name
-	Comment, ToDo string
+// ClaimToFix is a claim that needs action.
+type ClaimToFix struct {
+	Claim        *ent.NHSClaim
+	Date         civil.Date // see claimDatedBetween
+	Age          int        // in days
+	Patient      string     // name
+	Practitioner string     // name
+	Comment      string     // of the NHS, or ""
+	WhatToDo     string
 }
 
-// ClaimAwards sets what was awarded against what was expected.
+// ClaimAwards compares awarded with expected units in a month.
 type ClaimAwards struct {
-	Month    civil.Date // its first day
-	Ortho    bool
-	Claims   int             // all but withdrawn and invalid ones
-	Expected decimal.Decimal // units of those
+	Month    civil.Date      // its first day
+	Ortho    bool            // orthodontic units (UOA) instead of dental ones (UDA)
+	Claims   int             // excluding withdrawn and invalid ones
+	Expected decimal.Decimal // units of Claims
 	Awarded  decimal.Decimal
-	Awaited  decimal.Decimal // expected of those without an award
-	Lost     decimal.Decimal // what claims were awarded less than expected; not made up for by those awarded more
+	Awaited  decimal.Decimal // expected units of claims without an award
+	Lost     decimal.Decimal // sum of expected less awarded, over the claims that were awarded less
 }
 
-// whatToDo says what to do about a claim that did not go through.
+// whatToDo says how to fix a claim, by status.
 var whatToDo = map[schema.ClaimStatus]string{
-	schema.ClaimError:   "It did not reach the NHS whole. Correct what the comment names, if anything, and send it again.",
-	schema.ClaimInvalid: "The NHS refused it. Correct dates, contract, band or exemption as the comment says and submit it anew: the NHS takes claims for two months after the end of treatment.",
-	schema.ClaimQueried: "The NHS has a question. Compare the claim with the patient's record, then answer the query or correct the claim.",
+	schema.ClaimError:   "The claim did not reach the NHS complete. Correct what the comment says, if there is one, and submit it again.",
+	schema.ClaimInvalid: "The NHS refused the claim. Correct the dates, contract, band or exemption as the comment says, then submit it again within two months of the end of treatment.",
+	schema.ClaimQueried: "The NHS queried the claim. Compare it with the patient's record, then answer the query or correct the claim.",
 }
 
-// Claims is the report for the claims dated from f.From to f.To (see
-// claimDate). A site means the practitioners whose own site it is.
+// Claims returns the figures for the claims dated from f.From to f.To (see
+// claimDatedBetween). f.SiteID is the practitioner's own site.
 func Claims(ctx context.Context, client *ent.Client, f Filter) (*ClaimsReport, error) {
 	days, err := claimDays(ctx, client, f)
 	if err != nil {
 		return nil, err
 	}
 	report := &ClaimsReport{Statuses: statuses(days, f.To), Awards: awards(days)}
-	report.Attention, err = claimsToMend(ctx, client, f)
+	report.NeedAction, err = claimsToFix(ctx, client, f)
 	return report, err
 }
 
-// claimDay is the sums of the claims of one day, status and kind.
+// claimDay adds up the claims of one day, status and unit.
 type claimDay struct {
 	Status   schema.ClaimStatus `sql:"claim_status"`
 	Ortho    bool               `sql:"ortho"`
@@ -105,8 +111,9 @@ type claimDay struct {
 	Lost     decimal.Decimal    `sql:"lost"`
 }
 
-// claimDays adds up the claims of each day. Those that are not submitted have
-// a time, not a day, and only the practice's zone tells which day that was on.
+// claimDays adds up the claims of each day. The database adds up submitted claims, which
+// have a date. Claims that are not submitted have only a time of creation, and are added
+// up here because its date depends on the practice's time zone.
 func claimDays(ctx context.Context, client *ent.Client, f Filter) ([]claimDay, error) {
 	var all []claimDay
 	err := claimsOf(client, f).
@@ -139,7 +146,8 @@ func claimDays(ctx context.Context, client *ent.Client, f Filter) ([]claimDay, e
 	return all, err
 }
 
-// claimsOf asks for the claims of the site's practitioners, or of one.
+// claimsOf queries the claims of the filter's practitioner and of the practitioners of
+// its site.
 func claimsOf(client *ent.Client, f Filter) *ent.NHSClaimQuery {
 	q := client.NHSClaim.Query()
 	if f.PractitionerID != nil {
@@ -154,7 +162,7 @@ func claimsOf(client *ent.Client, f Filter) *ent.NHSClaimQuery {
 	return q
 }
 
-// claimedOn is the date of a claim, as claimDate says.
+// claimedOn returns the date of a claim, as defined at claimDatedBetween.
 func claimedOn(c *ent.NHSClaim, zone *time.Location) civil.Date {
 	if c.SubmittedDate != nil {
 		return *c.SubmittedDate
@@ -162,6 +170,7 @@ func claimedOn(c *ent.NHSClaim, zone *time.Location) civil.Date {
 	return civil.Of(c.CreatedAt.In(zone))
 }
 
+// statuses adds up claims by status and by age on the day at.
 func statuses(all []claimDay, at civil.Date) (rows []ClaimStatusRow) {
 	for _, status := range schema.ClaimStatus("").Values() {
 		row := ClaimStatusRow{Status: schema.ClaimStatus(status)}
@@ -198,6 +207,7 @@ func statuses(all []claimDay, at civil.Date) (rows []ClaimStatusRow) {
 	return rows
 }
 
+// awards adds up claims by month and unit, without withdrawn and invalid ones.
 func awards(all []claimDay) (rows []ClaimAwards) {
 	for _, d := range all {
 		if d.Status == schema.ClaimWithdrawn || d.Status == schema.ClaimInvalid {
@@ -222,10 +232,11 @@ func awards(all []claimDay) (rows []ClaimAwards) {
 	return rows
 }
 
-func claimsToMend(ctx context.Context, client *ent.Client, f Filter) (rows []ClaimToMend, err error) {
+// claimsToFix reads the claims that are in error, invalid or queried, the oldest first.
+func claimsToFix(ctx context.Context, client *ent.Client, f Filter) (rows []ClaimToFix, err error) {
 	found, err := claimsOf(client, f).
 		Where(nhsclaim.ClaimStatusIn(schema.ClaimError, schema.ClaimInvalid, schema.ClaimQueried)).
-		Where(claimDate(ctx, f.From, f.To)...).
+		Where(claimDatedBetween(ctx, f.From, f.To)...).
 		All(ctx)
 	if err != nil {
 		return nil, err
@@ -244,8 +255,8 @@ func claimsToMend(ctx context.Context, client *ent.Client, f Filter) (rows []Cla
 	}
 	zone := principal.Must(ctx).Zone
 	for _, c := range found {
-		row := ClaimToMend{
-			Claim: c, Date: claimedOn(c, zone), Patient: patients[c.PatientID], Practitioner: practitioners[c.PractitionerID], ToDo: whatToDo[c.ClaimStatus],
+		row := ClaimToFix{
+			Claim: c, Date: claimedOn(c, zone), Patient: patients[c.PatientID], Practitioner: practitioners[c.PractitionerID], WhatToDo: whatToDo[c.ClaimStatus],
 		}
 		row.Age = days(row.Date, f.To)
 		if c.StatusComments != nil {
@@ -253,16 +264,17 @@ func claimsToMend(ctx context.Context, client *ent.Client, f Filter) (rows []Cla
 		}
 		rows = append(rows, row)
 	}
-	slices.SortFunc(rows, func(a, b ClaimToMend) int {
+	slices.SortFunc(rows, func(a, b ClaimToFix) int {
 		return cmp.Or(cmp.Compare(b.Age, a.Age), cmp.Compare(a.Claim.SequenceNumber, b.Claim.SequenceNumber), slices.Compare(a.Claim.ID[:], b.Claim.ID[:]))
 	})
 	return rows, nil
 }
 
-// result lays the report out.
+// result lays the report out: claims by status, claims that need action, and awards by
+// month.
 func (c *ClaimsReport) result() *Result {
 	status := Section{
-		Key: "statuses", Title: "By status and age", Note: "With the units of withdrawn and invalid claims, which are no longer expected.",
+		Key: "statuses", Title: "By status and age", Note: "Includes withdrawn and invalid claims, whose units are no longer expected.",
 		Columns: []Column{
 			{Key: "status", Title: "Status"}, {Key: "claims", Title: "Claims", Kind: Count},
 			{Key: "days_0_30", Title: "0–30 days", Kind: Count}, {Key: "days_31_60", Title: "31–60 days", Kind: Count},
@@ -271,8 +283,8 @@ func (c *ClaimsReport) result() *Result {
 			{Key: "expected_uda", Title: "UDA expected", Kind: Units}, {Key: "awarded_uda", Title: "UDA awarded", Kind: Units},
 			{Key: "expected_uoa", Title: "UOA expected", Kind: Units, Minor: true}, {Key: "awarded_uoa", Title: "UOA awarded", Kind: Units, Minor: true},
 		},
-		Chart: &Chart{Form: Parts, Title: "Claims by status and age in days", Kind: Count, Series: []Series{{Name: "0–30"}, {Name: "31–60"}, {Name: "61–90"}, {Name: "Over 90"}}},
-		Empty: "There are no claims in this period. Claims come from completed NHS courses of treatment; choose a longer period to see older ones.",
+		Chart: &Chart{Form: StackedHorizontalBars, Title: "Claims by status and age in days", Kind: Count, Series: []Series{{Name: "0–30"}, {Name: "31–60"}, {Name: "61–90"}, {Name: "Over 90"}}},
+		Empty: "There are no claims in this period. Claims come from completed NHS courses of treatment. Choose a longer period to see older claims.",
 	}
 	sum := ClaimStatusRow{}
 	for _, r := range c.Statuses {
@@ -293,49 +305,50 @@ func (c *ClaimsReport) result() *Result {
 	return &Result{
 		Summary: []Figure{
 			{Key: "claims", Label: "Claims", Kind: Count, Value: sum.Claims},
-			{Key: "attention", Label: "To be dealt with", Kind: Count, Value: len(c.Attention), Note: "in error, invalid or queried"},
-			{Key: "uda_expected", Label: "UDA expected", Kind: Units, Value: total.Expected, Note: "but for withdrawn and invalid claims"},
+			{Key: "attention", Label: "Need action", Kind: Count, Value: len(c.NeedAction), Note: "in error, invalid or queried"},
+			{Key: "uda_expected", Label: "UDA expected", Kind: Units, Value: total.Expected, Note: "excluding withdrawn and invalid claims"},
 			{Key: "uda_awarded", Label: "UDA awarded", Kind: Units, Value: total.Awarded},
 			{Key: "uda_awaited", Label: "UDA awaited", Kind: Units, Value: total.Awaited},
-			{Key: "uda_lost", Label: "UDA lost", Kind: Units, Value: total.Lost, Note: "awarded less than expected"},
+			{Key: "uda_lost", Label: "UDA lost", Kind: Units, Value: total.Lost, Note: "awarded below what was expected"},
 		},
-		Sections: []Section{status, c.attention(), awards},
+		Sections: []Section{status, c.needAction(), awards},
 	}
 }
 
-func (c *ClaimsReport) attention() Section {
+// needAction is the section of claims to correct or to answer.
+func (c *ClaimsReport) needAction() Section {
 	s := Section{
-		Key: "attention", Title: "To be dealt with",
+		Key: "attention", Title: "Claims that need action",
 		Columns: []Column{
 			{Key: "claim", Title: "Claim", Kind: ID}, {Key: "status", Title: "Status"}, {Key: "date", Title: "Dated", Kind: Date, Minor: true},
-			{Key: "age", Title: "Days", Kind: Count}, {Key: "patient_id", Title: "Patient id", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"},
+			{Key: "age", Title: "Age in days", Kind: Count}, {Key: "patient_id", Title: "Patient ID", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"},
 			{Key: "practitioner", Title: "Practitioner", Minor: true}, {Key: "expected", Title: "Expected", Kind: Units, Minor: true}, {Key: "unit", Title: "Unit", Minor: true},
 			{Key: "what_to_do", Title: "What to do"}, {Key: "comment", Title: "Comment"},
 		},
-		Empty: "No claim is in error, invalid or queried: there is nothing to do.",
+		Empty: "No claim needs action: none is in error, invalid or queried.",
 	}
-	for _, r := range c.Attention {
+	for _, r := range c.NeedAction {
 		s.Rows = append(s.Rows, []any{
 			int64(r.Claim.SequenceNumber), string(r.Claim.ClaimStatus), r.Date, r.Age, r.Claim.PatientID, r.Patient,
-			r.Practitioner, optional(r.Claim.ExpectedUda), unitOf(r.Claim.Ortho), r.ToDo, r.Comment,
+			r.Practitioner, optional(r.Claim.ExpectedUda), unitOf(r.Claim.Ortho), r.WhatToDo, r.Comment,
 		})
 	}
 	return s
 }
 
-// awarded lays out the awards, and adds up the dental ones.
+// awarded lays out the awards by month and returns the totals of the dental units.
 func (c *ClaimsReport) awarded() (s Section, dental ClaimAwards) {
 	s = Section{
-		Key: "awards", Title: "Awarded against expected", Note: "Without withdrawn and invalid claims.",
+		Key: "awards", Title: "Awarded and expected", Note: "Excludes withdrawn and invalid claims.",
 		Columns: []Column{
 			{Key: "month", Title: "Month", Kind: Month}, {Key: "unit", Title: "Unit"}, {Key: "claims", Title: "Claims", Kind: Count},
 			{Key: "expected", Title: "Expected", Kind: Units}, {Key: "awarded", Title: "Awarded", Kind: Units},
 			{Key: "awaited", Title: "Awaited", Kind: Units}, {Key: "lost", Title: "Lost", Kind: Units},
 		},
-		Chart: &Chart{Form: Bars, Title: "Units of dental activity expected and awarded, by month", Kind: Units, Series: []Series{{Name: "Expected"}, {Name: "Awarded"}}},
-		Empty: "No claims that may be awarded in this period.",
+		Chart: &Chart{Form: VerticalBars, Title: "Dental units expected and awarded, by month", Kind: Units, Series: []Series{{Name: "Expected"}, {Name: "Awarded"}}},
+		Empty: "There are no claims in this period that the NHS could award.",
 	}
-	var next civil.Date // month of the chart, in which one without claims is a gap
+	var next civil.Date // the next month of the chart, which shows months without claims, too
 	for _, r := range c.Awards {
 		s.Rows = append(s.Rows, []any{r.Month, unitOf(r.Ortho), r.Claims, r.Expected, r.Awarded, r.Awaited, r.Lost})
 		if r.Ortho {
@@ -354,7 +367,7 @@ func (c *ClaimsReport) awarded() (s Section, dental ClaimAwards) {
 	return s, dental
 }
 
-// unitOf names units of dental or orthodontic activity.
+// unitOf returns the abbreviation for units of orthodontic or dental activity.
 func unitOf(ortho bool) string {
 	if ortho {
 		return "UOA"

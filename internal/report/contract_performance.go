@@ -21,17 +21,18 @@ import (
 var contractPerformance = Report{
 	Name: "contract-performance", Title: "Contract performance",
 	Group: GroupNHS, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read"}, Period: contractYear, AsAt: true, Practitioners: true,
-	Doc: "What was done under each NHS contract in the contract year, 1 April to 31 March, up to the day of the report. " +
-		"A claim belongs to the year in which it was last submitted, or while it has not been, in which it was created. " +
-		"Claims still made under earlier contracts stand there without a target. " +
-		"Withdrawn and invalid claims are not expected to bring anything; they have a column of their own. " +
-		"Delivered is what the NHS awarded and, for claims it has not decided on, what they expect. " +
-		"Value is the units awarded times the contract's money per unit, not known where it names none. " +
-		"The target of a practitioner stands at one contract of the practitioner's site: rather one that has a target in these units itself, then one that has not ended, then the latest. " +
-		"Pace compares what is delivered with the share of the target that belongs to the days gone by: 100 % is on time. " +
-		"The projection is what the year ends with at the same pace, and the shortfall is what that lacks of 96 % of the target. " +
-		"Of a contract that begins or ends within the year, the days are its own. " +
-		"A site means its contracts. Awards and states are the present ones.",
+	Definitions: []Definition{
+		{"Contract year", "1 April to 31 March, up to the day of the report."},
+		{"Claims", "Counted in the year of their last submission or, until they are submitted, of their creation. Claims under an earlier contract are listed there, without a target."},
+		{"Expected", "The units of all claims except withdrawn and invalid ones, which have a column of their own."},
+		{"Delivered", "Units awarded by the NHS, plus the expected units of claims that it has not decided on. Awards and statuses are the current ones."},
+		{"Value", "Units awarded, multiplied by the contract's value per unit. Unknown if the contract has no value per unit."},
+		{"Target", "A practitioner's target counts under one contract of the practitioner's site: preferably one with its own target in these units, then one that has not ended, then the latest."},
+		{"Pace", "Delivered units as a share of the target that is due by now. 100% is on time."},
+		{"Projected", "Delivered units at the end of the year, if the pace stays the same. For a contract that starts or ends within the year, only its own days count."},
+		{"Shortfall", "How far the projection is below 96% of the target."},
+		{"Site", "The site of the contract."},
+	},
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		p, err := ContractPerformance(ctx, client, f)
 		if err != nil {
@@ -41,50 +42,50 @@ var contractPerformance = Report{
 	},
 }
 
-// tolerance is the percentage of its target that a contract must reach: the
-// NHS takes money back for less.
+// tolerance is the percentage of its target that a contract must reach. Below it, the
+// NHS reclaims money.
 const tolerance = 96
 
-// Performance is what was done under NHS contracts in a contract year.
+// Performance holds the figures of NHS contracts in a contract year.
 type Performance struct {
 	Start, At, End civil.Date // the first day of the year, the day of the report, the last day
-	// Practitioners are one for each contract, practitioner and kind of units:
-	// whoever has claims under the contract in the year, and those active
-	// practitioners of its site who have a target, with or without claims.
-	// Ordered by contract (the latest first), kind and name.
+	// Practitioners has a row for each contract, practitioner and unit: practitioners
+	// with claims under the contract in the year, and active practitioners of its site
+	// with a target, even without claims. Sorted by contract (the latest first), unit
+	// and name.
 	Practitioners []Progress
-	// Contracts are one for each contract and kind of units: those in force in
-	// the year, and earlier ones that claims were still made under. Empty where
-	// the report is about one practitioner.
+	// Contracts has a row for each contract and unit: contracts in force in the year,
+	// and earlier ones with claims in the year. Empty if the report is limited to a
+	// practitioner.
 	Contracts []Progress
 }
 
-// Progress is how far one practitioner, or a whole contract, has got.
+// Progress is the progress of a practitioner, or of a whole contract, in one unit.
 type Progress struct {
 	Contract       *ent.Contract
 	PractitionerID int64  // 0 for the whole contract
 	Practitioner   string // name
-	Ortho          bool   // orthodontic units (UOA), otherwise dental ones (UDA)
+	Ortho          bool   // orthodontic units (UOA) instead of dental ones (UDA)
 
-	// Target is what to reach in the year; nil where nothing was agreed. That
-	// of a practitioner stands at one contract (see standing).
+	// Target is the number of units for the year, nil if none was agreed. A
+	// practitioner's target counts under one contract (see targetContract).
 	Target    *decimal.Decimal
-	Expected  decimal.Decimal // claimed, but for withdrawn and invalid claims
-	Awarded   decimal.Decimal // by the NHS
-	Refused   decimal.Decimal // claimed in withdrawn and invalid claims
-	Delivered decimal.Decimal // awarded, and expected of claims without an award
-	Value     decimal.Decimal // money for what was awarded
+	Expected  decimal.Decimal // units claimed, without withdrawn and invalid claims
+	Awarded   decimal.Decimal // units awarded by the NHS
+	Refused   decimal.Decimal // units of withdrawn and invalid claims
+	Delivered decimal.Decimal // units awarded, plus units expected from claims without an award
+	Value     decimal.Decimal // money for the units awarded
 
-	Pace          *decimal.Decimal // percent of what should have been delivered by now; nil without a target
-	Projected     *decimal.Decimal // units at the end of the contract's part of the year; nil under an earlier contract
-	Shortfall     *decimal.Decimal // units that the projection lacks of 96 % of the target, at least 0; nil without a target
+	Pace          *decimal.Decimal // percentage of the units due by now that are delivered; nil without a target
+	Projected     *decimal.Decimal // units at the end of the contract's part of the year; nil for an earlier contract
+	Shortfall     *decimal.Decimal // units by which Projected is below 96% of Target, at least 0; nil without a target
 	ShortfallCost decimal.Decimal  // money for the shortfall
 }
 
-// Unit names the units.
+// Unit returns "UDA" or "UOA".
 func (p *Progress) Unit() string { return unitOf(p.Ortho) }
 
-// unitValue is the contract's money for one unit, nil where it names none.
+// unitValue returns the contract's money per unit, nil if the contract has none.
 func (p *Progress) unitValue() *decimal.Decimal {
 	if p.Ortho {
 		return p.Contract.UoaValue
@@ -92,22 +93,22 @@ func (p *Progress) unitValue() *decimal.Decimal {
 	return p.Contract.UdaValue
 }
 
-// ContractPerformance is the report for the contract year of f.To, up to that
-// day. A site means the contracts of that site, with all claims under them.
-// Withdrawn and invalid claims are counted in Refused alone. The values of a
-// contract are the sums of its practitioners' values, each rounded to a penny.
+// ContractPerformance returns the figures of the contract year of f.To, up to that day.
+// f.SiteID is the site of the contracts; all claims under them count. Withdrawn and
+// invalid claims count only in Refused. The Value of a contract is the sum of its
+// practitioners' values, each rounded to a penny.
 func ContractPerformance(ctx context.Context, client *ent.Client, f Filter) (*Performance, error) {
 	start := yearStart(f.To)
 	p := &Performance{Start: start, At: f.To, End: start.AddMonths(12).AddDays(-1)}
-	claimed, err := p.claimed(ctx, client, f)
+	claimed, err := p.readClaims(ctx, client, f)
 	if err != nil {
 		return nil, err
 	}
-	contracts, err := p.contracts(ctx, client, f, claimed)
+	contracts, err := p.readContracts(ctx, client, f, claimed)
 	if err != nil {
 		return nil, err
 	}
-	if claimed, err = p.addIdle(ctx, client, f, contracts, claimed); err != nil {
+	if claimed, err = p.addTargets(ctx, client, f, contracts, claimed); err != nil {
 		return nil, err
 	}
 	names, err := practitionerNames(ctx, client)
@@ -117,7 +118,7 @@ func ContractPerformance(ctx context.Context, client *ent.Client, f Filter) (*Pe
 	for _, row := range claimed {
 		c := contracts[row.contract]
 		if c == nil {
-			continue // of another site
+			continue // a contract of another site
 		}
 		row.progress.Contract = c
 		row.progress.Practitioner = names[row.progress.PractitionerID]
@@ -134,15 +135,15 @@ func ContractPerformance(ctx context.Context, client *ent.Client, f Filter) (*Pe
 	return p, nil
 }
 
-// claim sums are those of one practitioner, contract and kind.
+// claimSums adds up the claims of one practitioner, contract and unit.
 type claimSums struct {
 	contract uuid.UUID
 	progress Progress
 }
 
-// claimed adds up the claims of the year.
-func (p *Performance) claimed(ctx context.Context, client *ent.Client, f Filter) (all []claimSums, err error) {
-	q := client.NHSClaim.Query().Where(claimDate(ctx, p.Start, p.At)...)
+// readClaims adds up the claims of the year.
+func (p *Performance) readClaims(ctx context.Context, client *ent.Client, f Filter) (all []claimSums, err error) {
+	q := client.NHSClaim.Query().Where(claimDatedBetween(ctx, p.Start, p.At)...)
 	if f.PractitionerID != nil {
 		q.Where(nhsclaim.PractitionerID(*f.PractitionerID))
 	}
@@ -156,8 +157,8 @@ func (p *Performance) claimed(ctx context.Context, client *ent.Client, f Filter)
 		Delivered    decimal.Decimal `sql:"delivered"`
 	}
 	err = q.GroupBy(nhsclaim.FieldContractID, nhsclaim.FieldPractitionerID, nhsclaim.FieldOrtho).
-		Aggregate(claimUnits("expected", counts, "expected_uda"), claimUnits("awarded", counts, "awarded_uda"),
-			claimUnits("refused", "NOT "+counts, "expected_uda"), claimUnits("delivered", counts, "COALESCE(awarded_uda, expected_uda)")).
+		Aggregate(claimUnits("expected", mayBePaid, "expected_uda"), claimUnits("awarded", mayBePaid, "awarded_uda"),
+			claimUnits("refused", "NOT "+mayBePaid, "expected_uda"), claimUnits("delivered", mayBePaid, "COALESCE(awarded_uda, expected_uda)")).
 		Scan(ctx, &rows)
 	for _, r := range rows {
 		all = append(all, claimSums{r.Contract, Progress{
@@ -167,19 +168,19 @@ func (p *Performance) claimed(ctx context.Context, client *ent.Client, f Filter)
 	return all, err
 }
 
-// counts is a SQL condition: the claim may bring money.
-const counts = "(claim_status NOT IN ('" + string(schema.ClaimWithdrawn) + "', '" + string(schema.ClaimInvalid) + "'))"
+// mayBePaid is a SQL condition: the claim is neither withdrawn nor invalid.
+const mayBePaid = "(claim_status NOT IN ('" + string(schema.ClaimWithdrawn) + "', '" + string(schema.ClaimInvalid) + "'))"
 
-// claimUnits adds up units of the claims that fulfil a condition.
+// claimUnits is the SQL sum of the units of claims that meet a condition.
 func claimUnits(alias, condition, units string) ent.AggregateFunc {
 	return func(*sql.Selector) string {
 		return sumOf("CASE WHEN "+condition+" THEN "+units+" END", alias)
 	}
 }
 
-// contracts are those of the site that are in force in the year or were
-// claimed under, by id.
-func (p *Performance) contracts(ctx context.Context, client *ent.Client, f Filter, claimed []claimSums) (map[uuid.UUID]*ent.Contract, error) {
+// readContracts reads the site's contracts that are in force in the year or have claims,
+// by ID.
+func (p *Performance) readContracts(ctx context.Context, client *ent.Client, f Filter, claimed []claimSums) (map[uuid.UUID]*ent.Contract, error) {
 	ids := make([]uuid.UUID, 0, len(claimed))
 	for _, row := range claimed {
 		ids = append(ids, row.contract)
@@ -200,15 +201,15 @@ func (p *Performance) contracts(ctx context.Context, client *ent.Client, f Filte
 	return all, nil
 }
 
-// inForce reports whether a contract is in force in the part of the year that
-// the report is about.
+// inForce reports whether a contract is in force at some time between the start of the
+// year and the day of the report.
 func (p *Performance) inForce(c *ent.Contract) bool {
 	return !p.At.Before(c.StartDate) && (c.EndDate == nil || !c.EndDate.Before(p.Start))
 }
 
-// addIdle gives the practitioners their targets, and adds those who have a
-// target but no claims.
-func (p *Performance) addIdle(ctx context.Context, client *ent.Client, f Filter, contracts map[uuid.UUID]*ent.Contract, claimed []claimSums) ([]claimSums, error) {
+// addTargets sets the targets of practitioners, and adds rows for active practitioners with
+// a target but no claims.
+func (p *Performance) addTargets(ctx context.Context, client *ent.Client, f Filter, contracts map[uuid.UUID]*ent.Contract, claimed []claimSums) ([]claimSums, error) {
 	q := client.Practitioner.Query()
 	if f.PractitionerID != nil {
 		q.Where(practitioner.ID(*f.PractitionerID))
@@ -226,7 +227,7 @@ func (p *Performance) addIdle(ctx context.Context, client *ent.Client, f Filter,
 			if target == nil || *target == 0 {
 				continue
 			}
-			under := p.standing(contracts, who.SiteID, ortho)
+			under := p.targetContract(contracts, who.SiteID, ortho)
 			if under == nil {
 				continue
 			}
@@ -246,11 +247,11 @@ func (p *Performance) addIdle(ctx context.Context, client *ent.Client, f Filter,
 	return claimed, nil
 }
 
-// standing is the contract at which the targets of a site's practitioners stand:
-// of those in force one that has itself a target in these units, rather one that
-// has not ended, rather the latest.
-func (p *Performance) standing(contracts map[uuid.UUID]*ent.Contract, site uuid.UUID, ortho bool) (best *ent.Contract) {
-	worth := func(c *ent.Contract) (n int) {
+// targetContract returns the contract under which the targets of a site's practitioners
+// count, or nil. Of the contracts in force it prefers one with its own target in these
+// units, then one that has not ended, then the latest.
+func (p *Performance) targetContract(contracts map[uuid.UUID]*ent.Contract, site uuid.UUID, ortho bool) (best *ent.Contract) {
+	preference := func(c *ent.Contract) (n int) {
 		if target := targetOf(c, ortho); target != nil && *target != 0 {
 			n += 2
 		}
@@ -260,13 +261,14 @@ func (p *Performance) standing(contracts map[uuid.UUID]*ent.Contract, site uuid.
 		return n
 	}
 	for _, c := range contracts {
-		if c.SiteID == site && p.inForce(c) && (best == nil || cmp.Or(worth(best)-worth(c), compareContracts(c, best)) < 0) {
+		if c.SiteID == site && p.inForce(c) && (best == nil || cmp.Or(preference(best)-preference(c), compareContracts(c, best)) < 0) {
 			best = c
 		}
 	}
 	return best
 }
 
+// targetOf returns the contract's own target in these units, nil if it has none.
 func targetOf(c *ent.Contract, ortho bool) *decimal.Decimal {
 	if ortho {
 		return c.UoaTarget
@@ -274,7 +276,7 @@ func targetOf(c *ent.Contract, ortho bool) *decimal.Decimal {
 	return c.Target
 }
 
-// addContracts adds up the practitioners of each contract.
+// addContracts adds a row for each contract and unit: the sum of its practitioners.
 func (p *Performance) addContracts(contracts map[uuid.UUID]*ent.Contract) {
 	for _, c := range contracts {
 		for _, ortho := range []bool{false, true} {
@@ -293,7 +295,7 @@ func (p *Performance) addContracts(contracts map[uuid.UUID]*ent.Contract) {
 				}
 			}
 			if found {
-				value := sum.Value
+				value := sum.Value // measure would round it once instead of per practitioner
 				p.measure(&sum)
 				sum.Value = value
 				p.Contracts = append(p.Contracts, sum)
@@ -305,13 +307,13 @@ func (p *Performance) addContracts(contracts map[uuid.UUID]*ent.Contract) {
 	})
 }
 
-// measure works out what follows from the sums.
+// measure calculates value, pace, projection and shortfall from the sums.
 func (p *Performance) measure(row *Progress) {
-	delivered, unit := int64(row.Delivered), int64(0)
+	delivered, unitValue := int64(row.Delivered), int64(0)
 	if value := row.unitValue(); value != nil {
-		unit = int64(*value)
+		unitValue = int64(*value)
 	}
-	row.Value = decimal.Decimal(ratio(int64(row.Awarded), unit, 100))
+	row.Value = decimal.Decimal(ratio(int64(row.Awarded), unitValue, 100))
 	if !p.inForce(row.Contract) {
 		return
 	}
@@ -322,13 +324,13 @@ func (p *Performance) measure(row *Progress) {
 	}
 	target := int64(*row.Target)
 	row.Pace = new(decimal.Decimal(ratio(delivered*all, 100_00, target*elapsed)))
-	lacking := max(0, ratio(target, tolerance, 100)-int64(*row.Projected))
-	row.Shortfall = new(decimal.Decimal(lacking))
-	row.ShortfallCost = decimal.Decimal(ratio(lacking, unit, 100))
+	shortfall := max(0, ratio(target, tolerance, 100)-int64(*row.Projected))
+	row.Shortfall = new(decimal.Decimal(shortfall))
+	row.ShortfallCost = decimal.Decimal(ratio(shortfall, unitValue, 100))
 }
 
-// span gives the days of the year on which a contract is in force, and how many
-// of them have begun.
+// span returns the number of days of the year on which a contract is in force, and how
+// many of them have started by the day of the report.
 func (p *Performance) span(c *ent.Contract) (elapsed, all int64) {
 	first, last, at := p.Start, p.End, p.At
 	if first.Before(c.StartDate) {
@@ -343,7 +345,7 @@ func (p *Performance) span(c *ent.Contract) (elapsed, all int64) {
 	return int64(days(first, at)) + 1, int64(days(first, last)) + 1
 }
 
-// compareContracts puts the latest contract first.
+// compareContracts orders contracts by start date, the latest first.
 func compareContracts(a, b *ent.Contract) int {
 	switch {
 	case b.StartDate.Before(a.StartDate):

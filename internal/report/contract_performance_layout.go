@@ -7,16 +7,16 @@ import (
 	"chairside/internal/decimal"
 )
 
-// result lays the report out.
+// result lays the report out: a table by contract and practitioner, and one by contract.
 func (p *Performance) result() *Result {
 	r := &Result{Summary: p.summary(), Sections: []Section{{
 		Key: "practitioners", Title: "By contract and practitioner",
 		Columns: append([]Column{
 			{Key: "contract", Title: "Contract", Group: true}, {Key: "contract_number", Title: "Number", Minor: true},
-			{Key: "practitioner_id", Title: "Id", Kind: ID, Minor: true}, {Key: "practitioner", Title: "Practitioner"},
+			{Key: "practitioner_id", Title: "ID", Kind: ID, Minor: true}, {Key: "practitioner", Title: "Practitioner"},
 		}, progressColumns...),
 		Chart: progressChart(p.Practitioners, func(row Progress) string { return row.Practitioner }, p),
-		Empty: "Nobody has claimed under an NHS contract in this contract year, or has a target. Targets are set on practitioners; claims come from completed NHS courses of treatment.",
+		Empty: "In this contract year there are no claims and no targets. Targets are set on practitioners; claims come from completed NHS courses of treatment.",
 	}}}
 	main := &r.Sections[0]
 	for i := range p.Practitioners {
@@ -26,21 +26,21 @@ func (p *Performance) result() *Result {
 	if len(p.Contracts) == 0 {
 		return r
 	}
-	whole := Section{
+	byContract := Section{
 		Key: "contracts", Title: "By contract",
 		Columns: append([]Column{{Key: "contract", Title: "Contract"}, {Key: "contract_number", Title: "Number", Minor: true}}, progressColumns...),
 		Chart:   progressChart(p.Contracts, func(row Progress) string { return row.Contract.Name }, p),
 	}
 	for i := range p.Contracts {
 		row := &p.Contracts[i]
-		whole.Rows = append(whole.Rows, append([]any{row.Contract.Name, row.Contract.ContractNumber}, row.cells()...))
+		byContract.Rows = append(byContract.Rows, append([]any{row.Contract.Name, row.Contract.ContractNumber}, row.cells()...))
 	}
-	r.Sections = append(r.Sections, whole)
+	r.Sections = append(r.Sections, byContract)
 	return r
 }
 
-// progressColumns are what both tables have after their first columns. What is
-// delivered comes from the spare ones, and all that follows from it.
+// progressColumns are the columns that both tables share. Expected and awarded units are
+// hidden first where space is short, because delivered units follow from them.
 var progressColumns = []Column{
 	{Key: "unit", Title: "Unit"},
 	{Key: "target", Title: "Target", Kind: Units},
@@ -51,11 +51,11 @@ var progressColumns = []Column{
 	{Key: "value", Title: "Value", Kind: Money},
 	{Key: "pace", Title: "Pace", Kind: Percent},
 	{Key: "projected", Title: "Projected", Kind: Units},
-	{Key: "shortfall", Title: "Short of 96\u00a0%", Kind: Units},
+	{Key: "shortfall", Title: "Short of 96%", Kind: Units},
 	{Key: "shortfall_value", Title: "Shortfall value", Kind: Money},
 }
 
-// cells are the values of progressColumns.
+// cells returns the values of progressColumns.
 func (p *Progress) cells() []any {
 	var value, cost any
 	if p.unitValue() != nil {
@@ -70,7 +70,7 @@ func (p *Progress) cells() []any {
 	}
 }
 
-// optional is the value of a cell, nil for none.
+// optional returns the value for a cell: nil for a nil pointer.
 func optional(d *decimal.Decimal) any {
 	if d == nil {
 		return nil
@@ -78,8 +78,8 @@ func optional(d *decimal.Decimal) any {
 	return *d
 }
 
-// summary adds up each kind of units under the contracts in force: the whole
-// contracts, or what one practitioner has done.
+// summary adds up the contracts in force, or the rows of the filter's practitioner, for
+// each unit.
 func (p *Performance) summary() (figures []Figure) {
 	rows := p.Contracts
 	if len(rows) == 0 {
@@ -87,7 +87,7 @@ func (p *Performance) summary() (figures []Figure) {
 	}
 	for _, unit := range []string{"UDA", "UOA"} {
 		key := strings.ToLower(unit)
-		var target, delivered, towards, projected, value, shortfall, cost decimal.Decimal
+		var target, delivered, deliveredToTarget, projected, value, shortfall, cost decimal.Decimal
 		found, priced := false, false
 		for i := range rows {
 			row := &rows[i]
@@ -101,7 +101,7 @@ func (p *Performance) summary() (figures []Figure) {
 			priced = priced || row.unitValue() != nil
 			if row.Target != nil {
 				target += *row.Target
-				towards += row.Delivered
+				deliveredToTarget += row.Delivered
 				shortfall += *row.Shortfall
 				cost += row.ShortfallCost
 			}
@@ -109,24 +109,24 @@ func (p *Performance) summary() (figures []Figure) {
 		if !found {
 			continue
 		}
-		var worth any // not known where no contract names a price
+		var worth any // unknown if no contract has a value per unit
 		note := ""
 		if priced {
 			worth, note = value, "worth "+Money.Format(cost)
 		}
 		figures = append(figures,
 			Figure{Key: key + "_target", Label: unit + " target", Kind: Units, Value: target},
-			Figure{Key: key + "_delivered", Label: unit + " delivered", Kind: Units, Value: delivered, Note: p.share(towards, target)},
+			Figure{Key: key + "_delivered", Label: unit + " delivered", Kind: Units, Value: delivered, Note: p.share(deliveredToTarget, target)},
 			Figure{Key: key + "_value", Label: unit + " value", Kind: Money, Value: worth},
-			Figure{Key: key + "_projected", Label: unit + " projected", Kind: Units, Value: projected, Note: "at the end of the year"},
+			Figure{Key: key + "_projected", Label: unit + " projected", Kind: Units, Value: projected, Note: "by the end of the year"},
 			Figure{Key: key + "_shortfall", Label: unit + " shortfall", Kind: Units, Value: shortfall, Note: note},
 		)
 	}
 	return figures
 }
 
-// share says how much of the target is delivered, by those who have one, and of
-// the year is over.
+// share says which part of the target is delivered and which day of the year it is:
+// "48.20% of the target, day 91 of 365".
 func (p *Performance) share(delivered, target decimal.Decimal) string {
 	year := fmt.Sprintf("day %d of %d", days(p.Start, p.At)+1, days(p.Start, p.End)+1)
 	if target == 0 {
@@ -135,11 +135,10 @@ func (p *Performance) share(delivered, target decimal.Decimal) string {
 	return fmt.Sprintf("%s of the target, %s", Percent.Format(percent(int64(delivered), int64(target))), year)
 }
 
-// progressChart compares dental units with the share of the target that
-// belongs to the days gone by.
+// progressChart compares delivered units with the part of the target that is due by now.
 func progressChart(rows []Progress, name func(Progress) string, p *Performance) *Chart {
 	c := &Chart{
-		Form: Rows, Title: "Delivered against the share of the target that is due by now", Kind: Units,
+		Form: HorizontalBars, Title: "Delivered units and the part of the target that is due by now", Kind: Units,
 		Series: []Series{{Name: "Due by now"}, {Name: "Delivered"}},
 	}
 	for _, row := range rows {
@@ -148,7 +147,7 @@ func progressChart(rows []Progress, name func(Progress) string, p *Performance) 
 		}
 		label := name(row)
 		if row.Ortho {
-			label = "UOA " + label // in front: the end of long names is cut
+			label = "UOA " + label // in front, because the chart cuts the end of long labels
 		}
 		elapsed, all := p.span(row.Contract)
 		c.Add(label, ratio(int64(*row.Target), elapsed, all), int64(row.Delivered))

@@ -21,9 +21,12 @@ import (
 var daySheet = Report{
 	Name: "day-sheet", Title: "Day sheet",
 	Group: GroupDiary, Question: "The day's appointments by practitioner, with gaps, arrivals and alerts.",
-	Doc: "The diary of one day at each site, by practitioner and in order of time, with the free time inside working sessions. " +
-		"A site's practitioners are those who have a session or an appointment there on the day; an appointment outside all sessions is at the practitioner's own site. " +
-		"Cancelled appointments and those not attended are left out of the diary and counted above it. Arrived is when the patient did.",
+	Definitions: []Definition{
+		{"Diary", "One day at each site, by practitioner and time, with the free time inside working sessions. Cancelled and missed appointments are left out and counted above."},
+		{"Practitioners", "Those with a session or an appointment at the site on the day."},
+		{"Site", "Where the session takes place. An appointment outside all sessions is listed at the practitioner's own site."},
+		{"Arrived", "When the patient arrived."},
+	},
 	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: oneDay, AsAt: true, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		sheet, err := DaySheet(ctx, client, f)
@@ -34,26 +37,26 @@ var daySheet = Report{
 	},
 }
 
-// Sheet is the diary of a day.
+// Sheet is the diary of one day.
 type Sheet struct {
-	// Entries are in order of site, practitioner and time.
+	// Entries are sorted by site, practitioner and time.
 	Entries []SheetEntry
-	// Cancelled and DidNotAttend count the patients' appointments of the day
-	// that are not among the entries.
+	// Cancelled and DidNotAttend count the patients' appointments that are left out
+	// of Entries.
 	Cancelled, DidNotAttend int
 }
 
-// EntryKind is what a stretch of the diary is.
+// EntryKind is the kind of an entry.
 type EntryKind string
 
 // The kinds.
 const (
-	Visit EntryKind = "Visit" // an appointment of a patient
-	Other EntryKind = "Other" // an entry without a patient: a break, a meeting
-	Gap   EntryKind = "Free"  // time inside a session in which nothing is booked
+	Visit EntryKind = "Visit" // a patient's appointment
+	Other EntryKind = "Other" // an appointment without a patient: a break, a meeting
+	Gap   EntryKind = "Free"  // session time that is not booked
 )
 
-// SheetEntry is a stretch of the diary of one practitioner.
+// SheetEntry is an appointment or a gap in a practitioner's diary.
 type SheetEntry struct {
 	SiteID         uuid.UUID
 	Site           string
@@ -63,23 +66,23 @@ type SheetEntry struct {
 	Start, Finish  time.Time // in the practice's zone
 	Minutes        int
 
-	// Of appointments alone:
+	// For appointments:
 	AppointmentID int64
 	State         schema.AppointmentState
 	Reason, Notes string
 	Room          string
-	// Of visits alone:
+	// For visits:
 	PatientID int64
 	Patient   string     // name
-	Arrived   *time.Time // in the practice's zone; nil if the patient has not
-	Alert     string     // what to know of the patient's health, "" for nothing
+	Arrived   *time.Time // in the practice's zone; nil if the patient has not arrived
+	Alert     string     // the patient's medical alert, "" for none
 }
 
-// DaySheet is the diary of the practice's day f.To: all appointments that touch
-// it, but for those cancelled or not attended, and every gap of a minute or
-// more inside the working sessions of practitioners who can be booked (see
-// Diary for what these are). An appointment is at the site of the session in
-// which it starts, or else the practitioner's own.
+// DaySheet returns the diary of the day f.To in the practice's time zone: all
+// appointments that overlap the day, except cancelled and missed ones, and every gap of
+// a minute or more inside the working sessions of practitioners who can be booked. Diary
+// describes the working sessions. An appointment is listed at the site of the session in
+// which it starts, or else at the practitioner's own site.
 func DaySheet(ctx context.Context, client *ent.Client, f Filter) (*Sheet, error) {
 	r, err := readRota(ctx, client, f)
 	if err != nil {
@@ -100,21 +103,21 @@ func DaySheet(ctx context.Context, client *ent.Client, f Filter) (*Sheet, error)
 	if err != nil {
 		return nil, err
 	}
-	of := map[int64][]*ent.Appointment{}
+	byPractitioner := map[int64][]*ent.Appointment{}
 	for _, a := range found {
-		of[a.PractitionerID] = append(of[a.PractitionerID], a)
+		byPractitioner[a.PractitionerID] = append(byPractitioner[a.PractitionerID], a)
 	}
 	sheet := &Sheet{}
 	for _, w := range r.workers {
-		sheet.add(r, w, w.on(f.To, r.zone), of[w.id], day)
+		sheet.add(r, w, w.shiftsOn(f.To, r.zone), byPractitioner[w.id], day)
 	}
-	slices.SortStableFunc(sheet.Entries, func(a, b SheetEntry) int { // the workers are in order
+	slices.SortStableFunc(sheet.Entries, func(a, b SheetEntry) int { // keeps the order of practitioner and time
 		return cmp.Or(compareNames(a.Site, b.Site), strings.Compare(a.SiteID.String(), b.SiteID.String()))
 	})
 	return sheet, nil
 }
 
-// add puts a worker's day onto the sheet.
+// add adds a worker's day to the sheet.
 func (s *Sheet) add(r *rota, w *worker, shifts []shift, appointments []*ent.Appointment, day diary.Period) {
 	var entries []SheetEntry
 	entry := func(kind EntryKind, site uuid.UUID, p diary.Period) SheetEntry {
@@ -127,7 +130,9 @@ func (s *Sheet) add(r *rota, w *worker, shifts []shift, appointments []*ent.Appo
 	for _, a := range appointments {
 		site := w.siteAt(a.StartTime, shifts)
 		if !a.State.Blocks() {
-			s.countLost(a, r.asked(site) && !a.StartTime.Before(day.Start))
+			if r.includes(site) && !a.StartTime.Before(day.Start) {
+				s.countMissing(a)
+			}
 			continue
 		}
 		p := diary.Period{Start: a.StartTime, Finish: a.FinishTime}
@@ -155,15 +160,15 @@ func (s *Sheet) add(r *rota, w *worker, shifts []shift, appointments []*ent.Appo
 			}
 		}
 	}
-	entries = slices.DeleteFunc(entries, func(e SheetEntry) bool { return !r.asked(e.SiteID) })
+	entries = slices.DeleteFunc(entries, func(e SheetEntry) bool { return !r.includes(e.SiteID) })
 	slices.SortStableFunc(entries, func(a, b SheetEntry) int { return a.Start.Compare(b.Start) })
 	s.Entries = append(s.Entries, entries...)
 }
 
-// countLost counts an appointment that is not in the diary any more.
-func (s *Sheet) countLost(a *ent.Appointment, counts bool) {
+// countMissing counts a patient's appointment that was cancelled or missed.
+func (s *Sheet) countMissing(a *ent.Appointment) {
 	switch {
-	case !counts || a.PatientID == nil:
+	case a.PatientID == nil:
 	case a.State == schema.Cancelled:
 		s.Cancelled++
 	default:
@@ -171,7 +176,7 @@ func (s *Sheet) countLost(a *ent.Appointment, counts bool) {
 	}
 }
 
-// alert is what to know of a patient's health.
+// alert returns the patient's medical alert, or "" if there is none.
 func alert(p *ent.Patient) string {
 	switch {
 	case !p.MedicalAlert:
@@ -182,7 +187,7 @@ func alert(p *ent.Patient) string {
 	return *p.MedicalAlertText
 }
 
-// result lays the sheet out, a section for each site.
+// result lays the sheet out: one section per site.
 func (s *Sheet) result() *Result {
 	columns := []Column{
 		{Key: "site", Title: "Site", Minor: true}, {Key: "practitioner", Title: "Practitioner", Group: true},
@@ -200,7 +205,13 @@ func (s *Sheet) result() *Result {
 		}
 		section := &result.Sections[len(result.Sections)-1]
 		section.Rows = append(section.Rows, e.cells())
-		section.Chart = e.draw(section.Chart, i > 0 && s.Entries[i-1].PractitionerID == e.PractitionerID)
+		if section.Chart == nil {
+			section.Chart = newDayChart()
+		}
+		if len(section.Rows) == 1 || s.Entries[i-1].PractitionerID != e.PractitionerID {
+			section.Chart.Add(e.Practitioner, 0, 0, 0)
+		}
+		addToLastBar(section.Chart, e)
 		switch e.Kind {
 		case Visit:
 			visits++
@@ -214,7 +225,7 @@ func (s *Sheet) result() *Result {
 	if len(result.Sections) == 0 {
 		result.Sections = []Section{{
 			Key: "entries", Title: "Diary", Columns: columns,
-			Empty: "Nobody works and nothing is booked on this day. Working sessions are set for each practitioner; without any, the practice's opening hours hold.",
+			Empty: "No one works and nothing is booked on this day. Working sessions are set for each practitioner; without them, the practice's opening hours apply.",
 		}}
 	}
 	result.Summary = []Figure{
@@ -227,6 +238,7 @@ func (s *Sheet) result() *Result {
 	return result
 }
 
+// cells returns the values of the entry's row; nil leaves a cell empty.
 func (e *SheetEntry) cells() []any {
 	var patient, appointment, arrived any
 	if e.PatientID != 0 {
@@ -244,19 +256,13 @@ func (e *SheetEntry) cells() []any {
 	}
 }
 
-// draw adds an entry to the chart of its site, to the last bar or to a new one.
-func (e *SheetEntry) draw(c *Chart, same bool) *Chart {
-	if c == nil {
-		c = &Chart{Form: Parts, Title: "Booked and free", Kind: Minutes, Series: []Series{{Name: "Patients"}, {Name: "Other"}, {Name: "Free"}}}
-		same = false
-	}
-	if !same {
-		c.Labels = append(c.Labels, e.Practitioner)
-		for i := range c.Series {
-			c.Series[i].Values = append(c.Series[i].Values, 0)
-		}
-	}
-	kind := slices.Index([]EntryKind{Visit, Other, Gap}, e.Kind)
+// newDayChart returns the chart of a site: a bar for each practitioner.
+func newDayChart() *Chart {
+	return &Chart{Form: StackedHorizontalBars, Title: "Booked and free", Kind: Minutes, Series: []Series{{Name: "Patients"}, {Name: "Other"}, {Name: "Free"}}}
+}
+
+// addToLastBar adds the minutes of an entry to the last practitioner's bar.
+func addToLastBar(c *Chart, e *SheetEntry) {
+	kind := slices.Index([]EntryKind{Visit, Other, Gap}, e.Kind) // in the order of the chart's series
 	c.Series[kind].Values[len(c.Labels)-1] += int64(e.Minutes)
-	return c
 }

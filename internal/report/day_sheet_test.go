@@ -15,9 +15,9 @@ import (
 	"chairside/schema"
 )
 
-// TestDaySheetIsWhatSQLSays holds the appointments of some days against SQL,
-// and the gaps against a count of the free minutes of their sessions.
-func TestDaySheetIsWhatSQLSays(t *testing.T) {
+// TestDaySheetMatchesSQL compares the appointments of some days with a SQL query, and the
+// gaps with a count of the free minutes in the sessions.
+func TestDaySheetMatchesSQL(t *testing.T) {
 	for _, date := range []string{"2026-07-01", "2026-06-30", "2026-03-30", "2026-10-25"} {
 		t.Run(date, func(t *testing.T) {
 			each(t, func(t *testing.T, p practice) {
@@ -49,7 +49,7 @@ func TestDaySheetIsWhatSQLSays(t *testing.T) {
 					if e.Kind == report.Gap {
 						free[line(e.PractitionerID, e.SiteID)] += e.Minutes
 						if e.Minutes < 1 || e.Minutes != int(e.Finish.Sub(e.Start)/time.Minute) {
-							t.Errorf("%+v is not as long as it says", e)
+							t.Errorf("%+v: Minutes does not match its times", e)
 						}
 						continue
 					}
@@ -58,7 +58,7 @@ func TestDaySheetIsWhatSQLSays(t *testing.T) {
 						arrived = e.Arrived.Unix()
 					}
 					if (e.Kind == report.Visit) != (e.PatientID != 0) {
-						t.Errorf("%+v is of another kind", e)
+						t.Errorf("%+v: wrong kind", e)
 					}
 					got = append(got, line(e.AppointmentID, e.Site, e.PractitionerID, e.Practitioner, e.Start.Unix(), e.Finish.Unix(), e.State, e.Reason, e.Notes, e.Room, e.Patient, arrived, e.Alert))
 				}
@@ -88,36 +88,36 @@ func TestDaySheetIsWhatSQLSays(t *testing.T) {
 					t.Errorf("cancelled and not attended %s, want %s", got, lost[0])
 				}
 				if date == "2026-07-01" && (len(want) < 30 || len(gaps) < 5 || !slices.ContainsFunc(want, func(s string) bool { return !strings.HasSuffix(s, "|") })) {
-					t.Errorf("%d appointments, %d with gaps: the test shows little", len(want), len(gaps))
+					t.Errorf("%d appointments, %d with gaps: too few to test anything", len(want), len(gaps))
 				}
 			})
 		})
 	}
 }
 
-func TestDaySheetCases(t *testing.T) {
+func TestDaySheetEntries(t *testing.T) {
 	for _, c := range []struct {
 		name, date string
 		sessions   []worked
 		booked     []booked
-		left       bool
+		inactive   bool     // the practitioner can no longer be booked
 		want       []string // kind from-to, in the practice's time
 	}{
-		{"gaps around what is booked", "2026-07-06", []worked{{weekday: time.Monday, start: 540, finish: 600}, {weekday: time.Monday, start: 660, finish: 690}},
+		{"gaps around appointments", "2026-07-06", []worked{{weekday: time.Monday, start: 540, finish: 600}, {weekday: time.Monday, start: 660, finish: 690}},
 			[]booked{{from: "2026-07-06T08:10Z", to: "2026-07-06T08:20Z"}, {from: "2026-07-06T08:15Z", to: "2026-07-06T08:40Z", noPatient: true}},
 			false, []string{"Free 09:00-09:10", "Visit 09:10-09:20", "Other 09:15-09:40", "Free 09:40-10:00", "Free 11:00-11:30"}},
 		{"cancelled and missed leave gaps", "2026-07-06", []worked{{weekday: time.Monday, start: 540, finish: 600}},
 			[]booked{{from: "2026-07-06T08:00Z", to: "2026-07-06T08:20Z", state: schema.Cancelled}, {from: "2026-07-06T08:20Z", to: "2026-07-06T08:40Z", state: schema.DidNotAttend}},
 			false, []string{"Free 09:00-10:00"}},
-		{"outside sessions, and from the day before", "2026-07-06", []worked{{weekday: time.Monday, start: 0, finish: 60}},
+		{"appointments outside sessions and from the previous day", "2026-07-06", []worked{{weekday: time.Monday, start: 0, finish: 60}},
 			[]booked{{from: "2026-07-05T22:30Z", to: "2026-07-05T23:20Z"}, {from: "2026-07-06T18:00Z", to: "2026-07-06T18:30Z"}},
 			false, []string{"Visit 23:30-00:20", "Free 00:20-01:00", "Visit 19:00-19:30"}},
-		{"who cannot be booked has no gaps", "2026-07-06", []worked{{weekday: time.Monday, start: 540, finish: 600}},
+		{"inactive practitioner has no gaps", "2026-07-06", []worked{{weekday: time.Monday, start: 540, finish: 600}},
 			[]booked{{from: "2026-07-06T08:10Z", to: "2026-07-06T08:20Z"}}, true, []string{"Visit 09:10-09:20"}},
-		{"the hour that comes twice", "2026-10-25", []worked{{weekday: time.Sunday, start: 30, finish: 180}},
+		{"repeated hour in autumn", "2026-10-25", []worked{{weekday: time.Sunday, start: 30, finish: 180}},
 			[]booked{{from: "2026-10-25T00:30Z", to: "2026-10-25T01:30Z"}}, false, []string{"Free 00:30-01:30", "Visit 01:30-01:30", "Free 01:30-03:00"}},
-		{"the hour that is missing", "2026-03-29", []worked{{weekday: time.Sunday, start: 30, finish: 180}}, nil, false, []string{"Free 00:30-03:00"}},
-		{"nothing", "2026-07-07", []worked{{weekday: time.Monday, start: 540, finish: 600}}, nil, false, nil},
+		{"skipped hour in spring", "2026-03-29", []worked{{weekday: time.Sunday, start: 30, finish: 180}}, nil, false, []string{"Free 00:30-03:00"}},
+		{"day off", "2026-07-07", []worked{{weekday: time.Monday, start: 540, finish: 600}}, nil, false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, func(t *testing.T, p practice) {
@@ -128,7 +128,7 @@ func TestDaySheetCases(t *testing.T) {
 				}
 				by := p.hire(t, at, schema.RoleDentist, sessions...)
 				p.book(t, by, c.booked...)
-				if c.left {
+				if c.inactive {
 					p.dismiss(t, by)
 				}
 				var got []string
@@ -143,9 +143,9 @@ func TestDaySheetCases(t *testing.T) {
 	}
 }
 
-// TestDaySheetIsWhereSomebodyWorks holds that a day at another site is on that
-// site's sheet, which is also all that a caller of the site sees.
-func TestDaySheetIsWhereSomebodyWorks(t *testing.T) {
+// TestDaySheetListsSessionsAtTheirSite: a practitioner's session at another site is listed
+// at that site, and a caller confined to a site sees only its entries.
+func TestDaySheetListsSessionsAtTheirSite(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		high, river := p.site(t, "High Street Dental"), p.site(t, "Riverside Dental")
 		by := p.hire(t, high.ID, schema.RoleDentist, worked{river.ID, time.Monday, 540, 600}, worked{high.ID, time.Monday, 660, 720})
@@ -171,10 +171,10 @@ func TestDaySheetIsWhereSomebodyWorks(t *testing.T) {
 			}
 		}
 		if got := times(p.limited(high), f); !slices.Equal(got, atHigh) {
-			t.Errorf("for a caller of the own site: %q", got)
+			t.Errorf("for a caller of the practitioner's own site: %q", got)
 		}
 		if got := times(p.limited(river), f); len(got) != 0 {
-			t.Errorf("for a caller of the other site, who cannot see the practitioner: %q", got)
+			t.Errorf("for a caller of the other site, who must not see the practitioner: %q", got)
 		}
 		for _, e := range read(t, p.limited(river), report.DaySheet, f).Entries {
 			if e.SiteID != river.ID {
@@ -187,13 +187,13 @@ func TestDaySheetIsWhereSomebodyWorks(t *testing.T) {
 		}
 		for _, e := range second.Entries {
 			if strings.Contains(line(times(p, f)), e.Practitioner) || e.Site == high.Name {
-				t.Errorf("%+v is of the other practice", e)
+				t.Errorf("%+v belongs to the other practice", e)
 			}
 		}
 	})
 }
 
-func TestDaySheetAlerts(t *testing.T) {
+func TestDaySheetShowsMedicalAlerts(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		by := p.hire(t, p.site(t, "High Street Dental").ID, schema.RoleDentist, worked{p.site(t, "High Street Dental").ID, time.Tuesday, 0, 60})
 		ids := p.Ent.Patient.Query().Order(patient.ByID()).Limit(3).IDsX(p.ctx)
@@ -229,9 +229,8 @@ func TestDaySheetAlerts(t *testing.T) {
 	})
 }
 
-// TestDaySheetIsOneTable holds that the sites' sections are one table for
-// programs.
-func TestDaySheetIsOneTable(t *testing.T) {
+// TestDaySheetExportsOneTable: the sections of all sites form one table in CSV and JSON.
+func TestDaySheetExportsOneTable(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		a := p.ask(t, "day-sheet", report.Filter{To: today})
 		rows := 0

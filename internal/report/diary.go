@@ -18,13 +18,16 @@ import (
 var diaryReport = Report{
 	Name: "diary", Title: "Diary use",
 	Group: GroupDiary, Question: "How much working time is booked, and how much was lost to cancellations and missed appointments.",
-	Doc: "How much of the working time was booked, by practitioner, site and month. " +
-		"Session minutes are the practitioner's weekly working sessions (the practice's opening hours where there are none) on each day of the period, as long as they really last when the clocks change. " +
-		"Booked is what appointments cover of them, patients' or not, except those cancelled or not attended; time booked twice counts once. Free is the rest. " +
-		"Somebody who can no longer be booked has sessions only in months in which something was booked. " +
-		"Cancellations and patients who did not attend count where the appointment was to start. Short notice is less than 24 hours before. " +
-		"The did-not-attend rate is of all patients' appointments that were not cancelled. " +
-		"Lost is the length of the appointments that were cancelled at short notice or not attended, whether or not the time was filled again.",
+	Definitions: []Definition{
+		{"Session", "The practitioner's weekly working sessions on each day of the period, or the practice's opening hours for practitioners without sessions. A session during a clock change is as long as it really lasts. Practitioners who can no longer be booked count only in months in which they have bookings."},
+		{"Booked", "Session time covered by appointments, with or without a patient, excluding cancelled and missed ones. Double-booked time counts once."},
+		{"Free", "Session time that is not booked."},
+		{"Used", "Booked time as a share of session time."},
+		{"Cancelled, did not attend", "Patients' appointments, counted in the month in which they were to start."},
+		{"Short notice", "Cancelled less than 24 hours before the start, or later."},
+		{"DNA rate", "Missed appointments as a share of all patients' appointments that were not cancelled."},
+		{"Lost", "The length of appointments cancelled at short notice or missed, even if the time was filled again."},
+	},
 	Reads: scope.Set{"appointment:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Diary(ctx, client, f)
@@ -35,7 +38,7 @@ var diaryReport = Report{
 	},
 }
 
-// DiaryRow is a month of one practitioner at one site.
+// DiaryRow is one month of a practitioner at one site.
 type DiaryRow struct {
 	PractitionerID int64
 	Practitioner   string
@@ -43,36 +46,37 @@ type DiaryRow struct {
 	Site           string
 	Month          civil.Date // its first day
 
-	Session int // minutes of working sessions
-	Booked  int // of them, minutes that appointments cover
-	Free    int // of them, the rest
-	Outside int // minutes booked outside sessions
+	// In minutes.
+	Session int // working sessions; Booked + Free
+	Booked  int // session time covered by appointments
+	Free    int // session time that is not booked
+	Outside int // time booked outside sessions
+	Lost    int // appointments counted in ShortNotice or DidNotAttend
 
-	Due          int // patients' appointments that were not cancelled
-	Cancelled    int // patients' appointments that were
-	ShortNotice  int // of them, those cancelled less than 24 hours before the start, or after it
-	DidNotAttend int // of those due, those that the patient did not attend
-	Lost         int // minutes of those cancelled at short notice or not attended
+	// Numbers of patients' appointments.
+	Due          int // not cancelled
+	DidNotAttend int // those of Due that the patient missed
+	Cancelled    int
+	ShortNotice  int // those of Cancelled that were cancelled less than 24 hours before the start, or later
 }
 
 // Diary returns how the working time of the period was used, in order of
 // practitioner, site and month.
 //
-// Session minutes are those of the practitioner's working sessions at the site
-// of the session, on each day of the period in the practice's zone: a session
-// that spans a change of the clocks is an hour shorter or longer. A practitioner
-// without sessions has the practice's opening hours, at the practitioner's own
-// site. An inactive practitioner has no sessions in months without bookings.
+// Session time is the practitioner's working sessions on each day of the period in the
+// practice's time zone, at the site of the session. A session that spans a clock change
+// is an hour shorter or longer. A practitioner without sessions has the practice's
+// opening hours, at the practitioner's own site. An inactive practitioner has no
+// sessions in months without bookings.
 //
-// Booked is the union of the practitioner's appointments that are neither
-// cancelled nor not attended, cut to the sessions, breaks included. Time
-// outside every session is Outside, at the practitioner's own site. Session is
-// the sum of Booked and Free.
+// Booked time is the part of the sessions that appointments cover, including entries
+// without a patient, such as breaks, but neither cancelled nor missed appointments.
+// Booked time outside all sessions is Outside, at the practitioner's own site.
 //
-// Appointments are counted if they have a patient and start in the month, at the
-// site of the session in which they start, or else at the practitioner's own.
+// Appointments are counted if they have a patient and start in the month. They count at
+// the site of the session in which they start, or else at the practitioner's own site.
 //
-// It holds one month of appointments in memory at a time.
+// Diary holds one month of appointments in memory at a time.
 func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error) {
 	r, err := readRota(ctx, client, f)
 	if err != nil {
@@ -93,7 +97,7 @@ func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error
 			return nil, err
 		}
 		for _, w := range r.workers {
-			rows = append(rows, r.use(w, month, booked[w.id])...)
+			rows = append(rows, r.diaryRows(w, month, booked[w.id])...)
 		}
 	}
 	slices.SortFunc(rows, func(a, b DiaryRow) int {
@@ -105,9 +109,9 @@ func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error
 	return rows, nil
 }
 
-// use returns how a worker's time in a month was used: a row for each site where the
-// worker has sessions or appointments.
-func (r *rota) use(w *worker, window diary.Period, bookings []booking) []DiaryRow {
+// diaryRows returns how a worker's time in a month was used: a row for each site where
+// the worker has sessions or appointments.
+func (r *rota) diaryRows(w *worker, window diary.Period, bookings []booking) []DiaryRow {
 	var busy []diary.Period
 	for _, b := range bookings {
 		if b.kind.blocks() {
@@ -117,42 +121,42 @@ func (r *rota) use(w *worker, window diary.Period, bookings []booking) []DiaryRo
 	var shifts []shift
 	if w.active || len(busy) > 0 {
 		for day := civil.Of(window.Start.In(r.zone)); day.In(r.zone).Before(window.Finish); day = day.AddDays(1) {
-			shifts = append(shifts, w.on(day, r.zone)...)
+			shifts = append(shifts, w.shiftsOn(day, r.zone)...)
 		}
 	}
-	places := w.places()
-	rows := make([]DiaryRow, len(places))
-	at := make(map[uuid.UUID]*DiaryRow, len(places))
+	sites := w.sites()
+	rows := make([]DiaryRow, len(sites))
+	at := make(map[uuid.UUID]*DiaryRow, len(sites))
 	var work []diary.Period // at all sites
-	for i, place := range places {
+	for i, site := range sites {
 		var open []diary.Period
 		for _, s := range shifts {
-			if s.site == place {
+			if s.site == site {
 				open = append(open, s.Period)
 			}
 		}
 		work = append(work, open...)
 		row := &rows[i]
 		*row = DiaryRow{
-			PractitionerID: w.id, Practitioner: w.name, SiteID: place, Site: r.sites[place], Month: monthStart(civil.Of(window.Start.In(r.zone))),
+			PractitionerID: w.id, Practitioner: w.name, SiteID: site, Site: r.sites[site], Month: monthStart(civil.Of(window.Start.In(r.zone))),
 			Session: wholeMinutes(diary.Length(open)), Booked: wholeMinutes(diary.Covered(open, busy)),
 		}
 		row.Free = row.Session - row.Booked
-		at[place] = row
+		at[site] = row
 	}
 	inMonth := diary.Covered([]diary.Period{window}, busy)
 	at[w.site].Outside = wholeMinutes(inMonth - diary.Covered(work, busy))
 	for _, b := range bookings {
-		if !b.Start.Before(window.Start) { // else it counts in the month before
+		if !b.Start.Before(window.Start) { // earlier starts count in the previous month
 			at[w.siteAt(b.Start, shifts)].count(b)
 		}
 	}
 	return slices.DeleteFunc(rows, func(row DiaryRow) bool {
-		return !r.asked(row.SiteID) || row.Session+row.Outside+row.Due+row.Cancelled == 0
+		return !r.includes(row.SiteID) || row.Session+row.Outside+row.Due+row.Cancelled == 0
 	})
 }
 
-// count adds an appointment that starts in the month.
+// count adds an appointment to the counters. It starts in the month of the row.
 func (row *DiaryRow) count(b booking) {
 	switch b.kind {
 	case due:
@@ -170,8 +174,7 @@ func (row *DiaryRow) count(b booking) {
 	}
 }
 
-// shortNotice is how long before an appointment practices want to know that the
-// patient is not coming.
+// shortNotice is the notice that practices expect. A later cancellation is at short notice.
 const shortNotice = 24 * time.Hour
 
 func wholeMinutes(d time.Duration) int { return int(d / time.Minute) }

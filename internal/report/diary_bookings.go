@@ -16,33 +16,33 @@ import (
 	"chairside/schema"
 )
 
-// booking is what the diary report needs of an appointment.
+// booking is the part of an appointment that the diary report needs.
 type booking struct {
 	diary.Period
 	kind bookingKind
 }
 
-// bookingKind is what became of an appointment.
+// bookingKind is the outcome of an appointment.
 type bookingKind byte
 
-// The kinds, as they stand in the column of packed.
+// The kinds, as encoded in the column that packed reads.
 const (
 	blocked       bookingKind = '0' + iota // an entry without a patient
-	due                                    // of a patient, neither cancelled nor missed
-	missed                                 // the patient did not attend
-	cancelled                              // of a patient
-	cancelledLate                          // of a patient, at short notice
+	due                                    // a patient's, neither cancelled nor missed
+	missed                                 // a patient's, who did not attend
+	cancelled                              // a patient's, in time
+	cancelledLate                          // a patient's, at short notice
 )
 
-// blocks reports whether the time is taken.
+// blocks reports whether the booking occupies its time.
 func (k bookingKind) blocks() bool { return k == blocked || k == due }
 
-// readBookings reads what of some practitioners' falls into a period, in which
-// a booking may lie in part. The index of their diaries answers it without the
-// table; naming them all lets it skip the days of each that are not asked for.
-func readBookings(ctx context.Context, client *ent.Client, of []*worker, in diary.Period) (map[int64]packed, error) {
-	ids := make([]int64, len(of))
-	for i, w := range of {
+// readBookings reads the workers' bookings that overlap a period, by practitioner ID.
+// PostgreSQL answers the query from the diary index alone. Listing the practitioners
+// lets it seek to the period in each diary instead of scanning the whole index.
+func readBookings(ctx context.Context, client *ent.Client, workers []*worker, in diary.Period) (map[int64]packed, error) {
+	ids := make([]int64, len(workers))
+	for i, w := range workers {
 		ids[i] = w.id
 	}
 	start, finish := in.Start.UTC(), in.Finish.UTC()
@@ -65,15 +65,15 @@ func readBookings(ctx context.Context, client *ent.Client, of []*worker, in diar
 	return found, nil
 }
 
-// packed are the bookings of a practitioner as they come from the database.
+// packed holds the bookings of a practitioner, which the database sends as one text.
 //
-// A year of a large practice is half a million appointments. Reading a row for
-// each takes 1.4 s, most of it in the driver and in Ent's reflection; one text
-// for each practitioner, which Ent has no word for, takes 0.5 s.
+// A large practice has half a million appointments a year. Reading one row for each
+// takes 1.4 s, most of it in the driver and in Ent's reflection; reading one text for
+// each practitioner takes 0.5 s. Ent has no aggregate for that.
 type packed []booking
 
-// pack is an aggregate of the column that packed reads: "START FINISH KIND"
-// for each appointment, with commas between, the times in milliseconds since 1970.
+// pack is the SQL aggregate that packed reads: "START FINISH KIND" for each appointment,
+// separated by commas. Times are milliseconds since 1970.
 func pack(s *sql.Selector) string {
 	join := "group_concat(%s, ',')"
 	millis := func(column string) string { return s.C(column) + " / 1000" } // stored as microseconds
@@ -93,7 +93,7 @@ func pack(s *sql.Selector) string {
 	return sql.As(fmt.Sprintf(join, one), "packed")
 }
 
-// Scan reads the column.
+// Scan parses the text that pack makes.
 func (p *packed) Scan(src any) error {
 	var text []byte
 	switch v := src.(type) {
@@ -102,7 +102,7 @@ func (p *packed) Scan(src any) error {
 	case []byte:
 		text = v
 	default:
-		return fmt.Errorf("report: bookings are %T", src)
+		return fmt.Errorf("report: cannot read bookings from a %T", src)
 	}
 	*p = make(packed, 0, bytes.Count(text, []byte{','})+1)
 	for len(text) > 0 {
@@ -112,11 +112,11 @@ func (p *packed) Scan(src any) error {
 		finish, kind, _ := bytes.Cut(rest, []byte{' '})
 		from, err := strconv.ParseInt(string(start), 10, 64)
 		if err != nil {
-			return fmt.Errorf("report: the start of a booking: %w", err)
+			return fmt.Errorf("report: start of a booking: %w", err)
 		}
 		to, err := strconv.ParseInt(string(finish), 10, 64)
 		if err != nil || len(kind) != 1 {
-			return fmt.Errorf("report: the end and kind of a booking are %q", rest)
+			return fmt.Errorf("report: invalid end and kind of a booking: %q", rest)
 		}
 		*p = append(*p, booking{diary.Period{Start: time.UnixMilli(from).UTC(), Finish: time.UnixMilli(to).UTC()}, bookingKind(kind[0])})
 	}

@@ -5,27 +5,27 @@ import (
 	"chairside/internal/decimal"
 )
 
-// diaryUse adds up rows of the diary report.
-type diaryUse struct {
+// diaryTotals adds up rows of the diary report.
+type diaryTotals struct {
 	name string
 	DiaryRow
 }
 
-func (u *diaryUse) add(row *DiaryRow) {
-	u.Session += row.Session
-	u.Booked += row.Booked
-	u.Free += row.Free
-	u.Outside += row.Outside
-	u.Due += row.Due
-	u.Cancelled += row.Cancelled
-	u.ShortNotice += row.ShortNotice
-	u.DidNotAttend += row.DidNotAttend
-	u.Lost += row.Lost
+func (d *diaryTotals) add(row *DiaryRow) {
+	d.Session += row.Session
+	d.Booked += row.Booked
+	d.Free += row.Free
+	d.Outside += row.Outside
+	d.Due += row.Due
+	d.Cancelled += row.Cancelled
+	d.ShortNotice += row.ShortNotice
+	d.DidNotAttend += row.DidNotAttend
+	d.Lost += row.Lost
 }
 
-// diaryColumns are what both tables have after their first columns. Free time is
-// spare, for it follows from the columns beside it. No rate or loss is without
-// the numbers it is made of.
+// diaryColumns are the columns that both tables share. Free time and cancellations are
+// hidden first where space is short: the remaining columns still show the numbers that
+// each rate is calculated from.
 var diaryColumns = []Column{
 	{Key: "session_minutes", Title: "Session", Kind: Minutes},
 	{Key: "booked_minutes", Title: "Booked", Kind: Minutes},
@@ -40,7 +40,7 @@ var diaryColumns = []Column{
 	{Key: "lost_minutes", Title: "Lost", Kind: Minutes},
 }
 
-// cells are the values of diaryColumns.
+// cells returns the values of diaryColumns.
 func (row *DiaryRow) cells() []any {
 	return []any{
 		row.Session, row.Booked, row.Free, percent(int64(row.Booked), int64(row.Session)), row.Outside,
@@ -48,19 +48,19 @@ func (row *DiaryRow) cells() []any {
 	}
 }
 
-// diaryResult lays the report out: each month in the table, the months of all
-// together in its chart, and how well everybody is booked beneath.
+// diaryResult lays the report out: a table by practitioner, site and month with a chart
+// of all practitioners by month, and below it the totals of each practitioner.
 func diaryResult(rows []DiaryRow, f Filter) *Result {
-	const empty = "Nobody has working sessions or appointments in this period. Working sessions are set for each practitioner; without any, the practice's opening hours hold."
+	const empty = "There are no working sessions or appointments in this period. Working sessions are set for each practitioner; without them, the practice's opening hours apply."
 	main := Section{
 		Key: "months", Title: "By practitioner, site and month", Empty: empty,
 		Columns: append([]Column{{Key: "practitioner", Title: "Practitioner", Group: true}, {Key: "site", Title: "Site"}, {Key: "month", Title: "Month", Kind: Month}}, diaryColumns...),
 	}
-	var all diaryUse
-	var people []*diaryUse
-	months, inMonth := months(f), map[civil.Date]*diaryUse{}
+	var all diaryTotals
+	var people []*diaryTotals
+	months, inMonth := months(f), map[civil.Date]*diaryTotals{}
 	for _, m := range months {
-		inMonth[m] = &diaryUse{}
+		inMonth[m] = &diaryTotals{}
 	}
 	for i := range rows {
 		row := &rows[i]
@@ -68,35 +68,35 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 		all.add(row)
 		inMonth[row.Month].add(row)
 		if n := len(people); n == 0 || people[n-1].PractitionerID != row.PractitionerID {
-			people = append(people, &diaryUse{name: row.Practitioner, DiaryRow: DiaryRow{PractitionerID: row.PractitionerID}})
+			people = append(people, &diaryTotals{name: row.Practitioner, DiaryRow: DiaryRow{PractitionerID: row.PractitionerID}})
 		}
 		people[len(people)-1].add(row)
 	}
 	if len(rows) == 0 {
 		return &Result{Sections: []Section{main}}
 	}
-	sum, note := "All practitioners", "The whole period, all sites together."
+	sum, note := "All practitioners", "Whole period, all sites."
 	if f.PractitionerID != nil {
 		sum = "All"
 	}
 	if f.SiteID != nil {
-		note = "The whole period."
+		note = "Whole period."
 	}
 	main.Total = append([]any{sum, nil, nil}, all.cells()...)
-	main.Chart = &Chart{Form: Stacked, Title: "Session time by month", Kind: Minutes, Series: []Series{{Name: "Booked"}, {Name: "Free"}}}
+	main.Chart = &Chart{Form: StackedVerticalBars, Title: "Session time by month", Kind: Minutes, Series: []Series{{Name: "Booked"}, {Name: "Free"}}}
 	for _, m := range months {
 		main.Chart.Add(Month.Format(m), int64(inMonth[m].Booked), int64(inMonth[m].Free))
 	}
 
-	whole := Section{
+	byPractitioner := Section{
 		Key: "practitioners", Title: "By practitioner", Note: note,
 		Columns: append([]Column{{Key: "practitioner", Title: "Practitioner"}}, diaryColumns...),
-		Chart:   &Chart{Form: Rows, Title: "How much of the session time is booked", Kind: Percent, Series: []Series{{Name: "Used"}}},
+		Chart:   &Chart{Form: HorizontalBars, Title: "Booked share of session time", Kind: Percent, Series: []Series{{Name: "Used"}}},
 	}
 	for _, p := range people {
-		whole.Rows = append(whole.Rows, append([]any{p.name}, p.cells()...))
+		byPractitioner.Rows = append(byPractitioner.Rows, append([]any{p.name}, p.cells()...))
 		if used, ok := percent(int64(p.Booked), int64(p.Session)).(decimal.Decimal); ok {
-			whole.Chart.Add(p.name, int64(used))
+			byPractitioner.Chart.Add(p.name, int64(used))
 		}
 	}
 	return &Result{
@@ -107,6 +107,6 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 			{Key: "short_notice_cancellations", Label: "Cancelled at short notice", Kind: Count, Value: all.ShortNotice},
 			{Key: "lost_minutes", Label: "Time lost", Kind: Minutes, Value: all.Lost},
 		},
-		Sections: []Section{main, whole},
+		Sections: []Section{main, byPractitioner},
 	}
 }

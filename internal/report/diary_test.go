@@ -13,9 +13,8 @@ import (
 	"chairside/schema"
 )
 
-// workingHours are everybody's weekly hours in minutes, in SQL; those of
-// practitioners without sessions are what the seed sets the practice's opening
-// hours to.
+// workingHours is SQL for all practitioners' weekly hours, in minutes after midnight. The
+// hours of practitioners without sessions are the opening hours of the seeded practice.
 const workingHours = `
 	SELECT w.practitioner_id, w.site_id, w.weekday, w.start_minute, w.finish_minute
 	FROM working_sessions w WHERE w.practice_id = {demo}
@@ -28,9 +27,9 @@ const workingHours = `
 		UNION ALL SELECT 6, 540, 780) o
 	WHERE p.practice_id = {demo} AND NOT EXISTS (SELECT 1 FROM working_sessions w WHERE w.practitioner_id = p.id)`
 
-// TestDiaryMinutes counts the minutes one by one: which of them lie in a
-// session, and in which of these the practitioner is booked.
-func TestDiaryMinutes(t *testing.T) {
+// TestDiaryMinutesMatchSQL compares the report with SQL that counts, minute by minute, when
+// each practitioner is in a session and when booked.
+func TestDiaryMinutesMatchSQL(t *testing.T) {
 	for _, c := range []struct{ name, from, to, start, end string }{
 		{"over the end of a month", "2026-06-24", "2026-07-04", "2026-06-23 23:00", "2026-07-04 23:00"},
 		{"over the spring change", "2026-03-26", "2026-04-01", "2026-03-26 00:00", "2026-04-01 23:00"},
@@ -87,9 +86,9 @@ func TestDiaryMinutes(t *testing.T) {
 	}
 }
 
-// TestDiaryNumbers holds the numbers of appointments against SQL that counts
-// the appointments of a whole year.
-func TestDiaryNumbers(t *testing.T) {
+// TestDiaryCountsMatchSQL compares the numbers of appointments with SQL that counts the
+// appointments of a whole year.
+func TestDiaryCountsMatchSQL(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		want := facts(t, p, `
 			WITH hours AS (`+workingHours+`
@@ -120,30 +119,30 @@ func TestDiaryNumbers(t *testing.T) {
 	})
 }
 
-func TestDiaryCases(t *testing.T) {
+func TestDiaryRows(t *testing.T) {
 	const mon, tue = time.Monday, time.Tuesday
 	for _, c := range []struct {
 		name     string
-		sessions []worked // of the sites 0, High Street, and 1, Riverside
+		sessions []worked // at High Street, or at Riverside if site is uuid.Max
 		booked   []booked
-		left     bool
+		inactive bool // the practitioner can no longer be booked
 		from, to string
 		want     []string // month|site|session|booked|free|outside|due|cancelled|short notice|did not attend|lost
 	}{
-		{"spring change: an hour is missing", []worked{{weekday: time.Sunday, start: 30, finish: 240}}, nil, false, "2026-03-29", "2026-03-29", []string{
+		{"spring: an hour is skipped", []worked{{weekday: time.Sunday, start: 30, finish: 240}}, nil, false, "2026-03-29", "2026-03-29", []string{
 			"2026-03|High Street Dental|150|0|150|0|0|0|0|0|0"}},
-		{"autumn change: an hour comes twice", []worked{{weekday: time.Sunday, start: 30, finish: 240}}, []booked{{from: "2026-10-25T00:00Z", to: "2026-10-25T02:00Z"}}, false, "2026-10-25", "2026-10-25", []string{
+		{"autumn: an hour is repeated", []worked{{weekday: time.Sunday, start: 30, finish: 240}}, []booked{{from: "2026-10-25T00:00Z", to: "2026-10-25T02:00Z"}}, false, "2026-10-25", "2026-10-25", []string{
 			"2026-10|High Street Dental|270|120|150|0|1|0|0|0|0"}},
 		{"over midnight at the end of a month", []worked{{weekday: tue, start: 1380, finish: 1440}, {weekday: time.Wednesday, start: 0, finish: 60}},
 			[]booked{{from: "2026-06-30T22:30Z", to: "2026-06-30T23:30Z"}}, false, "2026-06-30", "2026-07-01", []string{
 				"2026-06|High Street Dental|60|30|30|0|1|0|0|0|0", "2026-07|High Street Dental|60|30|30|0|0|0|0|0|0"}},
-		{"what began before the period", []worked{{weekday: time.Wednesday, start: 0, finish: 60}}, []booked{{from: "2026-06-30T22:30Z", to: "2026-06-30T23:30Z"}}, false, "2026-07-01", "2026-07-01", []string{
+		{"appointment that started before the period", []worked{{weekday: time.Wednesday, start: 0, finish: 60}}, []booked{{from: "2026-06-30T22:30Z", to: "2026-06-30T23:30Z"}}, false, "2026-07-01", "2026-07-01", []string{
 			"2026-07|High Street Dental|60|30|30|0|0|0|0|0|0"}},
-		{"booked twice, and outside", []worked{{weekday: mon, start: 540, finish: 600}},
+		{"double-booked, and outside sessions", []worked{{weekday: mon, start: 540, finish: 600}},
 			[]booked{{from: "2026-07-06T08:00Z", to: "2026-07-06T08:30Z"}, {from: "2026-07-06T08:15Z", to: "2026-07-06T08:40Z", noPatient: true}, {from: "2026-07-06T08:50Z", to: "2026-07-06T09:20Z"}, {from: "2026-07-06T09:10Z", to: "2026-07-06T09:30Z"}}, false,
 			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|60|50|10|30|3|0|0|0|0"}},
 		{"cancelled and missed", []worked{{weekday: mon, start: 540, finish: 600}}, []booked{
-			{from: "2026-07-06T08:00Z", to: "2026-07-06T08:30Z", state: schema.Cancelled, cancelled: "2026-07-05T08:00Z"}, // 24 hours before are in time
+			{from: "2026-07-06T08:00Z", to: "2026-07-06T08:30Z", state: schema.Cancelled, cancelled: "2026-07-05T08:00Z"}, // exactly 24 hours before: not short notice
 			{from: "2026-07-06T08:00Z", to: "2026-07-06T08:20Z", state: schema.Cancelled, cancelled: "2026-07-05T08:01Z"},
 			{from: "2026-07-06T08:00Z", to: "2026-07-06T08:10Z", state: schema.Cancelled, cancelled: "2026-07-06T09:00Z"},
 			{from: "2026-07-06T08:00Z", to: "2026-07-06T08:10Z", state: schema.Cancelled, cancelled: "2026-07-06T09:00Z", noPatient: true},
@@ -153,10 +152,10 @@ func TestDiaryCases(t *testing.T) {
 		{"two sites", []worked{{weekday: mon, start: 540, finish: 600}, {site: uuid.Max, weekday: mon, start: 660, finish: 720}},
 			[]booked{{from: "2026-07-06T08:45Z", to: "2026-07-06T10:15Z"}, {from: "2026-07-06T10:30Z", to: "2026-07-06T10:50Z"}, {from: "2026-07-06T12:00Z", to: "2026-07-06T12:10Z"}}, false,
 			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|60|15|45|70|2|0|0|0|0", "2026-07|Riverside Dental|60|35|25|0|1|0|0|0|0"}},
-		{"who has left has sessions while there are bookings", []worked{{weekday: mon, start: 540, finish: 600}}, []booked{{from: "2026-06-29T08:00Z", to: "2026-06-29T08:15Z"}}, true,
+		{"inactive practitioner has sessions in months with bookings", []worked{{weekday: mon, start: 540, finish: 600}}, []booked{{from: "2026-06-29T08:00Z", to: "2026-06-29T08:15Z"}}, true,
 			"2026-06-01", "2026-07-31", []string{"2026-06|High Street Dental|300|15|285|0|1|0|0|0|0"}},
 		{"opening hours", nil, []booked{{from: "2026-07-04T12:00Z", to: "2026-07-04T13:00Z"}}, false, "2026-07-03", "2026-07-05", []string{"2026-07|High Street Dental|780|0|780|60|1|0|0|0|0"}},
-		{"nothing", []worked{{weekday: mon, start: 540, finish: 600}}, nil, false, "2026-07-07", "2026-07-12", nil},
+		{"no session in the period", []worked{{weekday: mon, start: 540, finish: 600}}, nil, false, "2026-07-07", "2026-07-12", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			each(t, func(t *testing.T, p practice) {
@@ -171,7 +170,7 @@ func TestDiaryCases(t *testing.T) {
 				}
 				by := p.hire(t, high, schema.RoleDentist, sessions...)
 				p.book(t, by, c.booked...)
-				if c.left {
+				if c.inactive {
 					p.dismiss(t, by)
 				}
 				f := period(c.from, c.to)
@@ -188,9 +187,9 @@ func TestDiaryCases(t *testing.T) {
 	}
 }
 
-// TestDiaryAddsUp books at random in random sessions around a change of the
-// clocks, and holds the report against a count of minutes.
-func TestDiaryAddsUp(t *testing.T) {
+// TestDiaryMatchesMinuteCount makes random bookings and sessions around a clock change, and
+// compares the report with a count of minutes.
+func TestDiaryMatchesMinuteCount(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		high := p.site(t, "High Street Dental").ID
 		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
@@ -234,9 +233,9 @@ func TestDiaryAddsUp(t *testing.T) {
 	})
 }
 
-// countMinutes goes through a period minute by minute. Of an hour that the
-// clocks repeat, all is worked from the first time they show the start to the
-// second time they show the end.
+// countMinutes counts the minutes of a period one by one. A session that touches an hour
+// repeated by a clock change lasts from the first occurrence of its start to the second
+// occurrence of its end.
 func countMinutes(t *testing.T, sessions []worked, all []booked, f report.Filter) (session, taken, outside int) {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/London")
@@ -274,7 +273,7 @@ func countMinutes(t *testing.T, sessions []worked, all []booked, f report.Filter
 	return session, taken, outside
 }
 
-func TestDiaryIsOfTheCallersSite(t *testing.T) {
+func TestDiaryIsConfinedToCallersSite(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		river := p.site(t, "Riverside Dental").ID
 		f := period("2026-05-01", "2026-06-30")
@@ -285,27 +284,27 @@ func TestDiaryIsOfTheCallersSite(t *testing.T) {
 		}
 		for _, row := range limited {
 			if row.SiteID != river || !slices.Contains(all, row) {
-				t.Errorf("%+v is none of the site's rows", row)
+				t.Errorf("%+v does not belong to the site", row)
 			}
 		}
 		f.SiteID = &river
 		asked := read(t, p, report.Diary, f)
-		guests := 0 // who work there and belong elsewhere: the limited caller may not see them
+		visitors := 0 // practitioners of another site, whom the confined caller must not see
 		for _, row := range asked {
 			if row.SiteID != river {
-				t.Errorf("%+v is of another site", row)
+				t.Errorf("%+v belongs to another site", row)
 			}
 			if !slices.Contains(limited, row) {
-				guests++
+				visitors++
 			}
 		}
-		if len(asked) != len(limited)+guests || guests == 0 {
-			t.Errorf("%d rows for the site, %d of them guests', and %d for its caller", len(asked), guests, len(limited))
+		if len(asked) != len(limited)+visitors || visitors == 0 {
+			t.Errorf("%d rows for the site, %d of them of visiting practitioners, and %d for its caller", len(asked), visitors, len(limited))
 		}
 	})
 }
 
-func TestDiaryKnowsNoOtherPractice(t *testing.T) {
+func TestDiaryExcludesOtherPractices(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		f := period("2026-06-01", "2026-06-30")
 		ours, theirs := read(t, p, report.Diary, f), read(t, p.as(t, "second"), report.Diary, f)
@@ -315,7 +314,7 @@ func TestDiaryKnowsNoOtherPractice(t *testing.T) {
 		}
 		for _, row := range theirs {
 			if seen[row.PractitionerID] {
-				t.Errorf("%+v is of both practices", row)
+				t.Errorf("%+v belongs to both practices", row)
 			}
 		}
 		if len(theirs) != 3 {
@@ -324,7 +323,7 @@ func TestDiaryKnowsNoOtherPractice(t *testing.T) {
 	})
 }
 
-func TestDiaryHoldsLongPeriods(t *testing.T) {
+func TestDiaryOfLongPeriodEqualsItsMonths(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		f := period("2024-03-15", "2026-12-20")
 		whole := read(t, p, report.Diary, f)

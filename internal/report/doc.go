@@ -10,32 +10,33 @@
 //	html, err := render.Fragment(answer, 500)                // for a page of package web
 //
 // ctx carries the caller (package principal): every query is confined to the caller's
-// practice, and to the caller's site where there is one. Days are the practice's own.
-// Nothing here knows HTTP or HTML, and nothing writes.
+// practice, and to the caller's site if the caller has one. Days are calendar days in
+// the practice's time zone. The package knows neither HTTP nor HTML, and never writes.
 //
 // # From question to page
 //
-//	report.go     the list of reports; what a report and its result are
+//	report.go     the list of reports; the types Report, Result and Section
 //	   ▼
-//	answer.go     Ask: checks the filter, runs the report, adds the names
-//	   │   filter.go, period.go   what the question may be limited to, and its usual period
+//	answer.go     Ask: checks the filter, runs the report, looks up the names in its heading
+//	   │   filter.go, period.go   how a report is narrowed, and its default period
 //	   ▼
-//	income.go, …  one report each: a function that returns typed rows, what it counts, in the
-//	   │          words that people read beneath it, and the Sections that show the rows; a
-//	   │          file _layout.go beside it where the sections take room
-//	   │   query.go, rota.go, claim_date.go   what several reports query
-//	   │   progress.go                        how far a report is that works in steps
-//	   │   value.go, chart.go                 the kinds of values, the data of a chart
+//	income.go, …  one file per report: a function that returns typed rows, the definitions of
+//	   │          its terms, and the Sections that show the rows. Long layouts are in a
+//	   │          file of their own (income_layout.go).
+//	   │   query.go, rota.go, claim_date.go   queries that several reports share
+//	   │   progress.go                        progress of reports that run in steps
+//	   │   value.go, chart.go                 kinds of values, data of a chart
 //	   ▼
 //	Answer ──▶ package render: terminal, CSV, JSON, HTML, charts
 //
-// The functions of the reports (Income, AgedDebt, …) are for programs that want
-// numbers rather than pages. They use the generated client: predicates,
+// The function of each report (Income, AgedDebt, …) is for programs that want
+// numbers rather than pages. It uses the generated client: predicates,
 // aggregates, and modifiers for the joins and sums that Ent cannot express.
-// Other programs ask questions of their own through package schema/ask, which
+// Programs outside this module query a practice through package schema/ask, which
 // has an example.
 //
 // # Add a report
 //
-// Write one file with a Report and add it to All. Its page, charts, files and command follow.
+// Write one file with a Report and add it to All. The page, charts, files and command
+// follow from it.
 package report

@@ -20,7 +20,7 @@ import (
 	"chairside/schema"
 )
 
-// claimAt puts a claim of one unit under the contract of a year.
+// claimAt creates a claim of one unit under the contract of a year.
 func (p practice) claimAt(t *testing.T, year int, status schema.ClaimStatus, created time.Time, submitted *civil.Date) {
 	t.Helper()
 	c := p.Ent.Contract.Query().Where(contract.StartDate(civil.Date{Year: year, Month: time.April, Day: 1})).FirstX(p.ctx)
@@ -33,7 +33,7 @@ func (p practice) claimAt(t *testing.T, year int, status schema.ClaimStatus, cre
 	})
 }
 
-func TestClaimsBelongToAContractYear(t *testing.T) {
+func TestClaimCountsInContractYearOfItsDate(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		last, first := civil.MustParse("2026-03-31"), civil.MustParse("2026-04-01")
 		midnight := first.In(p.zone) // 23:00 UTC: the clocks have gone forward
@@ -42,7 +42,7 @@ func TestClaimsBelongToAContractYear(t *testing.T) {
 			year      int
 			created   time.Time
 			submitted *civil.Date
-			old, now  int64 // what it adds, in hundredths, to what is expected in either year
+			old, now  int64 // hundredths of a unit by which it increases the expected units of each year
 		}{
 			{"created in the last minute", 2025, midnight.Add(-time.Minute), nil, 100, 0},
 			{"created at midnight", 2026, midnight, nil, 0, 100},
@@ -61,15 +61,15 @@ func TestClaimsBelongToAContractYear(t *testing.T) {
 			old, now := expected(last), expected(first)
 			p.claimAt(t, c.year, schema.ClaimNew, c.created, c.submitted)
 			if old, now = expected(last)-old, expected(first)-now; old != c.old || now != c.now {
-				t.Errorf("%s: it adds %d to the old year and %d to the new one", c.name, old, now)
+				t.Errorf("%s: adds %d to the old year and %d to the new one", c.name, old, now)
 			}
 		}
 	})
 }
 
-// A contract that ends in September is followed by another; one for orthodontics
-// alone begins later.
-func TestContractsOfPartOfAYear(t *testing.T) {
+// TestContractWithinYearUsesItsOwnDays: a contract ends in September, another follows it,
+// and an orthodontic contract starts in October.
+func TestContractWithinYearUsesItsOwnDays(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		day := civil.MustParse
 		old := p.Ent.Contract.Query().Where(contract.StartDate(day("2026-04-01"))).FirstX(p.ctx)
@@ -93,9 +93,9 @@ func TestContractsOfPartOfAYear(t *testing.T) {
 		for _, row := range found.Contracts {
 			switch {
 			case row.Contract.ID == old.ID && !row.Ortho && *row.Projected != row.Delivered:
-				t.Errorf("the contract that is over has delivered %s and is to deliver %s", row.Delivered, *row.Projected)
+				t.Errorf("the ended contract has delivered %s, but is projected to deliver %s", row.Delivered, *row.Projected)
 			case row.Contract.Name == "followed" && (*row.Pace != 100_00 || *row.Projected != 182_00 || *row.Shortfall != 0):
-				t.Errorf("the contract that follows: pace %s, projected %s, short %s", *row.Pace, *row.Projected, *row.Shortfall)
+				t.Errorf("the following contract: pace %s, projected %s, shortfall %s", *row.Pace, *row.Projected, *row.Shortfall)
 			}
 		}
 		for _, row := range found.Practitioners {
@@ -106,7 +106,7 @@ func TestContractsOfPartOfAYear(t *testing.T) {
 	})
 }
 
-// debts gives a new patient, Ada Debt, invoices and payments of every kind.
+// debts creates a patient, Ada Debt, with all kinds of invoices and payments.
 func (p practice) debts(tx *ent.Client) {
 	who := tx.Patient.Create().SetTitle("Ms").SetFirstName("Ada").SetLastName("Debt").SetDateOfBirth(civil.MustParse("1980-01-01")).SetGender(false).
 		SetEthnicity("99").SetAddressLine1("1 Way").SetPostcode("A1 1AA").SetPaymentPlanID(tx.PaymentPlan.Query().FirstIDX(p.ctx)).
@@ -127,12 +127,12 @@ func (p practice) debts(tx *ent.Client) {
 	pay(30_00, 30_00, "2026-02-15", true, part)
 	whole := charge(70_00, 0, "2026-02-10", "2026-02-24", schema.InvoicePaid)
 	pay(70_00, 70_00, "2026-05-05", false, whole)
-	back := charge(9_00, 0, "2026-02-10", "2026-02-24", schema.InvoicePaid) // not put right when the payment was taken back
+	back := charge(9_00, 0, "2026-02-10", "2026-02-24", schema.InvoicePaid) // still marked as paid although its payment was deleted
 	pay(9_00, 9_00, "2026-02-10", true, back)
 	charge(500_00, 500_00, "2026-01-01", "2026-01-15", schema.InvoiceVoid)
 }
 
-func TestDebtAsAtAPastDay(t *testing.T) {
+func TestAgedDebtOnPastDay(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		p.tx(t, func(tx *ent.Client) error { p.debts(tx); return nil })
 		for _, c := range []struct{ at, owed, credit string }{
@@ -167,7 +167,7 @@ func TestDebtAsAtAPastDay(t *testing.T) {
 	})
 }
 
-// money are the reports about money and claims, with a list of what they say.
+// money maps reports on money and claims to a section and some of its columns.
 var money = map[string][]string{
 	"contract-performance": {"practitioners", "contract_number", "practitioner_id", "unit", "target", "delivered", "value"},
 	"claims":               {"attention", "claim", "patient_id", "practitioner"},
@@ -175,7 +175,7 @@ var money = map[string][]string{
 	"income":               {"practitioners", "practitioner_id", "invoiced", "outstanding"},
 }
 
-func TestReportsStayWithinTheCallersSite(t *testing.T) {
+func TestReportsAreConfinedToCallersSite(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		f := report.Filter{From: civil.MustParse("2025-07-02"), To: today}
 		for _, s := range p.Ent.Site.Query().AllX(p.ctx) {
@@ -192,7 +192,7 @@ func TestReportsStayWithinTheCallersSite(t *testing.T) {
 					at.SiteID = &other.ID
 					r, _ := report.Find(name)
 					if _, err := r.Ask(inside.ctx, p.Ent, at); other.ID != s.ID && !errors.Is(err, report.ErrSite) {
-						t.Errorf("%s: a caller of one site asks about another and gets %v", name, err)
+						t.Errorf("%s: a caller of one site asks about another: error %v, want ErrSite", name, err)
 					}
 				}
 			}
@@ -200,7 +200,7 @@ func TestReportsStayWithinTheCallersSite(t *testing.T) {
 	})
 }
 
-func TestReportsKnowNoOtherPractice(t *testing.T) {
+func TestReportsExcludeOtherPractices(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		f := report.Filter{From: civil.MustParse("2025-07-02"), To: today}
 		before := map[string][]string{}
@@ -208,7 +208,7 @@ func TestReportsKnowNoOtherPractice(t *testing.T) {
 			before[name] = cells(t, p.ask(t, name, f), columns[0], columns[1:]...)
 			slices.Sort(before[name])
 		}
-		// Whatever happens elsewhere changes nothing here.
+		// Changes in other practices must not change these reports.
 		_, err := p.SQL.ExecContext(t.Context(), "UPDATE invoices SET amount = 1000000, amount_outstanding = 1000000, paid = false, paid_on = NULL, sent_at = updated_at, status = 'sent' WHERE practice_id <> "+ours)
 		if err != nil {
 			t.Fatal(err)
@@ -225,7 +225,7 @@ func TestReportsKnowNoOtherPractice(t *testing.T) {
 	})
 }
 
-func TestReportsOfAnEmptyPractice(t *testing.T) {
+func TestEmptyPracticeHasEmptyReports(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		var made *ent.Practice
 		p.tx(t, func(tx *ent.Client) (err error) {
@@ -243,7 +243,7 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 					t.Errorf("%s: %s of an empty practice has %v", r.Name, s.Key, s.Rows)
 				}
 				if s.Empty == "" {
-					t.Errorf("%s: %s does not say what it means that it is empty", r.Name, s.Key)
+					t.Errorf("%s: %s has no text for an empty section", r.Name, s.Key)
 				}
 			}
 			for _, format := range render.Formats() {
@@ -255,7 +255,7 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 	})
 }
 
-func TestFiltersThatMakeNoSense(t *testing.T) {
+func TestAskRefusesInvalidFilter(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		who := int64(1)
 		for name, c := range map[string]struct {

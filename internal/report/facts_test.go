@@ -20,70 +20,71 @@ import (
 	"chairside/schema"
 )
 
-// The reports are held against SQL that is written another way, and knows the
-// practice's zone and opening hours by itself. What it gives is a line of text
-// for each row, and so is what is compared with it.
+// The tests compare reports with SQL that is written independently of their code, and that
+// has its own knowledge of the practice's time zone and opening hours. Rows are compared as
+// lines of text.
 
-// facts are the rows of a query (practice.rows), in which these words in braces
-// become what the database understands:
+// facts runs a query and returns its rows (see practice.rows). It translates these macros
+// to the SQL of the database:
 //
-//	{demo}            the id of the practice
-//	{seconds X}       a column of times, in seconds since 1970
-//	{day S}           the local day of such seconds, YYYY-MM-DD
-//	{month S}         the local month of such seconds, YYYY-MM
-//	{weekday S}       the local day of the week, 0 is Sunday
-//	{minute S}        the local minute of the day
-//	{plus D N}        a date and a number of days
+//	{demo}            the ID of the demo practice
+//	{seconds X}       a time column, in seconds since 1970
+//	{day S}           the local day of a time in seconds, YYYY-MM-DD
+//	{month S}         its local month, YYYY-MM
+//	{weekday S}       its local day of the week, 0 for Sunday
+//	{minute S}        its local minute of the day
+//	{plus D N}        a date plus a number of days
 func facts(t *testing.T, p practice, query string) []string {
 	t.Helper()
 	query = strings.ReplaceAll(query, "{demo}", ours)
 	for {
-		start := strings.LastIndex(query, "{") // the innermost first
+		start := strings.LastIndex(query, "{") // macros are nested: the innermost first
 		if start < 0 {
 			return p.rows(t, query)
 		}
 		end := start + strings.Index(query[start:], "}")
-		query = query[:start] + say(p.Dialect == dialect.Postgres, query[start+1:end]) + query[end+1:]
+		query = query[:start] + expand(p.Dialect == dialect.Postgres, query[start+1:end]) + query[end+1:]
 	}
 }
 
-func say(postgres bool, words string) string {
-	word, rest, _ := strings.Cut(words, " ")
-	format := map[string]string{"day": "%Y-%m-%d", "month": "%Y-%m", "weekday": "%w"}[word]
+// expand translates one macro, without its braces.
+func expand(postgres bool, macro string) string {
+	name, rest, _ := strings.Cut(macro, " ")
+	format := map[string]string{"day": "%Y-%m-%d", "month": "%Y-%m", "weekday": "%w"}[name]
 	local := "to_timestamp(" + rest + ") AT TIME ZONE 'Europe/London'"
-	if !postgres { // it knows no zones: an hour more in summer
+	if !postgres { // SQLite has no time zones: add an hour in summer
 		local = fmt.Sprintf("(%[1]s) + CASE WHEN (%[1]s) BETWEEN unixepoch('2025-03-30 01:00') AND unixepoch('2025-10-26 00:59:59') OR (%[1]s) BETWEEN unixepoch('2026-03-29 01:00') AND unixepoch('2026-10-25 00:59:59') THEN 3600 ELSE 0 END", rest)
 	}
 	switch {
-	case word == "seconds" && postgres:
+	case name == "seconds" && postgres:
 		return "CAST(FLOOR(EXTRACT(EPOCH FROM " + rest + ")) AS bigint)"
-	case word == "seconds":
+	case name == "seconds":
 		return "(" + rest + " / 1000000)"
-	case word == "minute" && postgres:
+	case name == "minute" && postgres:
 		return "CAST(EXTRACT(HOUR FROM " + local + ") * 60 + EXTRACT(MINUTE FROM " + local + ") AS int)"
-	case word == "minute":
+	case name == "minute":
 		return "((" + local + ") / 60 % 1440)"
-	case word == "plus":
+	case name == "plus":
 		day, n, _ := strings.Cut(rest, " ")
 		if postgres {
 			return "to_char(" + "CAST(" + day + " AS date) + " + n + ", 'YYYY-MM-DD')"
 		}
 		return "date(" + day + ", '+" + n + " days')"
 	case format != "" && postgres:
-		format = map[string]string{"day": "YYYY-MM-DD", "month": "YYYY-MM", "weekday": "D"}[word]
-		if word == "weekday" { // from 1
+		format = map[string]string{"day": "YYYY-MM-DD", "month": "YYYY-MM", "weekday": "D"}[name]
+		if name == "weekday" { // PostgreSQL counts from 1
 			return "CAST(to_char(" + local + ", 'D') AS int) - 1"
 		}
 		return "to_char(" + local + ", '" + format + "')"
-	case word == "weekday":
+	case name == "weekday":
 		return "CAST(strftime('%w', " + local + ", 'unixepoch') AS int)"
 	case format != "":
 		return "strftime('" + format + "', " + local + ", 'unixepoch')"
 	}
-	panic("facts: " + words)
+	panic("facts: unknown macro " + macro)
 }
 
-// line joins the cells of a row as facts does.
+// line formats a row as facts does.
 func line(cells ...any) string {
 	var text []string
 	for _, c := range cells {
@@ -101,7 +102,7 @@ func line(cells ...any) string {
 	return strings.Join(text, "|")
 }
 
-// read asks a report's typed function, on one state of the database.
+// read calls the typed function of a report on one snapshot of the database.
 func read[T any](t *testing.T, p practice, typed func(context.Context, *ent.Client, report.Filter) (T, error), f report.Filter) (found T) {
 	t.Helper()
 	err := p.View(p.ctx, func(client *ent.Client) (err error) {
@@ -118,7 +119,7 @@ func period(from, to string) report.Filter {
 	return report.Filter{From: civil.MustParse(from), To: civil.MustParse(to)}
 }
 
-// site is a site of the practice.
+// site returns the site with the name.
 func (p practice) site(t *testing.T, name string) *ent.Site {
 	t.Helper()
 	s, err := p.Ent.Site.Query().Where(site.Name(name)).Only(p.ctx)
@@ -128,16 +129,16 @@ func (p practice) site(t *testing.T, name string) *ent.Site {
 	return s
 }
 
-var hired atomic.Int64 // makes the e-mail addresses of staff different
+var hired atomic.Int64 // makes e-mail addresses of staff unique
 
-// worked is a stretch of a weekday in minutes, at a site.
+// worked is a weekly session at a site; start and finish are minutes after midnight.
 type worked struct {
 	site          uuid.UUID
 	weekday       time.Weekday
 	start, finish int
 }
 
-// hire makes a practitioner of a site, with an empty diary.
+// hire creates a practitioner with an empty diary.
 func (p practice) hire(t *testing.T, at uuid.UUID, role schema.Role, sessions ...worked) (id int64) {
 	t.Helper()
 	p.tx(t, func(tx *ent.Client) error {
@@ -162,7 +163,7 @@ func (p practice) hire(t *testing.T, at uuid.UUID, role schema.Role, sessions ..
 	return id
 }
 
-// dismiss makes a practitioner one who cannot be booked.
+// dismiss makes a practitioner inactive.
 func (p practice) dismiss(t *testing.T, id int64) {
 	t.Helper()
 	p.tx(t, func(tx *ent.Client) error {
@@ -170,16 +171,16 @@ func (p practice) dismiss(t *testing.T, id int64) {
 	})
 }
 
-// booked is an appointment; from and to are as in "2026-03-29T00:30Z".
+// booked is an appointment. Times are written as "2026-03-29T00:30Z".
 type booked struct {
 	from, to  string
 	state     schema.AppointmentState // Confirmed for ""
-	cancelled string                  // when it was
+	cancelled string                  // time of the cancellation
 	noPatient bool
-	patient   int64 // 0 for any
+	patient   int64 // 0 for the first patient
 }
 
-// book fills a diary.
+// book creates appointments with a practitioner.
 func (p practice) book(t *testing.T, by int64, all ...booked) {
 	t.Helper()
 	p.tx(t, func(tx *ent.Client) error {

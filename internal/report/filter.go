@@ -6,9 +6,10 @@ import (
 	"chairside/internal/civil"
 )
 
-// Filter narrows a report. Days are the practice's own; both ends count.
+// Filter narrows a report. From and To are days in the practice's time zone, both
+// included.
 type Filter struct {
-	From, To       civil.Date
+	From, To       civil.Date // a zero From means no beginning
 	SiteID         *uuid.UUID // nil for all sites
 	PractitionerID *int64     // nil for all practitioners
 }

@@ -12,14 +12,12 @@ import (
 	"chairside/internal/test/harness"
 )
 
-var update = flag.Bool("update", false, "write the files in testdata/golden anew")
+var update = flag.Bool("update", false, "rewrite the files in testdata/golden")
 
-// TestGolden compares every report about the small seeded practice, in each
-// format, with what was looked at once:
+// TestGolden compares every report on the small seeded practice, in each format, with a
+// reviewed file. Both databases must give the same bytes. To rewrite the files:
 //
 //	go test -run Golden ./internal/report -update
-//
-// Both databases give the same, byte for byte.
 func TestGolden(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		p := practice{DB: e.DB}.as(t, "demo")
@@ -39,6 +37,8 @@ func TestGolden(t *testing.T) {
 	})
 }
 
+// checkGolden compares a text with a file in testdata/golden, or writes the file with
+// -update.
 func checkGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)
@@ -61,9 +61,9 @@ func checkGolden(t *testing.T, name, got string) {
 	old, now := strings.Split(string(want), "\n"), strings.Split(got, "\n")
 	for i := range now {
 		if i >= len(old) || old[i] != now[i] {
-			t.Errorf("%s line %d: %q is new", name, i+1, now[i])
+			t.Errorf("%s line %d differs: %q", name, i+1, now[i])
 			return
 		}
 	}
-	t.Errorf("%s lacks its end", name)
+	t.Errorf("%s is shorter than its golden file", name)
 }

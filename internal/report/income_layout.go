@@ -11,10 +11,10 @@ import (
 	"chairside/internal/decimal"
 )
 
-// incomeSum is what some IncomeRows come to.
+// incomeSum is a line of a table: the sum of some IncomeRows.
 type incomeSum struct {
 	id                          any // int64, or nil
-	label                       any // of the kind Month or Text
+	label                       any // a value of the kind Month or Text
 	invoiced, paid, outstanding decimal.Decimal
 }
 
@@ -24,7 +24,8 @@ func (s *incomeSum) add(r IncomeRow) {
 	s.outstanding += r.Outstanding
 }
 
-// incomeResult lays the report out: the same rows, added up in four ways.
+// incomeResult lays the report out: four tables that add up the same rows by month,
+// practitioner, payment plan and kind.
 func incomeResult(ctx context.Context, client *ent.Client, f Filter, rows []IncomeRow) (*Result, error) {
 	practitioners, err := practitionerNames(ctx, client)
 	if err != nil {
@@ -64,28 +65,28 @@ func incomeResult(ctx context.Context, client *ent.Client, f Filter, rows []Inco
 		Summary: []Figure{
 			{Key: "invoiced", Label: "Invoiced", Kind: Money, Value: total.invoiced},
 			{Key: "paid", Label: "Paid", Kind: Money, Value: total.paid, Note: "received in the period"},
-			{Key: "outstanding", Label: "Outstanding", Kind: Money, Value: total.outstanding, Note: "of what was invoiced"},
+			{Key: "outstanding", Label: "Outstanding", Kind: Money, Value: total.outstanding, Note: "of the amount invoiced"},
 		},
 		Sections: []Section{
-			incomeSection("months", "By month", Bars, byMonth, total, Column{Key: "month", Title: "Month", Kind: Month}),
-			incomeSection("practitioners", "By practitioner", Rows, byPractitioner, total, idColumn("practitioner_id"), Column{Key: "practitioner", Title: "Practitioner"}),
-			incomeSection("payment_plans", "By payment plan", Rows, byPlan, total, idColumn("payment_plan_id"), Column{Key: "payment_plan", Title: "Payment plan"}),
-			incomeSection("nhs_and_private", "NHS and private", Rows, byKind, total, Column{Key: "kind", Title: "NHS or private"}),
+			incomeSection("months", "By month", VerticalBars, byMonth, total, Column{Key: "month", Title: "Month", Kind: Month}),
+			incomeSection("practitioners", "By practitioner", HorizontalBars, byPractitioner, total, idColumn("practitioner_id"), Column{Key: "practitioner", Title: "Practitioner"}),
+			incomeSection("payment_plans", "By payment plan", HorizontalBars, byPlan, total, idColumn("payment_plan_id"), Column{Key: "payment_plan", Title: "Payment plan"}),
+			incomeSection("nhs_and_private", "NHS and private", HorizontalBars, byKind, total, Column{Key: "kind", Title: "NHS or private"}),
 		},
 	}, nil
 }
 
-// nameOr is the name of a record, of nothing where the id is 0, or a number
-// where the caller may not know of it.
-func nameOr(names map[int64]string, id int64, nothing, what string) string {
+// nameOr returns the name of the record with the ID, none if the ID is 0, or "Plan 7" if
+// the caller may not see the record.
+func nameOr(names map[int64]string, id int64, none, noun string) string {
 	if id == 0 {
-		return nothing
+		return none
 	}
-	return cmp.Or(names[id], fmt.Sprintf("%s %d", what, id))
+	return cmp.Or(names[id], fmt.Sprintf("%s %d", noun, id))
 }
 
-// incomeBy adds rows up by what name says, the largest first, what is not
-// matched last.
+// incomeBy adds up rows by the ID and label that name returns, the largest sum first and
+// unmatched amounts last.
 func incomeBy(rows []IncomeRow, name func(IncomeRow) (id int64, label string)) (sums []incomeSum) {
 	rest := incomeSum{label: string(Unmatched)}
 	for _, r := range rows {
@@ -115,11 +116,11 @@ func incomeBy(rows []IncomeRow, name func(IncomeRow) (id int64, label string)) (
 	return sums
 }
 
-// idColumn is for programs that read the report.
-func idColumn(key string) Column { return Column{Key: key, Title: "Id", Kind: ID, Minor: true} }
+// idColumn is a column for programs; pages hide it.
+func idColumn(key string) Column { return Column{Key: key, Title: "ID", Kind: ID, Minor: true} }
 
-// incomeSection lays out one way of adding up. The last of the first columns is
-// the label.
+// incomeSection lays out one table. first holds its label column, after an ID column if
+// there is one.
 func incomeSection(key, title string, form Form, sums []incomeSum, total incomeSum, first ...Column) Section {
 	label := first[len(first)-1]
 	s := Section{
@@ -128,7 +129,7 @@ func incomeSection(key, title string, form Form, sums []incomeSum, total incomeS
 			Column{Key: "invoiced", Title: "Invoiced", Kind: Money}, Column{Key: "paid", Title: "Paid", Kind: Money},
 			Column{Key: "outstanding", Title: "Outstanding", Kind: Money}, Column{Key: "share", Title: "Share of invoiced", Kind: Percent, Minor: true}),
 		Chart: &Chart{Form: form, Title: "Invoiced, paid and outstanding", Kind: Money, Series: []Series{{Name: "Invoiced"}, {Name: "Paid"}, {Name: "Outstanding"}}},
-		Empty: "Nothing was invoiced or paid in this period. Choose a longer one, or leave out the site or practitioner.",
+		Empty: "Nothing was invoiced or paid in this period. Choose a longer period, or all sites and practitioners.",
 	}
 	line := func(id, name any, sum incomeSum, share any) []any {
 		values := []any{name, sum.invoiced, sum.paid, sum.outstanding, share}
@@ -145,7 +146,7 @@ func incomeSection(key, title string, form Form, sums []incomeSum, total incomeS
 	return s
 }
 
-// planNames are the names of the practice's payment plans.
+// planNames returns the names of the practice's payment plans, by ID.
 func planNames(ctx context.Context, client *ent.Client) (map[int64]string, error) {
 	rows, err := client.PaymentPlan.Query().Select(paymentplan.FieldID, paymentplan.FieldName).All(ctx)
 	names := make(map[int64]string, len(rows))

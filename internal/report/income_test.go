@@ -11,8 +11,8 @@ import (
 	"chairside/internal/report"
 )
 
-// shares is SQL for the items among which amounts are divided: each gets its
-// share of the running total, less what those before it got.
+// shares is SQL for an item's share of an amount: the rounded share of the running total,
+// less the shares of the items before it.
 func shares(amount, partition string) string {
 	running := "SUM(it.total_price) OVER (PARTITION BY " + partition + " ORDER BY it.id)"
 	before := "(" + running + " - it.total_price)"
@@ -23,7 +23,7 @@ func shares(amount, partition string) string {
 	return "(" + rounded(running) + " - " + rounded(before) + ")"
 }
 
-func TestIncomeIsWhatSQLSays(t *testing.T) {
+func TestIncomeMatchesSQL(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		for _, f := range []report.Filter{
 			{From: civil.MustParse("2025-07-01"), To: today},
@@ -85,8 +85,9 @@ func TestIncomeIsWhatSQLSays(t *testing.T) {
 	})
 }
 
-// TestIncomeOfOneIsThatOfAll takes each practitioner and each site alone.
-func TestIncomeOfOneIsThatOfAll(t *testing.T) {
+// TestIncomePartsAddUpToWhole: the reports of single practitioners and sites add up to the
+// report of the practice.
+func TestIncomePartsAddUpToWhole(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		f := report.Filter{From: civil.MustParse("2025-07-01"), To: today}
 		all := p.ask(t, "income", f)

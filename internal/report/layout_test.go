@@ -11,7 +11,7 @@ import (
 	"chairside/internal/decimal"
 )
 
-// column is the index of a key.
+// column returns the index of the column with the key.
 func column(t *testing.T, columns []Column, key string) int {
 	t.Helper()
 	for i, c := range columns {
@@ -19,18 +19,18 @@ func column(t *testing.T, columns []Column, key string) int {
 			return i
 		}
 	}
-	t.Fatalf("there is no column %s", key)
+	t.Fatalf("no column %s", key)
 	return 0
 }
 
-func TestValueNeedsAPrice(t *testing.T) {
+func TestValueIsBlankWithoutPrice(t *testing.T) {
 	t.Parallel()
 	price, target := decimal.Decimal(29_85), decimal.Decimal(100_00)
 	for _, c := range []struct {
 		name  string
 		ortho bool
 		want  bool
-	}{{"dental units have one", false, true}, {"orthodontic units have none", true, false}} {
+	}{{"dental units have a price", false, true}, {"orthodontic units have no price", true, false}} {
 		p := Progress{Contract: &ent.Contract{UdaValue: &price}, Ortho: c.ortho, Target: &target, Awarded: 10_00, Value: 298_50}
 		cells := p.cells()
 		for _, key := range []string{"value", "shortfall_value"} {
@@ -41,7 +41,7 @@ func TestValueNeedsAPrice(t *testing.T) {
 	}
 }
 
-func TestDiarySaysWhatItIsOf(t *testing.T) {
+func TestDiaryNotesNameSites(t *testing.T) {
 	t.Parallel()
 	day := civil.MustParse("2026-04-01")
 	rows := []DiaryRow{{PractitionerID: 1, Practitioner: "Ann", Site: "Here", Month: day, Session: 60, Free: 60}}
@@ -50,9 +50,9 @@ func TestDiarySaysWhatItIsOf(t *testing.T) {
 		filter    Filter
 		sum, note string
 	}{
-		{Filter{From: day, To: day}, "All practitioners", "The whole period, all sites together."},
-		{Filter{From: day, To: day, SiteID: new(uuid.UUID)}, "All practitioners", "The whole period."},
-		{Filter{From: day, To: day, PractitionerID: &one}, "All", "The whole period, all sites together."},
+		{Filter{From: day, To: day}, "All practitioners", "Whole period, all sites."},
+		{Filter{From: day, To: day, SiteID: new(uuid.UUID)}, "All practitioners", "Whole period."},
+		{Filter{From: day, To: day, PractitionerID: &one}, "All", "Whole period, all sites."},
 	} {
 		r := diaryResult(rows, c.filter)
 		if sum, note := r.Sections[0].Total[0], r.Sections[1].Note; sum != c.sum || note != c.note {
@@ -61,7 +61,7 @@ func TestDiarySaysWhatItIsOf(t *testing.T) {
 	}
 }
 
-func TestMonthsWithoutClaimsAreGaps(t *testing.T) {
+func TestAwardsChartShowsMonthsWithoutClaims(t *testing.T) {
 	t.Parallel()
 	month := civil.MustParse("2026-11-01")
 	s, _ := (&ClaimsReport{Awards: []ClaimAwards{

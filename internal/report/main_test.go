@@ -16,20 +16,20 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// today is the day on which the seeded practices stand.
+// today is the day as of which the practices are seeded.
 var today = testdb.Day
 
-// ours is the id of the main practice, in SQL.
+// ours is SQL for the ID of the main practice.
 const ours = "(SELECT id FROM practices WHERE slug = 'demo')"
 
-// practice is a database with practices large enough for every case to occur.
+// practice is a database whose practices are large enough for all cases to occur.
 type practice struct {
 	*store.DB
-	ctx  context.Context // acts for the main practice
+	ctx  context.Context // of a caller of the main practice
 	zone *time.Location
 }
 
-// each runs a test on both databases, with a copy of the data of its own.
+// each runs a test on both databases, with its own copy of the data.
 func each(t *testing.T, test func(t *testing.T, p practice)) {
 	t.Helper()
 	t.Parallel()
@@ -46,7 +46,7 @@ func each(t *testing.T, test func(t *testing.T, p practice)) {
 	}
 }
 
-// as acts for the practice with a slug.
+// as returns the practice with the slug.
 func (p practice) as(t testing.TB, slug string) practice {
 	t.Helper()
 	ctx := (&harness.Env{DB: p.DB}).As(t, slug)
@@ -55,7 +55,7 @@ func (p practice) as(t testing.TB, slug string) practice {
 	return p
 }
 
-// limited acts for a caller who is limited to a site.
+// limited returns the practice as seen by a caller confined to a site.
 func (p practice) limited(site *ent.Site) practice {
 	c := *principal.Must(p.ctx)
 	c.SiteID = &site.ID
@@ -81,7 +81,7 @@ func (p practice) ask(t testing.TB, name string, f report.Filter) *report.Answer
 	return a
 }
 
-// tx changes the practice.
+// tx runs work in a transaction.
 func (p practice) tx(t testing.TB, work func(tx *ent.Client) error) {
 	t.Helper()
 	if err := p.Tx(p.ctx, work); err != nil {

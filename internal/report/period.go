@@ -7,8 +7,9 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Days completes a period of which somebody named the first day, the last, both
-// or neither (zero): the rest is the report's own, as suits what was named.
+// Days completes a period. from and to are the days that the user chose, or zero. A
+// missing day comes from the report's default period: the one for today, or, if the
+// chosen day lies outside that, the one for the chosen day.
 func (r *Report) Days(today, from, to civil.Date) (first, last civil.Date) {
 	first, last = r.Period(today)
 	if !to.IsZero() {
@@ -24,10 +25,10 @@ func (r *Report) Days(today, from, to civil.Date) (first, last civil.Date) {
 	return first, last
 }
 
-// OneDay reports whether the report is about a day, rather than as at its end:
-// then no day has a period that began before.
+// OneDay reports whether the report covers a single day, like the day sheet. Other AsAt
+// reports show the state at the end of a day and have a period that starts earlier.
 func (r *Report) OneDay() bool {
-	const lastOfYear = "2026-12-31" // no year of any kind begins here
+	const lastOfYear = "2026-12-31" // neither a calendar year nor a contract year starts on this day
 	if !r.AsAt {
 		return false
 	}
@@ -35,21 +36,21 @@ func (r *Report) OneDay() bool {
 	return from == to
 }
 
-// Periods that reports are about unless somebody says otherwise.
+// The default periods of reports.
 
-// oneDay is today alone.
+// oneDay is today.
 func oneDay(today civil.Date) (from, to civil.Date) { return today, today }
 
-// contractYear is the NHS year of today, April to March, up to today.
+// contractYear is the current NHS contract year, which starts on 1 April, up to today.
 func contractYear(today civil.Date) (from, to civil.Date) { return yearStart(today), today }
 
-// twelveMonths are the eleven whole months before today and what there is of
-// this one.
+// twelveMonths is the current month up to today and the eleven months before it.
 func twelveMonths(today civil.Date) (from, to civil.Date) {
 	return monthStart(today).AddMonths(-11), today
 }
 
-// yearStart is the 1 April on or before a day.
+// yearStart returns the first day of the contract year: the last 1 April that is not
+// after d.
 func yearStart(d civil.Date) civil.Date {
 	start := civil.Date{Year: d.Year, Month: time.April, Day: 1}
 	if d.Before(start) {
@@ -62,7 +63,7 @@ func monthStart(d civil.Date) civil.Date {
 	return civil.Date{Year: d.Year, Month: d.Month, Day: 1}
 }
 
-// months are the first days of the months of a period.
+// months returns the first day of each month in the period.
 func months(f Filter) (all []civil.Date) {
 	for m := monthStart(f.From); !f.To.Before(m); m = m.AddMonths(1) {
 		all = append(all, m)
@@ -70,13 +71,13 @@ func months(f Filter) (all []civil.Date) {
 	return all
 }
 
-// days is the number of days from one day to another, 0 for the same one.
+// days returns the number of days from one day to another; 0 for the same day.
 func days(from, to civil.Date) int {
 	return int(to.Time().Sub(from.Time()) / (24 * time.Hour))
 }
 
-// percent is part of whole, rounded half away from zero to hundredths of a
-// percent; nil, for a cell without a value, where there is no whole.
+// percent returns part as a percentage of whole, rounded half away from zero to two
+// decimals. It returns nil, an empty cell, if whole is 0.
 func percent(part, whole int64) any {
 	if whole == 0 {
 		return nil
@@ -84,7 +85,7 @@ func percent(part, whole int64) any {
 	return decimal.Decimal(ratio(part, 100_00, whole))
 }
 
-// ratio is a*b/c, rounded half away from zero. c is not 0.
+// ratio returns a*b/c, rounded half away from zero. c must not be 0.
 func ratio(a, b, c int64) int64 {
 	n := a * b
 	if c < 0 {

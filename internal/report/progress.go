@@ -4,15 +4,16 @@ import "context"
 
 type progressKey struct{}
 
-// WithProgress gives a context in which a report that works in steps calls seen
-// before each of them. Reports that answer at once never call it.
-func WithProgress(ctx context.Context, seen func(done, of int)) context.Context {
-	return context.WithValue(ctx, progressKey{}, seen)
+// WithProgress returns a context that makes reports call callback before each step.
+// Reports with a single step never call it.
+func WithProgress(ctx context.Context, callback func(done, steps int)) context.Context {
+	return context.WithValue(ctx, progressKey{}, callback)
 }
 
-// progress tells whoever wants to see it that so many steps are done.
-func progress(ctx context.Context, done, of int) {
-	if seen, ok := ctx.Value(progressKey{}).(func(done, of int)); ok {
-		seen(done, of)
+// progress calls the context's callback, if there is one, with the number of finished
+// steps.
+func progress(ctx context.Context, done, steps int) {
+	if callback, ok := ctx.Value(progressKey{}).(func(done, steps int)); ok {
+		callback(done, steps)
 	}
 }

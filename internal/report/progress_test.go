@@ -9,11 +9,11 @@ import (
 	"chairside/internal/report"
 )
 
-// Whoever asks sees each step of a report when it begins.
-func TestProgress(t *testing.T) {
+// TestIncomeReportsProgress: the callback is called before each step.
+func TestIncomeReportsProgress(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		var seen []int
-		ctx := report.WithProgress(p.ctx, func(done, of int) { seen = append(seen, done, of) })
+		ctx := report.WithProgress(p.ctx, func(done, steps int) { seen = append(seen, done, steps) })
 		err := p.View(ctx, func(client *ent.Client) error {
 			_, err := report.Income(ctx, client, report.Filter{From: civil.MustParse("2026-01-20"), To: civil.MustParse("2026-03-02")})
 			return err

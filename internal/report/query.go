@@ -15,7 +15,7 @@ import (
 	"chairside/schema"
 )
 
-// practitionerNames are the names of all practitioners the caller may know of.
+// practitionerNames returns the names of all practitioners that the caller may see, by ID.
 func practitionerNames(ctx context.Context, client *ent.Client) (map[int64]string, error) {
 	rows, err := client.Practitioner.Query().
 		Select(practitioner.FieldID, practitioner.FieldUserID).
@@ -31,7 +31,8 @@ func practitionerNames(ctx context.Context, client *ent.Client) (map[int64]strin
 	return names, nil
 }
 
-// practitionerName is the name of a practitioner's user, or a number without one.
+// practitionerName returns the name of the practitioner's user, or "Practitioner 7" if the
+// user is not loaded.
 func practitionerName(p *ent.Practitioner) string {
 	if u := p.Edges.User; u != nil {
 		return schema.FullName(u.FirstName, u.LastName)
@@ -39,20 +40,20 @@ func practitionerName(p *ent.Practitioner) string {
 	return fmt.Sprintf("Practitioner %d", p.ID)
 }
 
-// idsAtOnce keeps lists of ids under what a statement of either database takes.
-const idsAtOnce = 10_000
+// idsPerQuery keeps lists of IDs below the parameter limits of both databases.
+const idsPerQuery = 10_000
 
-// patientNames are the names of the patients with the ids. Whom the caller may
-// not know of, a patient of another site, is a number.
+// patientNames returns the names of the patients with the IDs. A patient that the caller
+// may not see, because of another site, is named "Patient 7".
 func patientNames(ctx context.Context, client *ent.Client, ids []int64) (map[int64]string, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	names := make(map[int64]string, len(ids))
 	for _, id := range ids {
 		names[id] = fmt.Sprintf("Patient %d", id)
 	}
-	for some := range slices.Chunk(ids, idsAtOnce) {
+	for chunk := range slices.Chunk(ids, idsPerQuery) {
 		rows, err := client.Patient.Query().
-			Where(patient.IDIn(some...)).
+			Where(patient.IDIn(chunk...)).
 			Select(patient.FieldID, patient.FieldFirstName, patient.FieldLastName).
 			All(ctx)
 		if err != nil {
@@ -65,14 +66,15 @@ func patientNames(ctx context.Context, client *ent.Client, ids []int64) (map[int
 	return names, nil
 }
 
-// compareNames orders names as people expect, whatever their case.
+// compareNames compares names without regard to case and accents.
 func compareNames(a, b string) int { return strings.Compare(schema.Fold(a), schema.Fold(b)) }
 
-// sumOf adds up a SQL expression over a group, as a whole number that is never
-// null.
+// sumOf returns the SQL sum of an expression: a bigint, 0 instead of null. Both
+// databases would otherwise return other types.
 func sumOf(expression, alias string) string {
 	return sql.As("CAST(COALESCE(SUM("+expression+"), 0) AS bigint)", alias)
 }
 
-// monthOf is a SQL expression, YYYY-MM, for a date column: the same on both databases.
+// monthOf returns SQL that both databases evaluate to the month of a date column, as
+// YYYY-MM.
 func monthOf(column string) string { return "SUBSTR(CAST(" + column + " AS text), 1, 7)" }

@@ -17,16 +17,16 @@ import (
 	"chairside/ogent"
 )
 
-// parts are tables that reports read as a part of something else, and its scope.
+// parts maps tables without a resource of their own to the scope that reading them needs.
 var parts = map[string]string{
 	"working_sessions":     "practice:read",
 	"payment_explanations": "financials:read",
 	"practices":            "practice:read",
-	"users":                "practice:read", // names of practitioners, which that scope gives over the API, too
+	"users":                "practice:read", // names of practitioners, which the API shows with this scope, too
 }
 
-// scopeOf is the scope with which the API gives the rows of a table, "" for an
-// unknown one.
+// scopeOf returns the scope that the API requires to list the rows of a table, "" if it
+// does not list them.
 func scopeOf(table string) string {
 	if s, ok := parts[table]; ok {
 		return s
@@ -40,10 +40,10 @@ func scopeOf(table string) string {
 
 var words = regexp.MustCompile(`[a-z_]+`)
 
-// TestReportsNameWhatTheyRead: every table in a statement of a report is one of a
-// scope that the report names, so that a report that begins to read money is
-// closed to reception.
-func TestReportsNameWhatTheyRead(t *testing.T) {
+// TestReportsDeclareScopesOfTablesRead: a report declares the scopes of all tables that its
+// statements name. A report that starts to read financial tables is thus hidden from
+// receptionists.
+func TestReportsDeclareScopesOfTablesRead(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		high := p.site(t, "High Street Dental")
 		for i := range report.All {
@@ -70,7 +70,7 @@ func TestReportsNameWhatTheyRead(t *testing.T) {
 				}
 				found++
 				if needed := scopeOf(table.Name); needed == "" || !r.Reads.Allows(needed) {
-					t.Errorf("%s reads %s (%s) and names only %s", r.Name, table.Name, needed, r.Reads)
+					t.Errorf("%s reads %s, which needs the scope %q, but declares only %s", r.Name, table.Name, needed, r.Reads)
 				}
 			}
 			if found == 0 {

@@ -25,11 +25,14 @@ import (
 var recalls = Report{
 	Name: "recalls", Title: "Recalls",
 	Group: GroupPatients, Question: "Patients due for an exam or a hygiene visit who have not booked, and how to reach them.",
-	Doc: "Active patients whose dental exam or hygiene visit is due between the two days and who have no appointment booked: " +
-		"none from today on that is not cancelled or missed. " +
-		"Days overdue are counted up to today. Last seen is the patient's last completed appointment. " +
-		"The contact belongs to the patient's preferred way: the mobile number for SMS, the preferred number for Phone, the address for Letter. " +
-		"A site is that of the patients, a practitioner the one whom the recall is to.",
+	Definitions: []Definition{
+		{"Included", "Active patients whose dental exam or hygiene visit is due in the period and who have no appointment from today on. Cancelled and missed appointments do not count."},
+		{"Days overdue", "Counted up to today."},
+		{"Last seen", "The patient's last completed appointment."},
+		{"Contact", "For the patient's preferred method: the mobile number for SMS, the e-mail address for Email, the preferred number for Phone, the postal address for Letter."},
+		{"Site", "The patient's site."},
+		{"Practitioner", "The patient's dentist for a dental recall, the hygienist for a hygiene recall."},
+	},
 	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: overdueAndNextMonth, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Recalls(ctx, client, f)
@@ -40,13 +43,12 @@ var recalls = Report{
 	},
 }
 
-// overdueAndNextMonth is everything that is overdue, and what falls due within
-// a month.
+// overdueAndNextMonth covers all overdue recalls and those due within a month.
 func overdueAndNextMonth(today civil.Date) (from, to civil.Date) {
 	return civil.Date{}, today.AddMonths(1)
 }
 
-// RecallKind is what a patient is to come for.
+// RecallKind is the kind of visit.
 type RecallKind string
 
 // The kinds.
@@ -55,11 +57,11 @@ const (
 	HygieneRecall RecallKind = "Hygiene"
 )
 
-// RecallRow is a visit that a patient is to be invited to.
+// RecallRow is a visit to invite a patient to.
 type RecallRow struct {
 	Kind    RecallKind
 	Due     civil.Date
-	Overdue int // days from Due until today, below 0 while it is not due yet
+	Overdue int // days from Due until today; negative before Due
 
 	PatientID      int64
 	Patient        string // name
@@ -69,22 +71,22 @@ type RecallRow struct {
 	Practitioner   string
 
 	Method  schema.RecallMethod
-	Contact string // what belongs to Method: a number, an address; "" where there is none
-	Mind    string // what stands against using it: "no mobile number"
+	Contact string // the number or address for Method, "" if it is missing
+	Note    string // why Contact cannot or should not be used: "no mobile number"
 
 	LastSeen *civil.Date // nil for never
 
-	folded string // the name, to sort by
+	folded string // last name for sorting
 }
 
-// Recalls are the dental and hygiene recalls that are due from f.From (the zero
-// date for no beginning) to f.To and for which nothing is booked, in order of
-// the day they are due and of the patient's name. f.PractitionerID is the
-// preferred dentist for a dental recall, the preferred hygienist for a hygiene
-// recall; f.SiteID is the patient's site.
+// Recalls returns the dental and hygiene recalls that are due from f.From (zero for no
+// beginning) to f.To, of patients without a booking, sorted by due date and by the
+// patient's last name. f.PractitionerID is the preferred dentist for a dental recall and
+// the preferred hygienist for a hygiene recall. f.SiteID is the patient's site.
 //
-// A booking is any appointment of the patient that starts today or later and is
-// neither cancelled nor missed: whoever comes anyhow is not to be written to.
+// A booking is any appointment that starts today or later and is neither cancelled nor
+// missed, whatever its reason: the patient is coming anyway and need not be contacted.
+// The patients that it lists are recorded in the access log.
 func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, error) {
 	zone, now := principal.Must(ctx).Zone, clock.Now(ctx)
 	today := civil.Of(now.In(zone))
@@ -102,7 +104,7 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 	}
 
 	var rows []RecallRow
-	noted := audit.From(ctx)
+	accessLog := audit.From(ctx)
 	for _, p := range people {
 		listed := false
 		for _, recall := range []struct {
@@ -127,11 +129,11 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 			if recall.by != nil {
 				row.Practitioner = r.name(*recall.by)
 			}
-			row.Contact, row.Mind = p.contact()
+			row.Contact, row.Note = p.contact()
 			rows, listed = append(rows, row), true
 		}
 		if listed {
-			noted.Note(patient.Table, p.ID)
+			accessLog.Note(patient.Table, p.ID)
 		}
 	}
 	slices.SortFunc(rows, func(a, b RecallRow) int {
@@ -140,8 +142,8 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 	return rows, nil
 }
 
-// dueForRecall keeps the active patients with a recall that is asked for and
-// nothing booked from the start of today on.
+// dueForRecall matches the active patients who have a recall that the filter includes and
+// no booking from the start of today on.
 func dueForRecall(f Filter, today time.Time) []predicate.Patient {
 	dental := []predicate.Patient{patient.DentistRecallDateLTE(f.To)}
 	hygiene := []predicate.Patient{patient.HygienistRecallDateLTE(f.To)}
@@ -160,9 +162,10 @@ func dueForRecall(f Filter, today time.Time) []predicate.Patient {
 	return due
 }
 
-// nothingBooked keeps patients without a live appointment from a moment on. Ent
-// would say it with NOT IN, for which PostgreSQL keeps the list in memory, or
-// reads it anew for each patient where it is long.
+// nothingBooked matches patients without an appointment at or after from that is neither
+// cancelled nor missed. It uses NOT EXISTS instead of Ent's Not(Has…), which is NOT IN:
+// for that, PostgreSQL holds all appointments in memory or, if they do not fit, reads
+// them again for each patient.
 func nothingBooked(from time.Time) predicate.Patient {
 	return func(s *sql.Selector) {
 		a := sql.Table(appointment.Table)
@@ -175,8 +178,8 @@ func nothingBooked(from time.Time) predicate.Patient {
 	}
 }
 
-// recalled is what the report needs of a patient: a whole one has five times
-// as many columns.
+// recalled holds the columns of a patient that the report needs; the table has five
+// times as many.
 type recalled struct {
 	ID                   int64
 	FirstName            string              `sql:"first_name"`
@@ -202,6 +205,7 @@ type recalled struct {
 	MobilePhone          string `sql:"mobile_phone"`
 }
 
+// readRecalled reads the columns that the report needs of the patients.
 func readRecalled(ctx context.Context, client *ent.Client, due []predicate.Patient) (people []*recalled, err error) {
 	return people, client.Patient.Query().Where(due...).Select(
 		patient.FieldID, patient.FieldFirstName, patient.FieldLastName, patient.FieldLastNameFolded, patient.FieldSiteID,
@@ -212,46 +216,46 @@ func readRecalled(ctx context.Context, client *ent.Client, due []predicate.Patie
 	).Scan(ctx, &people)
 }
 
-// contact is how to reach a patient in the way they prefer, and what stands
-// against it.
-func (p *recalled) contact() (contact, mind string) {
+// contact returns the number or address for the patient's preferred method, and a note
+// if it is missing or the patient does not want to be contacted that way.
+func (p *recalled) contact() (contact, note string) {
 	switch p.RecallMethod {
 	case schema.RecallSMS:
 		switch {
 		case p.MobilePhone == "":
-			mind = "no mobile number"
+			note = "no mobile number"
 		case !p.UseSMS:
-			mind = "wants no text messages"
+			note = "does not want text messages"
 		}
-		return p.MobilePhone, mind
+		return p.MobilePhone, note
 	case schema.RecallEmail:
 		switch {
 		case p.EmailAddress == "":
-			mind = "no e-mail address"
+			note = "no e-mail address"
 		case !p.UseEmail:
-			mind = "wants no e-mail"
+			note = "does not want e-mail"
 		}
-		return p.EmailAddress, mind
+		return p.EmailAddress, note
 	case schema.RecallPhone:
 		preferred := map[int]string{1: p.HomePhone, 2: p.WorkPhone, 3: p.MobilePhone}[p.PreferredPhoneNumber]
 		if contact = cmp.Or(preferred, p.MobilePhone, p.HomePhone, p.WorkPhone); contact == "" {
-			mind = "no telephone number"
+			note = "no telephone number"
 		}
-		return contact, mind
+		return contact, note
 	}
 	lines := []string{p.AddressLine1, p.AddressLine2, p.Town, p.County, p.Postcode}
 	return strings.Join(slices.DeleteFunc(lines, func(s string) bool { return strings.TrimSpace(s) == "" }), ", "), ""
 }
 
-// readLastSeen gives the day of each one's last completed appointment, nil for
-// none. It names the patients: finding again who is due takes longer than the
-// visits.
+// readLastSeen returns the day of each patient's last completed appointment, nil if there
+// is none. It passes the patients' IDs, because repeating the search for patients who are
+// due would take longer than reading the appointments.
 func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, now time.Time) (map[int64]*civil.Date, error) {
 	zone := principal.Must(ctx).Zone
 	seen := make(map[int64]*civil.Date, len(people))
-	for some := range slices.Chunk(people, idsAtOnce) {
-		ids := make([]int64, len(some))
-		for i, p := range some {
+	for chunk := range slices.Chunk(people, idsPerQuery) {
+		ids := make([]int64, len(chunk))
+		for i, p := range chunk {
 			ids[i] = p.ID
 		}
 		var visits []struct {
@@ -273,25 +277,26 @@ func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, n
 	return seen, nil
 }
 
-// overdueRanges are the bars of the chart: so many days overdue, or more.
+// overdueRanges are the bars of the chart, the longest overdue first.
 var overdueRanges = []struct {
-	label string
-	least int
+	label   string
+	minDays int // days overdue
 }{
 	{"Over a year", 366}, {"6–12 months", 181}, {"3–6 months", 91}, {"1–3 months", 31}, {"Up to a month", 1},
 }
 
+// recallsResult lays the report out: one table, with a chart of how long overdue.
 func recallsResult(rows []RecallRow) *Result {
 	main := Section{
-		Key: "recalls", Title: "To be invited",
+		Key: "recalls", Title: "Patients to invite",
 		Columns: []Column{
 			{Key: "due", Title: "Due", Kind: Date}, {Key: "days_overdue", Title: "Days overdue", Kind: Count}, {Key: "recall", Title: "Recall"},
 			{Key: "patient_id", Title: "Patient no.", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"},
-			{Key: "method", Title: "By"}, {Key: "contact", Title: "Contact"}, {Key: "mind", Title: "Note"},
-			{Key: "practitioner", Title: "With", Minor: true}, {Key: "site", Title: "Site", Minor: true},
+			{Key: "method", Title: "Method"}, {Key: "contact", Title: "Contact"}, {Key: "note", Title: "Note"},
+			{Key: "practitioner", Title: "Practitioner", Minor: true}, {Key: "site", Title: "Site", Minor: true},
 			{Key: "last_seen", Title: "Last seen", Kind: Date},
 		},
-		Empty: "Everybody who is due has an appointment, or nobody is due. Recall dates are set on the patient; widen the period to look further ahead.",
+		Empty: "No recalls: no one is due in this period, or all who are due have an appointment. Recall dates are set on the patient. Choose a longer period to look further ahead.",
 	}
 	labels := make([]string, 0, len(overdueRanges)+1)
 	for _, r := range overdueRanges {
@@ -303,11 +308,11 @@ func recallsResult(rows []RecallRow) *Result {
 		row := &rows[i]
 		main.Rows = append(main.Rows, []any{
 			row.Due, max(row.Overdue, 0), string(row.Kind), row.PatientID, row.Patient,
-			string(row.Method), row.Contact, row.Mind, row.Practitioner, row.Site, optionalDate(row.LastSeen),
+			string(row.Method), row.Contact, row.Note, row.Practitioner, row.Site, optionalDate(row.LastSeen),
 		})
 		bar := len(overdueRanges)
 		for j := range overdueRanges {
-			if row.Overdue >= overdueRanges[j].least {
+			if row.Overdue >= overdueRanges[j].minDays {
 				bar = j
 				break
 			}
@@ -327,7 +332,7 @@ func recallsResult(rows []RecallRow) *Result {
 		return &Result{Sections: []Section{main}}
 	}
 	main.Chart = &Chart{
-		Form: Parts, Title: "How long overdue", Kind: Count, Labels: append(labels, "Not yet due"),
+		Form: StackedHorizontalBars, Title: "How long overdue", Kind: Count, Labels: append(labels, "Not yet due"),
 		Series: []Series{{"Dental", counts[DentalRecall]}, {"Hygiene", counts[HygieneRecall]}},
 	}
 	return &Result{
@@ -335,13 +340,13 @@ func recallsResult(rows []RecallRow) *Result {
 			{Key: "dental", Label: "Dental recalls", Kind: Count, Value: dental},
 			{Key: "hygiene", Label: "Hygiene recalls", Kind: Count, Value: len(rows) - dental},
 			{Key: "overdue", Label: "Overdue", Kind: Count, Value: overdue},
-			{Key: "without_contact", Label: "Contact is missing", Kind: Count, Value: unreachable, Note: "for the way they prefer"},
+			{Key: "without_contact", Label: "Contact missing", Kind: Count, Value: unreachable, Note: "for the preferred method"},
 		},
 		Sections: []Section{main},
 	}
 }
 
-// optionalDate is the value of a cell, nil for none.
+// optionalDate returns the value for a cell: nil for a nil pointer.
 func optionalDate(d *civil.Date) any {
 	if d == nil {
 		return nil

@@ -15,9 +15,9 @@ import (
 	"chairside/schema"
 )
 
-func TestRecallsAreWhatSQLSays(t *testing.T) {
+func TestRecallsMatchSQL(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
-		p.patient(t, func(u *ent.PatientUpdateOne) { // nothing to reach them by
+		p.patient(t, func(u *ent.PatientUpdateOne) { // no contact data
 			u.ClearMobilePhone().ClearHomePhone().ClearWorkPhone().ClearEmailAddress().SetRecallMethod(schema.RecallPhone)
 		})
 		for _, f := range []report.Filter{
@@ -55,23 +55,23 @@ func TestRecallsAreWhatSQLSays(t *testing.T) {
 					preferred = *r.PractitionerID
 				}
 				got = append(got, line(r.Kind, r.Due, r.Overdue, r.PatientID, r.Patient, preferred, r.Method, r.Contact, r.LastSeen))
-				if (r.Contact == "") != (len(r.Mind) > 3 && r.Mind[:3] == "no ") {
-					t.Errorf("%q is said of the contact %q", r.Mind, r.Contact)
+				if (r.Contact == "") != strings.HasPrefix(r.Note, "no ") {
+					t.Errorf("the contact %q has the note %q", r.Contact, r.Note)
 				}
 			}
 			if !slices.IsSortedFunc(rows, func(a, b report.RecallRow) int { return a.Due.Time().Compare(b.Due.Time()) }) {
-				t.Error("the rows are not in order of the day they are due")
+				t.Error("the rows are not sorted by due date")
 			}
 			sameRows(t, f.To.String(), got, want)
 			if f.From.IsZero() && len(want) < 20 {
-				t.Errorf("%d recalls: the test shows little", len(want))
+				t.Errorf("%d recalls: too few to test anything", len(want))
 			}
 		}
 	})
 }
 
-// patient changes one of the practice's active patients, who has no
-// appointments ahead and is due for both recalls.
+// patient changes the first active patient, who is then due for both recalls, and returns
+// the ID.
 func (p practice) patient(t *testing.T, change func(*ent.PatientUpdateOne)) (id int64) {
 	t.Helper()
 	p.tx(t, func(tx *ent.Client) (err error) {
@@ -85,7 +85,7 @@ func (p practice) patient(t *testing.T, change func(*ent.PatientUpdateOne)) (id 
 	return id
 }
 
-func TestRecallsCases(t *testing.T) {
+func TestRecallsSkipBookedPatients(t *testing.T) {
 	both := []string{"Dental", "Hygiene"}
 	for _, c := range []struct {
 		name   string
@@ -114,7 +114,7 @@ func TestRecallsCases(t *testing.T) {
 						c.change(u)
 					}
 				})
-				p.tx(t, func(tx *ent.Client) error { // they have nothing booked yet
+				p.tx(t, func(tx *ent.Client) error { // start without bookings
 					ahead, err := tx.Appointment.Query().Where(appointment.PatientID(id)).IDs(p.ctx)
 					if err != nil {
 						return err
@@ -127,7 +127,7 @@ func TestRecallsCases(t *testing.T) {
 					return nil
 				})
 				if c.role != "" {
-					booked := c.booked // a copy: both databases are tried at the same time
+					booked := c.booked // a copy, because both databases are tested at the same time
 					booked.patient = id
 					p.book(t, p.hire(t, p.site(t, "High Street Dental").ID, c.role), booked)
 				}
@@ -179,7 +179,7 @@ func TestRecallsOfOneSiteAndPractitioner(t *testing.T) {
 		theirs := key(read(t, p.as(t, "second"), report.Recalls, report.Filter{To: f.To}))
 		for _, k := range theirs {
 			if slices.Contains(key(all), k) {
-				t.Errorf("%s is of both practices", k)
+				t.Errorf("%s belongs to both practices", k)
 			}
 		}
 		if none := read(t, p, report.Recalls, period("1990-01-01", "1990-12-31")); len(none) > 0 {
@@ -188,27 +188,27 @@ func TestRecallsOfOneSiteAndPractitioner(t *testing.T) {
 	})
 }
 
-// TestRecallsAreNoted holds that the patients whose contact is shown, and no
-// others, are in the request's record of what was read.
-func TestRecallsAreNoted(t *testing.T) {
+// TestRecallsAreInAccessLog: the access log of the request names the patients whose contact
+// is shown, and no others.
+func TestRecallsAreInAccessLog(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
-		var noted *audit.Log
-		p.ctx, noted = audit.With(p.ctx)
+		var accessLog *audit.Log
+		p.ctx, accessLog = audit.With(p.ctx)
 		rows := read(t, p, report.Recalls, period("2026-07-01", "2026-07-31"))
 		ids := map[int64]bool{}
 		for _, r := range rows {
 			ids[r.PatientID] = true
 		}
-		for _, a := range noted.LogValue().Group() {
+		for _, a := range accessLog.LogValue().Group() {
 			got, err := json.Marshal(a.Value.Any())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if n := strings.Count(string(got), `"`) / 2; a.Key != "patients" || n != len(ids) {
-				t.Errorf("%d of %s are noted, %d patients shown", n, a.Key, len(ids))
+				t.Errorf("%d of %s are logged, %d patients are shown", n, a.Key, len(ids))
 			}
 		}
-		if noted.Empty() || len(ids) == 0 {
+		if accessLog.Empty() || len(ids) == 0 {
 			t.Errorf("%d patients are shown", len(ids))
 		}
 	})

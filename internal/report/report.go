@@ -10,7 +10,7 @@ import (
 	"chairside/internal/scope"
 )
 
-// All are the reports in list order, by group.
+// All lists the reports in the order of the list page, by group.
 var All = []Report{
 	daySheet, diaryReport,
 	recalls, sources,
@@ -18,7 +18,7 @@ var All = []Report{
 	income, agedDebt, treatments,
 }
 
-// Group is the heading that a report is listed under.
+// Group is the heading under which a report is listed.
 type Group string
 
 // The groups.
@@ -31,100 +31,104 @@ const (
 
 // Report is one question about a practice.
 type Report struct {
-	Name  string // of the command and in the address: "aged-debt"
+	Name  string // on the command line and in URLs: "aged-debt"
 	Title string
 	Group Group
-	// Question is the sentence below the title in the list and on the page.
+	// Question is the sentence below the title, in the list and on the page.
 	Question string
-	// Doc says what counts and how it is counted, in sentences for whoever reads
-	// the report: they stand beneath its tables.
-	Doc string
-	// Reads are the scopes of what it reads. It is open to the users whose role may
-	// hold all of them. A report on money names financials:read, whatever its rows.
+	// Definitions explain what the report counts. Readers see them below its tables.
+	Definitions []Definition
+	// Reads lists the scopes of the data it reads. Users see the report if their role
+	// allows all of them. Reports on money include financials:read, whatever they read.
 	Reads scope.Set
-	// Period is what the report is about unless somebody says otherwise.
+	// Period returns the default period.
 	Period func(today civil.Date) (from, to civil.Date)
-	AsAt   bool // it is as at the last day of the period; the first does not matter
-	// Practitioners says that it can be limited to one practitioner. Every report
-	// can be limited to a site.
+	// AsAt marks a report on the state at the end of the period's last day; its first
+	// day is ignored.
+	AsAt bool
+	// Practitioners says that the report can be limited to one practitioner. Every
+	// report can be limited to a site.
 	Practitioners bool
 	// Run answers the question for the practice (and site) of the caller in ctx.
-	// It only reads, and needs to see one state of the database: see store.DB.View.
+	// It only reads. The client must show one snapshot of the database: see store.DB.View.
 	Run func(ctx context.Context, client *ent.Client, f Filter) (*Result, error)
 }
 
-// OpenTo reports whether users of a permission level may see the report. One that
-// does not name what it reads is open to nobody.
+// Definition says how a report uses a term: what counts, and what does not.
+type Definition struct{ Term, Meaning string }
+
+// OpenTo reports whether users of a permission level may see the report. A report
+// without Reads is open to no one.
 func (r *Report) OpenTo(level scope.Level) bool {
 	return len(r.Reads) > 0 && level.MayHold().AllowsAll(r.Reads)
 }
 
-// Result is the answer, ready to be drawn in every format.
+// Result is the content of a report, independent of the output format.
 type Result struct {
-	Summary  []Figure  // what to see first, a few numbers
-	Sections []Section // the first one is the report as CSV
+	Summary  []Figure  // a few key numbers, shown first
+	Sections []Section // CSV holds only the first table
 }
 
-// Figure is a number with a name.
+// Figure is one number of the summary.
 type Figure struct {
-	Key   string // in JSON, snake_case
+	Key   string // its JSON name, in snake_case
 	Label string
 	Kind  Kind
-	Value any    // as Kind says
+	Value any    // of the Go type that Kind names; nil if there is none
 	Note  string // a few words of explanation, or ""
 }
 
-// Section is a table, with a chart of it above. Sections that follow each other
-// with the same key, and then the same columns, are one table in CSV and JSON.
+// Section is a table with an optional chart above it. Consecutive sections with the
+// same key have the same columns and form one table in CSV and JSON.
 type Section struct {
-	Key     string // in JSON, snake_case
+	Key     string // its JSON name, in snake_case
 	Title   string
 	Note    string // a sentence under the title, or ""
 	Columns []Column
-	Rows    [][]any // a value for each column, as its Kind says; nil for none
-	Total   []any   // like a row, or nil where there is no sum
-	Chart   *Chart  // nil for none
-	Empty   string  // what it means that there are no rows, and what to do
+	Rows    [][]any // one value per column, of the Go type that its Kind names, or nil
+	Total   []any   // the last line, laid out like a row; nil for no last line
+	Chart   *Chart  // nil for no chart
+	Empty   string  // shown instead of a table without rows: what that means, and what to do
 }
 
 // Column is a column of a section.
 type Column struct {
-	Key   string // in JSON and CSV, snake_case
-	Title string // on the page and on the terminal
+	Key   string // its name in JSON and CSV, in snake_case
+	Title string // its heading on pages and terminals
 	Kind  Kind
-	Minor bool // left out on a terminal or page that is too narrow for all columns
-	Spare bool // left out on a terminal that is too narrow even without those
-	// Group says that rows stand together by this column: on a page it is a line
-	// above those that share it.
+	Minor bool // hidden on a terminal or page that is too narrow for all columns
+	Spare bool // hidden on a terminal that is still too narrow without the Minor columns
+	// Group marks the column by which pages group rows: its value is a heading
+	// above the rows that share it.
 	Group bool
 }
 
-// Kind is what a value is, which decides how it is written.
+// Kind is the kind of a value. It decides the format.
 type Kind int
 
 // The kinds, and the Go types of their values.
 const (
 	Text    Kind = iota // string
 	Count               // int
-	Minutes             // int; shown as hours and minutes, in CSV and JSON as a number of minutes
+	Minutes             // int; shown as hours and minutes (7:30), in CSV and JSON as minutes (450)
 	Money               // decimal.Decimal
-	Units               // decimal.Decimal: units of dental or orthodontic activity
-	Percent             // decimal.Decimal: 12.50 is 12.5 %
+	Units               // decimal.Decimal; units of dental or orthodontic activity
+	Percent             // decimal.Decimal; 12.50 means 12.50%
 	Date                // civil.Date
 	Month               // civil.Date, any day of the month; shown as "Apr 2026", in CSV and JSON as 2026-04
-	ID                  // int64: the number of a patient or an invoice, never added up
-	Clock               // time.Time in the practice's zone; shown as 09:30, in CSV and JSON with date and offset
+	ID                  // int64; the ID of a patient, appointment or practitioner, never added up
+	Clock               // time.Time in the practice's zone; shown as 09:30, in CSV and JSON as RFC 3339
 )
 
-// UnknownError is returned by Find.
+// UnknownError means that no report has the name.
 type UnknownError struct{ Name string }
 
-// Error names what there is.
+// Error lists the names that exist.
 func (e UnknownError) Error() string {
-	return fmt.Sprintf("there is no report %q; there are: %s", e.Name, Names())
+	return fmt.Sprintf("unknown report %q: must be one of %s", e.Name, Names())
 }
 
-// Names are those of all reports.
+// Names returns the names of all reports, separated by commas.
 func Names() string {
 	var names []string
 	for _, r := range All {
@@ -133,7 +137,7 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Find gives the report of a name, or an UnknownError.
+// Find returns the report with the name, or an UnknownError.
 func Find(name string) (*Report, error) {
 	for i := range All {
 		if All[i].Name == name {

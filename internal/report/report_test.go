@@ -6,8 +6,8 @@ import (
 	"chairside/internal/report"
 )
 
-// TestReportsAreGrouped: every report has a group and a question, and a group's reports are
-// neighbours, so that each heading is shown once.
+// TestReportsAreGrouped: every report has a group and a question. The reports of a group
+// are adjacent, so that each heading is shown once.
 func TestReportsAreGrouped(t *testing.T) {
 	t.Parallel()
 	seen := map[report.Group]bool{}

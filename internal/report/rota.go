@@ -20,33 +20,33 @@ import (
 	"chairside/schema"
 )
 
-// rota is who works when and where.
+// rota says which practitioners work when and where.
 type rota struct {
 	zone    *time.Location
-	workers []*worker            // by name
-	sites   map[uuid.UUID]string // the names of those the caller may see
-	only    []uuid.UUID          // limits: the site that is asked for, the site of the caller
+	workers []*worker            // sorted by last name
+	sites   map[uuid.UUID]string // names of the sites that the caller may see
+	only    []uuid.UUID          // the filter's site and the caller's site, if any
 }
 
-// worker is a practitioner and their week.
+// worker is a practitioner with their weekly hours at each site.
 type worker struct {
 	id     int64
 	name   string
 	role   schema.Role
-	site   uuid.UUID // their own
+	site   uuid.UUID // the practitioner's own site
 	active bool      // can be booked
 	weekly map[uuid.UUID][]diary.Hours
 }
 
-// shift is a stretch of work at a site.
+// shift is a period of work at a site.
 type shift struct {
 	diary.Period
 	site uuid.UUID
 }
 
-// readRota reads the practitioners whom the caller may see and the filter asks
-// for. As availability has it, their week is that of their working sessions,
-// or else the practice's opening hours, at their own site.
+// readRota reads the practitioners that the caller may see and that match the filter.
+// As for availability, their weekly hours are their working sessions. Without sessions
+// they are the practice's opening hours, at the practitioner's own site.
 func readRota(ctx context.Context, client *ent.Client, f Filter) (*rota, error) {
 	q := client.Practitioner.Query().WithWorkingSessions().
 		WithUser(func(q *ent.UserQuery) {
@@ -89,6 +89,7 @@ func readRota(ctx context.Context, client *ent.Client, f Filter) (*rota, error) 
 	return r, nil
 }
 
+// siteNames returns the name of each site.
 func siteNames(ctx context.Context, client *ent.Client) (map[uuid.UUID]string, error) {
 	found, err := client.Site.Query().Select(site.FieldName).All(ctx)
 	if err != nil {
@@ -101,9 +102,10 @@ func siteNames(ctx context.Context, client *ent.Client) (map[uuid.UUID]string, e
 	return names, nil
 }
 
+// openingHours converts opening hours; closed days have none.
 func openingHours(open schema.OpeningHours) (weekly []diary.Hours) {
 	for day := time.Sunday; day <= time.Saturday; day++ {
-		h := open[day.String()] // no times on days that are closed
+		h := open[day.String()] // empty on closed days
 		if hours, ok := diary.Opening(day, h.Open, h.Close); ok {
 			weekly = append(weekly, hours)
 		}
@@ -111,20 +113,20 @@ func openingHours(open schema.OpeningHours) (weekly []diary.Hours) {
 	return weekly
 }
 
-// asked reports whether a site is one that the report is about.
-func (r *rota) asked(site uuid.UUID) bool {
+// includes reports whether the report covers a site.
+func (r *rota) includes(site uuid.UUID) bool {
 	return !slices.ContainsFunc(r.only, func(limit uuid.UUID) bool { return limit != site })
 }
 
-// places are the sites at which somebody works, their own first.
-func (w *worker) places() []uuid.UUID {
+// sites returns the sites where the worker works, their own first.
+func (w *worker) sites() []uuid.UUID {
 	own := func(id uuid.UUID) bool { return id == w.site }
 	others := slices.SortedFunc(maps.Keys(w.weekly), func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })
 	return append([]uuid.UUID{w.site}, slices.DeleteFunc(others, own)...)
 }
 
-// on lays a worker's week onto a day, in order of time.
-func (w *worker) on(day civil.Date, zone *time.Location) (shifts []shift) {
+// shiftsOn returns the worker's shifts on a day, in order of time.
+func (w *worker) shiftsOn(day civil.Date, zone *time.Location) (shifts []shift) {
 	for site, weekly := range w.weekly {
 		for _, p := range diary.On(day, weekly, zone) {
 			shifts = append(shifts, shift{p, site})
@@ -136,10 +138,9 @@ func (w *worker) on(day civil.Date, zone *time.Location) (shifts []shift) {
 	return shifts
 }
 
-// siteAt is where a worker is at a time of the given shifts: outside them, at
-// their own site.
+// siteAt returns the site of the shift that contains t, or the worker's own site.
 func (w *worker) siteAt(t time.Time, shifts []shift) uuid.UUID {
-	if len(w.weekly) == 1 && len(w.weekly[w.site]) > 0 { // nearly everybody
+	if len(w.weekly) == 1 && len(w.weekly[w.site]) > 0 { // most practitioners work at one site
 		return w.site
 	}
 	for _, s := range shifts {
@@ -150,7 +151,7 @@ func (w *worker) siteAt(t time.Time, shifts []shift) uuid.UUID {
 	return w.site
 }
 
-// name is that of a practitioner, or "" for one the caller may not see.
+// name returns the name of a practitioner, or "" if the caller may not see them.
 func (r *rota) name(id int64) string {
 	for _, w := range r.workers {
 		if w.id == id {

@@ -24,10 +24,14 @@ import (
 var sources = Report{
 	Name: "sources", Title: "New patients by source",
 	Group: GroupPatients, Question: "How new patients found the practice, and the income from their first year.",
-	Doc: "Patients by how they came to the practice and the month in which they were added, archived ones included, and what they brought in during their first 365 days, the day they were added being the first. " +
-		"Paid is payments that were not taken back, invoiced is invoices that are not void, by the date on them. " +
-		"Those whose first year is not over count with what they have brought in so far. " +
-		"A site is that of the patients, a practitioner their usual dentist.",
+	Definitions: []Definition{
+		{"New patients", "Patients added in the period, including archived ones, by how they found the practice and the month in which they were added."},
+		{"First year", "The 365 days from the day the patient was added. Patients whose first year is not over count with the amounts so far."},
+		{"Invoiced", "Invoices dated in the first year, excluding void ones."},
+		{"Paid", "Payments dated in the first year, excluding deleted ones."},
+		{"Site", "The patient's site."},
+		{"Practitioner", "The patient's usual dentist."},
+	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Sources(ctx, client, f)
@@ -38,17 +42,17 @@ var sources = Report{
 	},
 }
 
-// SourceRow is the new patients of a month who came from one source.
+// SourceRow counts the new patients of one month from one acquisition source.
 type SourceRow struct {
-	SourceID *uuid.UUID // nil for patients without one
-	Source   string     // name; NoSource for patients without one
+	SourceID *uuid.UUID // nil for patients without a source
+	Source   string     // name, or NoSource
 	Month    civil.Date // its first day
 	Patients int
 	Invoiced decimal.Decimal // in their first year
 	Paid     decimal.Decimal // in their first year
 }
 
-// key tells sources of the same name apart.
+// key identifies the source; two sources may have the same name.
 func (r *SourceRow) key() string {
 	if r.SourceID == nil {
 		return ""
@@ -56,18 +60,18 @@ func (r *SourceRow) key() string {
 	return r.SourceID.String()
 }
 
-// NoSource is shown for patients of whom it is not known how they came.
+// NoSource is the name shown for patients without a source.
 const NoSource = "Not recorded"
 
-// firstYear is how many days of money count, with the day a patient was added.
+// firstYear is the number of days in a patient's first year, the day they were added
+// included.
 const firstYear = 365
 
-// Sources counts the patients who were added in the period by acquisition
-// source and month of the practice's calendar, in order of source (none last)
-// and month, with what is on their payments and invoices of the first 365 days:
-// those dated on the local day on which they were added or one of the 364 after
-// it, at whatever site. f.SiteID is the patient's site, f.PractitionerID the
-// patient's preferred dentist.
+// Sources counts the patients added in the period by acquisition source and month,
+// in order of source (NoSource last) and month. Invoiced and Paid add up their invoices
+// and payments, at any site, dated on the day they were added or in the 364 days after
+// it. Months and days are those of the practice's time zone. f.SiteID is the patient's
+// site, f.PractitionerID the patient's preferred dentist.
 func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, error) {
 	zone := principal.Must(ctx).Zone
 	added := []predicate.Patient{patient.CreatedAtGTE(f.From.In(zone).UTC()), patient.CreatedAtLT(f.To.AddDays(1).In(zone).UTC())}
@@ -119,30 +123,32 @@ func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, er
 	for _, row := range rows {
 		sorted = append(sorted, *row)
 	}
-	slices.SortFunc(sorted, func(a, b SourceRow) int {
-		switch {
-		case a.SourceID == nil && b.SourceID != nil:
-			return 1
-		case a.SourceID != nil && b.SourceID == nil:
-			return -1
-		}
-		return cmp.Or(compareNames(a.Source, b.Source), strings.Compare(a.key(), b.key()), a.Month.Time().Compare(b.Month.Time()))
-	})
+	slices.SortFunc(sorted, compareSourceRows)
 	return sorted, nil
 }
 
-// newcomer is a new patient: the local day on which they were added, and the
-// row they belong to.
-type newcomer struct {
-	day civil.Date
-	row *SourceRow
+// compareSourceRows orders rows by source and month. Patients without a source come last.
+func compareSourceRows(a, b SourceRow) int {
+	switch {
+	case a.SourceID == nil && b.SourceID != nil:
+		return 1
+	case a.SourceID != nil && b.SourceID == nil:
+		return -1
+	}
+	return cmp.Or(compareNames(a.Source, b.Source), strings.Compare(a.key(), b.key()), a.Month.Time().Compare(b.Month.Time()))
 }
 
-// addMoney adds to the rows what the new patients brought in. It reads every
-// payment and invoice: the year of each patient begins on another day, and few
-// have two of a day that the database could add up.
+// newcomer is a new patient.
+type newcomer struct {
+	day civil.Date // when the patient was added, in the practice's time zone
+	row *SourceRow // the row that counts the patient
+}
+
+// addMoney adds the new patients' invoices and payments to their rows. It reads each
+// of them, because every patient's year starts on a different day, and few patients
+// have two on one day that the database could add up.
 func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predicate.Patient, newcomers map[int64]newcomer) error {
-	end := f.To.AddDays(firstYear) // the day after the first year of who was added on the last day
+	end := f.To.AddDays(firstYear) // the first year of patients added on the last day ends before it
 	paid, err := client.Payment.Query().
 		Where(payment.Deleted(false), payment.DatedOnGTE(f.From), payment.DatedOnLT(end), payment.HasPatientWith(added...)).
 		Rows(ctx, rowscan.Columns(payment.Table, payment.FieldPatientID, payment.FieldDatedOn, payment.FieldAmount))
@@ -170,14 +176,14 @@ func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predica
 	})
 }
 
-// inFirstYear reports whether a day is in the first year of a newcomer.
+// inFirstYear reports whether a day is in the patient's first year.
 func (n newcomer) inFirstYear(day civil.Date) bool {
-	at := days(n.day, day)
-	return at >= 0 && at < firstYear
+	age := days(n.day, day)
+	return age >= 0 && age < firstYear
 }
 
-// sourcesResult lays the report out: each month in the table and its chart,
-// the sources as a whole beneath.
+// sourcesResult lays the report out: a table and chart by source and month, and a
+// table of totals by source below.
 func sourcesResult(rows []SourceRow, f Filter) *Result {
 	main := Section{
 		Key: "months", Title: "By source and month",
@@ -190,18 +196,18 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 	if len(rows) == 0 {
 		return &Result{Sections: []Section{main}}
 	}
-	whole := Section{
+	bySource := Section{
 		Key: "sources", Title: "By source",
 		Columns: []Column{
 			{Key: "source", Title: "Source"}, {Key: "patients", Title: "New patients", Kind: Count}, {Key: "share", Title: "Share", Kind: Percent},
 			{Key: "invoiced", Title: "Invoiced in the first year", Kind: Money}, {Key: "paid", Title: "Paid in the first year", Kind: Money}, {Key: "paid_per_patient", Title: "Paid per patient", Kind: Money},
 		},
-		Chart: &Chart{Form: Rows, Title: "Paid in the first year", Kind: Money, Series: []Series{{Name: "Paid"}}},
+		Chart: &Chart{Form: HorizontalBars, Title: "Paid in the first year", Kind: Money, Series: []Series{{Name: "Paid"}}},
 	}
 	var all SourceRow
 	var each []SourceRow
 	months := months(f)
-	main.Chart = &Chart{Form: Stacked, Title: "New patients by month", Kind: Count}
+	main.Chart = &Chart{Form: StackedVerticalBars, Title: "New patients by month", Kind: Count}
 	for _, m := range months {
 		main.Chart.Labels = append(main.Chart.Labels, Month.Format(m))
 	}
@@ -225,26 +231,27 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 	}
 	for i := range each {
 		s := &each[i]
-		whole.Rows = append(whole.Rows, []any{s.Source, s.Patients, percent(int64(s.Patients), int64(all.Patients)), s.Invoiced, s.Paid, perPatient(s)})
-		whole.Chart.Add(s.Source, int64(s.Paid))
+		bySource.Rows = append(bySource.Rows, []any{s.Source, s.Patients, percent(int64(s.Patients), int64(all.Patients)), s.Invoiced, s.Paid, perPatient(s)})
+		bySource.Chart.Add(s.Source, int64(s.Paid))
 	}
-	main.Chart.Series = fewer(main.Chart.Series)
-	whole.Total = []any{"All sources", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
+	main.Chart.Series = mergeSmallest(main.Chart.Series)
+	bySource.Total = []any{"All sources", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
 	return &Result{
 		Summary: []Figure{
 			{Key: "patients", Label: "New patients", Kind: Count, Value: all.Patients},
 			{Key: "paid", Label: "Paid", Kind: Money, Value: all.Paid, Note: "in their first year, so far"},
 			{Key: "paid_per_patient", Label: "Paid per new patient", Kind: Money, Value: perPatient(&all)},
 		},
-		Sections: []Section{main, whole},
+		Sections: []Section{main, bySource},
 	}
 }
 
-// sourcesShown is how many sources the chart of the months can tell apart.
+// sourcesShown is the most series that the chart by month shows: one per colour.
 const sourcesShown = 7
 
-// fewer keeps the largest series and adds up the others.
-func fewer(series []Series) []Series {
+// mergeSmallest keeps the largest series and adds up the rest as "Others", if there are
+// more than sourcesShown.
+func mergeSmallest(series []Series) []Series {
 	if len(series) <= sourcesShown {
 		return series
 	}

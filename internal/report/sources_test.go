@@ -15,7 +15,7 @@ import (
 	"chairside/schema"
 )
 
-func TestSourcesAreWhatSQLSays(t *testing.T) {
+func TestSourcesMatchSQL(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		for _, f := range []report.Filter{period("2024-08-01", "2026-07-01"), period("2025-10-26", "2026-03-29"), period("2026-06-30", "2026-06-30")} {
 			want := facts(t, p, fmt.Sprintf(`
@@ -42,14 +42,15 @@ func TestSourcesAreWhatSQLSays(t *testing.T) {
 			}
 			sameRows(t, f.From.String(), got, want)
 			if f.From == civil.MustParse("2024-08-01") && len(want) < 60 {
-				t.Errorf("only %d rows: the test shows little", len(want))
+				t.Errorf("only %d rows: too few to test anything", len(want))
 			}
 		}
 	})
 }
 
-// TestSourcesFirstYear puts money on the borders of a patient's first year.
-func TestSourcesFirstYear(t *testing.T) {
+// TestSourcesCountMoneyOfFirstYear: payments and invoices on the first and last day of the
+// first year count, those on the days around it do not.
+func TestSourcesCountMoneyOfFirstYear(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		added := instant(t, "2025-05-31T23:30Z") // 00:30 on 1 June in London
 		var source *ent.AcquisitionSource

@@ -15,8 +15,8 @@ import (
 	"chairside/internal/report"
 )
 
-// rows runs a query written without the report's own code and gives its rows
-// as text, values separated by "|", amounts in hundredths, sorted.
+// rows runs a query that does not use the report's code. It returns the rows as sorted
+// lines, with values separated by "|" and amounts in hundredths.
 func (p practice) rows(t testing.TB, query string) []string {
 	t.Helper()
 	found, err := p.SQL.QueryContext(t.Context(), query)
@@ -50,10 +50,10 @@ func (p practice) rows(t testing.TB, query string) []string {
 	return all
 }
 
-// day is a date column as text.
+// day is SQL for a date column as text.
 func day(column string) string { return "SUBSTR(CAST(" + column + " AS text), 1, 10)" }
 
-// daysFrom is SQL for the days from a date column to a day.
+// daysFrom is SQL for the number of days from a date column to a day.
 func (p practice) daysFrom(column string, to civil.Date) string {
 	if p.Dialect == dialect.Postgres {
 		return fmt.Sprintf("(DATE '%s' - %s)", to, column)
@@ -70,17 +70,17 @@ func sameRows(t testing.TB, what string, got, want []string) {
 	}
 	for _, line := range want {
 		if !slices.Contains(got, line) {
-			t.Errorf("%s: lacks  %s", what, line)
+			t.Errorf("%s: missing row    %s", what, line)
 		}
 	}
 	for _, line := range got {
 		if !slices.Contains(want, line) {
-			t.Errorf("%s: has    %s", what, line)
+			t.Errorf("%s: unexpected row %s", what, line)
 		}
 	}
 }
 
-// cells are some columns of a section, as rows gives them.
+// cells returns some columns of a section, formatted as by rows.
 func cells(t testing.TB, a *report.Answer, section string, columns ...string) (all []string) {
 	t.Helper()
 	for _, s := range a.Sections {
@@ -104,6 +104,7 @@ func cells(t testing.TB, a *report.Answer, section string, columns ...string) (a
 	return nil
 }
 
+// cell formats a value as rows does.
 func cell(k report.Kind, v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -118,7 +119,7 @@ func cell(k report.Kind, v any) string {
 	return fmt.Sprint(v)
 }
 
-func TestAgedDebtIsWhatSQLSays(t *testing.T) {
+func TestAgedDebtMatchesSQL(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		for _, at := range []string{"2026-07-01", "2026-06-30", "2026-03-31", "2025-10-26", "2025-01-01", "2023-01-01"} {
 			at := civil.MustParse(at)
@@ -135,7 +136,7 @@ func TestAgedDebtIsWhatSQLSays(t *testing.T) {
 				", CAST(SUM(owed) AS bigint) FROM ("+owed+") o WHERE owed <> 0 GROUP BY patient_id")
 			sameRows(t, at.String(), cells(t, a, "patients", "patient_id", "current", "days_31_60", "days_61_90", "over_90", "total"), want)
 			if at == today && len(want) < 20 {
-				t.Errorf("only %d patients owe anything: the test shows little", len(want))
+				t.Errorf("only %d patients owe anything: too few to test anything", len(want))
 			}
 
 			want = p.rows(t, fmt.Sprintf(`SELECT patient_id, CAST(SUM(rest) AS bigint) FROM (
@@ -156,6 +157,7 @@ func TestAgedDebtIsWhatSQLSays(t *testing.T) {
 	})
 }
 
+// figure returns a number of the summary, in hundredths if it is a decimal.
 func figure(t testing.TB, a *report.Answer, key string) int64 {
 	t.Helper()
 	for _, f := range a.Summary {
@@ -183,7 +185,7 @@ type claim struct {
 	awarded              *int64
 }
 
-// claims reads all claims of the practice, and dates them.
+// claims reads all claims of the practice with their dates.
 func (p practice) claims(t testing.TB) (all []claim) {
 	t.Helper()
 	found, err := p.SQL.QueryContext(t.Context(), `SELECT CAST(id AS text), CAST(contract_id AS text), claim_status, practitioner_id, submitted_date, created_at,
@@ -209,7 +211,7 @@ func (p practice) claims(t testing.TB) (all []claim) {
 	return all
 }
 
-func TestClaimsAreWhatSQLSays(t *testing.T) {
+func TestClaimsMatchSQL(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		f := report.Filter{From: civil.MustParse("2025-07-02"), To: today}
 		a := p.ask(t, "claims", f)
@@ -267,12 +269,12 @@ func TestClaimsAreWhatSQLSays(t *testing.T) {
 			day("c.submitted_date"), p.daysFrom("c.submitted_date", f.To), ours, f.From, f.To))
 		sameRows(t, "attention", cells(t, a, "attention", "claim", "status", "date", "age", "patient_id", "comment"), want)
 		if attention == 0 || len(want) != attention {
-			t.Errorf("%d claims to be dealt with, SQL finds %d", attention, len(want))
+			t.Errorf("%d claims need action, SQL finds %d", attention, len(want))
 		}
 	})
 }
 
-// flat writes sums as rows gives them.
+// flat formats sums as rows does.
 func flat(sums map[string][]int64) (lines []string) {
 	for key, values := range sums {
 		for _, v := range values {
@@ -284,7 +286,7 @@ func flat(sums map[string][]int64) (lines []string) {
 	return lines
 }
 
-func TestContractPerformanceIsWhatSQLSays(t *testing.T) {
+func TestContractPerformanceMatchesSQL(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		for _, at := range []string{"2026-07-01", "2026-03-31", "2026-04-01", "2025-12-31", "2025-10-26"} {
 			at := civil.MustParse(at)
@@ -330,8 +332,8 @@ func TestContractPerformanceIsWhatSQLSays(t *testing.T) {
 				func(line string) bool { return strings.HasSuffix(line, "|0|0|0|0") }) // a target, but no claims
 			sameRows(t, at.String(), got, slices.DeleteFunc(want, func(line string) bool { return strings.HasSuffix(line, "|0|0|0|0") }))
 
-			// Targets are the practitioners' own, once each, and the contracts'. Who
-			// has left counts in a year in which there were claims.
+			// Each practitioner's target appears once, and so does each contract's.
+			// Inactive practitioners are listed only in years with claims.
 			there := func(ortho string) string {
 				return fmt.Sprintf(`(active OR EXISTS (SELECT 1 FROM nhs_claims c JOIN contracts k ON k.id = c.contract_id AND k.start_date = '%s'
 					WHERE c.practitioner_id = practitioners.id AND %s c.ortho AND c.submitted_date BETWEEN '%s' AND '%s'))`, start, ortho, start, at)
@@ -348,7 +350,7 @@ func TestContractPerformanceIsWhatSQLSays(t *testing.T) {
 	})
 }
 
-// checkMeasures works out value, pace, projection and shortfall with fractions.
+// checkMeasures recalculates value, pace, projection and shortfall with fractions.
 func checkMeasures(t testing.TB, p practice, a *report.Answer, start, at civil.Date) {
 	t.Helper()
 	units := map[string]string{}
@@ -359,7 +361,7 @@ func checkMeasures(t testing.TB, p practice, a *report.Answer, start, at civil.D
 	number := func(s string) *big.Rat {
 		r, ok := new(big.Rat).SetString(s)
 		if !ok {
-			t.Fatalf("%q is no number", s)
+			t.Fatalf("%q is not a number", s)
 		}
 		return r
 	}

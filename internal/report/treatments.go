@@ -17,10 +17,14 @@ import (
 var treatments = Report{
 	Name: "treatments", Title: "Treatment mix",
 	Group: GroupMoney, Question: "The most frequent treatments, and whether they earn the fee that the payment plan sets.",
-	Doc: "What was done in the period, by treatment and payment plan: the items of treatment plans that were completed on one of its days. " +
-		"Value is the sum of their prices. The fee is what the payment plan asks for the treatment now, for one tooth or surface, and the difference that of the average price to it: " +
-		"work on more teeth or surfaces, and NHS charges that count once for a whole course, lie above or below. " +
-		"A site is that of the patients.",
+	Definitions: []Definition{
+		{"Done", "Treatment plan items completed in the period."},
+		{"Value", "The sum of their prices."},
+		{"Fee", "The payment plan's current fee for one tooth or surface."},
+		{"Difference from fee", "The average price less the fee. Work on several teeth or surfaces, and NHS charges, which count once per course of treatment, differ from the fee."},
+		{"Site", "The patient's site."},
+		{"Practitioner", "Who carried out the treatment."},
+	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Treatments(ctx, client, f)
@@ -31,25 +35,25 @@ var treatments = Report{
 	},
 }
 
-// TreatmentRow is what was done of one treatment under one payment plan.
+// TreatmentRow adds up one treatment under one payment plan.
 type TreatmentRow struct {
 	TreatmentID   int64
-	Treatment     string // its name among practitioners
+	Treatment     string // its nomenclature, the name for practitioners
 	Category      string // "" for none
 	PaymentPlanID int64
 	PaymentPlan   string
 	Count         int
 	Value         decimal.Decimal
-	Average       decimal.Decimal  // Value by Count, half a penny up
-	Fee           *decimal.Decimal // nil where the plan has no fee for the treatment
-	Difference    *decimal.Decimal // Average less Fee
+	Average       decimal.Decimal  // Value/Count, half a penny rounded up
+	Fee           *decimal.Decimal // nil if the plan has no fee for the treatment
+	Difference    *decimal.Decimal // Average - Fee
 }
 
-// Treatments adds up the completed treatment plan items of the period, in order
-// of category (none last), treatment and payment plan. An item belongs to the
-// practice's day of its completed_at; f.SiteID is the patient's site and
-// f.PractitionerID who treated. The fee is price_one of the plan's fee for the
-// treatment, as it is now.
+// Treatments adds up the treatment plan items completed in the period, sorted by category
+// (no category last), treatment and payment plan. The day of an item is that of
+// completed_at in the practice's time zone. f.SiteID is the patient's site,
+// f.PractitionerID the practitioner of the item. The fee is the current price_one of the
+// plan's fee for the treatment.
 func Treatments(ctx context.Context, client *ent.Client, f Filter) ([]TreatmentRow, error) {
 	zone := principal.Must(ctx).Zone
 	q := client.TreatmentPlanItem.Query().Where(
@@ -73,39 +77,17 @@ func Treatments(ctx context.Context, client *ent.Client, f Filter) ([]TreatmentR
 	if err != nil {
 		return nil, err
 	}
-	done, err := client.Treatment.Query().WithTreatmentCategory().All(ctx)
+	prices, err := readPriceList(ctx, client)
 	if err != nil {
 		return nil, err
 	}
-	treatments := make(map[int64]*ent.Treatment, len(done))
-	for _, t := range done {
-		treatments[t.ID] = t
-	}
-	paid, err := client.PaymentPlan.Query().All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	plans := make(map[int64]*ent.PaymentPlan, len(paid))
-	for _, p := range paid {
-		plans[p.ID] = p
-	}
-	asked, err := client.Fee.Query().Select(fee.FieldPaymentPlanID, fee.FieldTreatmentID, fee.FieldPriceOne).All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	type key struct{ plan, treatment int64 }
-	fees := make(map[key]*decimal.Decimal, len(asked))
-	for _, f := range asked {
-		fees[key{f.PaymentPlanID, f.TreatmentID}] = &f.PriceOne
-	}
-
 	rows := make([]TreatmentRow, len(sums))
 	for i, s := range sums {
-		t, plan := treatments[s.TreatmentID], plans[s.PaymentPlanID]
+		t, plan := prices.treatments[s.TreatmentID], prices.plans[s.PaymentPlanID]
 		rows[i] = TreatmentRow{
 			TreatmentID: t.ID, Treatment: t.Nomenclature, PaymentPlanID: plan.ID, PaymentPlan: plan.Name,
 			Count: s.Count, Value: s.Sum, Average: decimal.Decimal(ratio(int64(s.Sum), 1, int64(s.Count))),
-			Fee: fees[key{plan.ID, t.ID}],
+			Fee: prices.fees[planTreatment{plan.ID, t.ID}],
 		}
 		row := &rows[i]
 		if c := t.Edges.TreatmentCategory; c != nil {
@@ -126,26 +108,26 @@ func Treatments(ctx context.Context, client *ent.Client, f Filter) ([]TreatmentR
 	return rows, nil
 }
 
-// treatmentsShown is how many treatments the chart shows.
+// treatmentsShown is the most treatments that the chart shows.
 const treatmentsShown = 20
 
-// treatmentsResult lays the report out: by treatment and plan, with a chart of
-// the treatments that bring most, and by category beneath.
+// treatmentsResult lays the report out: a table by treatment and plan with a chart of the
+// treatments of the highest value, and a table by category below.
 func treatmentsResult(rows []TreatmentRow) *Result {
 	main := Section{
 		Key: "treatments", Title: "By treatment and payment plan",
 		Columns: []Column{
 			{Key: "category", Title: "Category", Group: true}, {Key: "treatment", Title: "Treatment"}, {Key: "payment_plan", Title: "Payment plan"},
 			{Key: "count", Title: "Done", Kind: Count}, {Key: "value", Title: "Value", Kind: Money}, {Key: "average_price", Title: "Average price", Kind: Money},
-			{Key: "fee", Title: "Fee", Kind: Money}, {Key: "difference", Title: "Against the fee", Kind: Money},
+			{Key: "fee", Title: "Fee", Kind: Money}, {Key: "difference", Title: "Difference from fee", Kind: Money},
 		},
-		Empty: "No treatment was completed in this period. Items of treatment plans count once they are marked as completed.",
+		Empty: "No treatment was completed in this period. Treatment plan items count once they are marked as completed.",
 	}
 	if len(rows) == 0 {
 		return &Result{Sections: []Section{main}}
 	}
 	var all TreatmentRow
-	var each, categories []TreatmentRow // added up
+	var byTreatment, byCategory []TreatmentRow // sums
 	add := func(sum *TreatmentRow, row *TreatmentRow) {
 		sum.Count += row.Count
 		sum.Value += row.Value
@@ -154,25 +136,23 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 		row := &rows[i]
 		main.Rows = append(main.Rows, []any{row.Category, row.Treatment, row.PaymentPlan, row.Count, row.Value, row.Average, optional(row.Fee), optional(row.Difference)})
 		if i == 0 || rows[i-1].TreatmentID != row.TreatmentID {
-			each = append(each, TreatmentRow{Treatment: row.Treatment})
+			byTreatment = append(byTreatment, TreatmentRow{Treatment: row.Treatment})
 		}
 		if i == 0 || rows[i-1].Category != row.Category {
-			categories = append(categories, TreatmentRow{Category: row.Category})
+			byCategory = append(byCategory, TreatmentRow{Category: row.Category})
 		}
-		add(&each[len(each)-1], row)
-		add(&categories[len(categories)-1], row)
+		add(&byTreatment[len(byTreatment)-1], row)
+		add(&byCategory[len(byCategory)-1], row)
 		add(&all, row)
 	}
 	main.Total = []any{"All treatments", nil, nil, all.Count, all.Value, average(&all), nil, nil}
-	slices.SortStableFunc(each, func(a, b TreatmentRow) int { return cmp.Compare(b.Value, a.Value) })
-	value := Series{Name: "Value"}
-	main.Chart = &Chart{Form: Rows, Title: "Value by treatment", Kind: Money}
-	for _, t := range each[:min(len(each), treatmentsShown)] {
-		main.Chart.Labels, value.Values = append(main.Chart.Labels, t.Treatment), append(value.Values, int64(t.Value))
+	slices.SortStableFunc(byTreatment, func(a, b TreatmentRow) int { return cmp.Compare(b.Value, a.Value) })
+	main.Chart = &Chart{Form: HorizontalBars, Title: "Value by treatment", Kind: Money, Series: []Series{{Name: "Value"}}}
+	for _, t := range byTreatment[:min(len(byTreatment), treatmentsShown)] {
+		main.Chart.Add(t.Treatment, int64(t.Value))
 	}
-	main.Chart.Series = []Series{value}
 
-	whole := Section{
+	categories := Section{
 		Key: "categories", Title: "By category",
 		Columns: []Column{
 			{Key: "category", Title: "Category"}, {Key: "count", Title: "Done", Kind: Count}, {Key: "value", Title: "Value", Kind: Money},
@@ -180,9 +160,9 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 		},
 		Total: []any{"All", all.Count, all.Value, percent(int64(all.Value), int64(all.Value)), average(&all)},
 	}
-	for i := range categories {
-		c := &categories[i]
-		whole.Rows = append(whole.Rows, []any{cmp.Or(c.Category, "None"), c.Count, c.Value, percent(int64(c.Value), int64(all.Value)), average(c)})
+	for i := range byCategory {
+		c := &byCategory[i]
+		categories.Rows = append(categories.Rows, []any{cmp.Or(c.Category, "No category"), c.Count, c.Value, percent(int64(c.Value), int64(all.Value)), average(c)})
 	}
 	return &Result{
 		Summary: []Figure{
@@ -190,11 +170,52 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 			{Key: "value", Label: "Value", Kind: Money, Value: all.Value},
 			{Key: "average_price", Label: "Average price", Kind: Money, Value: average(&all)},
 		},
-		Sections: []Section{main, whole},
+		Sections: []Section{main, categories},
 	}
 }
 
-// average is the value of one, half a penny rounded up.
+// average returns the average price, half a penny rounded up.
 func average(row *TreatmentRow) decimal.Decimal {
 	return decimal.Decimal(ratio(int64(row.Value), 1, int64(row.Count)))
+}
+
+// priceList holds the practice's treatments, payment plans and fees by id.
+type priceList struct {
+	treatments map[int64]*ent.Treatment // with their categories
+	plans      map[int64]*ent.PaymentPlan
+	fees       map[planTreatment]*decimal.Decimal // price_one
+}
+
+// planTreatment identifies a fee.
+type planTreatment struct{ plan, treatment int64 }
+
+// readPriceList reads the price list.
+func readPriceList(ctx context.Context, client *ent.Client) (*priceList, error) {
+	treatments, err := client.Treatment.Query().WithTreatmentCategory().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := client.PaymentPlan.Query().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fees, err := client.Fee.Query().Select(fee.FieldPaymentPlanID, fee.FieldTreatmentID, fee.FieldPriceOne).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := &priceList{
+		treatments: make(map[int64]*ent.Treatment, len(treatments)),
+		plans:      make(map[int64]*ent.PaymentPlan, len(plans)),
+		fees:       make(map[planTreatment]*decimal.Decimal, len(fees)),
+	}
+	for _, t := range treatments {
+		list.treatments[t.ID] = t
+	}
+	for _, p := range plans {
+		list.plans[p.ID] = p
+	}
+	for _, f := range fees {
+		list.fees[planTreatment{f.PaymentPlanID, f.TreatmentID}] = &f.PriceOne
+	}
+	return list, nil
 }

@@ -10,9 +10,10 @@ import (
 	"chairside/internal/report"
 )
 
-func TestTreatmentsAreWhatSQLSays(t *testing.T) {
+func TestTreatmentsMatchSQL(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
-		// On both sides of two midnights in summer, and one without a fee.
+		// Just before and after midnight at both ends of June, and one treatment without
+		// a fee.
 		for i, at := range []string{"2026-05-31T22:59Z", "2026-05-31T23:00Z", "2026-06-30T22:59Z", "2026-06-30T23:00Z"} {
 			p.tx(t, func(tx *ent.Client) error {
 				item, err := tx.TreatmentPlanItem.Query().Where(treatmentplanitem.Completed(true)).Order(treatmentplanitem.ByID()).Offset(i).First(p.ctx)
@@ -54,12 +55,12 @@ func TestTreatmentsAreWhatSQLSays(t *testing.T) {
 			sameRows(t, f.From.String(), got, want)
 		}
 		if without == 0 {
-			t.Error("everything has a fee: the test shows little")
+			t.Error("everything has a fee: too few to test anything")
 		}
 	})
 }
 
-func TestTreatmentsOfOne(t *testing.T) {
+func TestTreatmentsPartsAddUpToWhole(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		f := period("2025-07-01", "2026-07-01")
 		sum := func(p practice, f report.Filter) (count int, value decimal.Decimal) {

@@ -11,10 +11,10 @@ import (
 	"chairside/internal/decimal"
 )
 
-// none is what people see where there is no value.
+// none is shown for a missing value.
 const none = "–"
 
-// holds reports whether v is a value of the kind, or nil.
+// holds reports whether v has the kind's Go type, or is nil.
 func (k Kind) holds(v any) bool {
 	if v == nil {
 		return true
@@ -37,14 +37,14 @@ func (k Kind) holds(v any) bool {
 	return ok
 }
 
-// Numeric reports whether values are aligned to the right.
+// Numeric reports whether values are numbers, which tables align to the right.
 func (k Kind) Numeric() bool { return k != Text && k != Date && k != Month && k != Clock }
 
-// Format returns a value as people read it.
+// Format formats a value for people.
 func (k Kind) Format(v any) string {
 	switch {
 	case v == nil && (k == Clock || k == ID):
-		return "" // nobody came, or there is nobody: not a value that is missing
+		return "" // not yet arrived, or an entry without a patient: nothing is missing
 	case v == nil:
 		return none
 	}
@@ -58,7 +58,7 @@ func (k Kind) Format(v any) string {
 		return Grouped(strconv.Itoa(v))
 	case decimal.Decimal:
 		if k == Percent {
-			return Grouped(v.String()) + " %"
+			return Grouped(v.String()) + "%"
 		}
 		return Grouped(v.String())
 	case civil.Date:
@@ -72,7 +72,7 @@ func (k Kind) Format(v any) string {
 	return k.Plain(v)
 }
 
-// Plain returns a value as programs read it.
+// Plain formats a value for programs, as in CSV.
 func (k Kind) Plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -88,7 +88,7 @@ func (k Kind) Plain(v any) string {
 	return fmt.Sprint(v)
 }
 
-// hours are minutes as hours and minutes, "7:30".
+// hours formats minutes as hours and minutes: 450 is "7:30".
 func hours(minutes int) string {
 	sign := ""
 	if minutes < 0 {
@@ -97,7 +97,7 @@ func hours(minutes int) string {
 	return fmt.Sprintf("%s%s:%02d", sign, Grouped(strconv.Itoa(minutes/60)), minutes%60)
 }
 
-// Grouped puts commas between the thousands of a number.
+// Grouped adds thousands separators to a number: "1234.50" becomes "1,234.50".
 func Grouped(number string) string {
 	whole, fraction, _ := strings.Cut(number, ".")
 	sign := ""
@@ -113,7 +113,8 @@ func Grouped(number string) string {
 	return sign + whole
 }
 
-// Printable returns text without the characters that would move the cursor of a terminal.
+// Printable replaces control characters, which could move the cursor of a terminal, and
+// characters that change the direction of text, with spaces.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {

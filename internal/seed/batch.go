@@ -128,6 +128,7 @@ type table struct {
 	rows    reflect.Value // a settable slice
 }
 
+// tableOf describes the table that the rows are for.
 func tableOf[T any](name string, columns []string, rows *[]T) table {
 	return table{name, columns, reflect.ValueOf(rows).Elem()}
 }
@@ -141,6 +142,7 @@ func (t table) numbered() bool {
 // order.
 const firstColumn = 1
 
+// write writes the rows and empties the slice, whose memory the next rows use.
 func (t table) write(ctx context.Context, to *bulk.Tx) error {
 	if t.rows.Len() == 0 {
 		return nil

@@ -4,14 +4,14 @@ import "chairside/schema"
 
 // blueprint describes a practice.
 type blueprint struct {
-	slug, name     string
-	patients       int
-	siteNames      []string
-	sitesPerGroup  int
-	groups         int    // how often sites and posts are repeated
-	posts          []post // of a group
-	patientsGroup  int    // patients who fill a group's diaries
-	practiceNumber int    // distinguishes the practices' telephone and contract numbers
+	slug, name       string
+	patients         int
+	siteNames        []string
+	sitesPerGroup    int
+	groups           int    // how often sites and posts are repeated
+	posts            []post // of a group
+	patientsPerGroup int    // patients who fill a group's diaries
+	practiceNumber   int    // distinguishes the practices' telephone and contract numbers
 }
 
 // post is a practitioner's place in a group.
@@ -23,14 +23,16 @@ type post struct {
 	orthodontist bool
 }
 
-// patientsPerGroup fills three sites with a dozen practitioners.
-const patientsPerGroup = 20_000
+// groupPatients fills three sites with a dozen practitioners.
+const groupPatients = 20_000
 
+// demoPractice describes the main practice. It has one group of sites for every 20,000
+// patients.
 func demoPractice(patients int) blueprint {
 	return blueprint{
 		slug: DemoSlug, name: "Demo", practiceNumber: 1,
-		patients: patients, patientsGroup: patientsPerGroup,
-		groups:        max(1, (patients+patientsPerGroup/2)/patientsPerGroup),
+		patients: patients, patientsPerGroup: groupPatients,
+		groups:        max(1, (patients+groupPatients/2)/groupPatients),
 		sitesPerGroup: 3,
 		siteNames: []string{
 			"High Street", "Riverside", "Station Road", "Market Place", "Mill Lane", "Queensway", "Castle Hill", "Parkside", "Old Chapel",
@@ -53,10 +55,11 @@ func demoPractice(patients int) blueprint {
 	}
 }
 
+// secondPractice describes a small practice, whose data no user of the other may see.
 func secondPractice() blueprint {
 	return blueprint{
 		slug: SecondSlug, name: "Second", practiceNumber: 2,
-		patients: secondPatients, patientsGroup: patientsPerGroup / 4,
+		patients: secondPatients, patientsPerGroup: groupPatients / 4,
 		groups: 1, sitesPerGroup: 1,
 		siteNames: []string{"Church Lane"},
 		posts: []post{

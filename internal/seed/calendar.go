@@ -30,6 +30,8 @@ type calendar struct {
 	midnights []time.Time  // 00:00, calculated from noon
 }
 
+// newCalendar returns the calendar of the given years up to asOf, and of the days for
+// which patients book ahead.
 func newCalendar(zone *time.Location, asOf civil.Date, years int) *calendar {
 	first := asOf.AddMonths(-12 * years)
 	c := &calendar{zone: zone, first: first, today: days(first, asOf)}
@@ -82,8 +84,8 @@ func (c *calendar) weekday(day int) int {
 	return ((int(c.first.Weekday())+day)%week + week) % week
 }
 
-// past returns t, or now if t is later.
-func (c *calendar) past(t time.Time) time.Time {
+// notAfterNow returns t, or now if t is later.
+func (c *calendar) notAfterNow(t time.Time) time.Time {
 	if t.After(c.now) {
 		return c.now
 	}

@@ -10,8 +10,9 @@ import (
 	"chairside/schema"
 )
 
-// TestVariety: the demo has at least one of everything.
-func TestVariety(t *testing.T) {
+// TestDemoHasEveryKindOfRow checks that the demo has rows of every status, type and role,
+// and enough of the rarer ones.
+func TestDemoHasEveryKindOfRow(t *testing.T) {
 	t.Parallel()
 	db := seeded(t, "sqlite:"+t.TempDir()+"/seed.db", demo)
 	const main = " practice_id = (SELECT id FROM practices WHERE slug = 'demo')"
@@ -29,7 +30,7 @@ func TestVariety(t *testing.T) {
 		{"screens", "SELECT DISTINCT customizable_type FROM custom_fields WHERE" + main, schema.Customizable("").Values()},
 		{"payment methods", "SELECT DISTINCT method FROM payments WHERE" + main, paymentMethods},
 	} {
-		got := words(t, db, v.query)
+		got := textColumn(t, db, v.query)
 		for _, w := range v.want {
 			if !slices.Contains(got, w) {
 				t.Errorf("%s: no %s", v.name, w)
@@ -79,22 +80,22 @@ func TestVariety(t *testing.T) {
 	}
 }
 
-// TestToday, for every weekday: on the last day patients have been, are in surgery, wait,
-// and are expected.
-func TestToday(t *testing.T) {
+// TestLastDayHasPatientsInEveryState checks, for each weekday as the last day, that some
+// patients have been seen, one is in surgery, and others wait or are still to come.
+func TestLastDayHasPatientsInEveryState(t *testing.T) {
 	for day := range 7 {
 		o := demo
 		o.AsOf = demo.AsOf.AddDays(day)
 		t.Run(o.AsOf.Weekday().String(), func(t *testing.T) {
 			var states []schema.AppointmentState
-			for _, a := range madeUp(t, o).appointments {
+			for _, a := range generated(t, o).appointments {
 				if a.PatientID != nil && civil.Of(a.StartTime.In(london(t))) == o.AsOf {
 					states = append(states, a.State)
 				}
 			}
 			for _, want := range []schema.AppointmentState{schema.Completed, schema.InSurgery, schema.Arrived, schema.Confirmed} {
 				if !slices.Contains(states, want) {
-					t.Errorf("nobody is %s: %v", want, states)
+					t.Errorf("no appointment is %s: %v", want, states)
 				}
 			}
 			if len(states) < 8 {
@@ -104,13 +105,13 @@ func TestToday(t *testing.T) {
 	}
 }
 
-func TestSignIn(t *testing.T) {
+func TestAdministratorsCanSignIn(t *testing.T) {
 	t.Parallel()
 	o := demo
 	o.Patients = 5
 	db := seeded(t, "sqlite:"+t.TempDir()+"/seed.db", o)
 	for _, email := range []string{DemoAdmin, SecondAdmin} {
-		hash := words(t, db, "SELECT password_hash FROM users WHERE role = 'administrator' AND email = '"+email+"'")
+		hash := textColumn(t, db, "SELECT password_hash FROM users WHERE role = 'administrator' AND email = '"+email+"'")
 		if len(hash) != 1 || !strings.HasPrefix(hash[0], "$argon2id$v=19$m=19456,t=2,p=1$") {
 			t.Fatalf("%s: %v", email, hash)
 		}
@@ -120,8 +121,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestContractYear: the year begins in April.
-func TestContractYear(t *testing.T) {
+func TestContractYearBeginsInApril(t *testing.T) {
 	for date, want := range map[string]string{"2026-03-31": "2025-04-01", "2026-04-01": "2026-04-01", "2026-12-31": "2026-04-01", "2027-01-01": "2026-04-01"} {
 		if got := contractYear(civil.MustParse(date)); got.String() != want {
 			t.Errorf("%s is in the year from %s, want %s", date, got, want)

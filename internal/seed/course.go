@@ -28,8 +28,8 @@ type course struct {
 	last    time.Time // last treatment
 }
 
-// begin starts a course of treatment at a visit.
-func (g *generator) begin(p *person, v *visit, kind planKind, nickname string) *course {
+// beginCourse starts a course of treatment at a visit.
+func (g *generator) beginCourse(p *person, v *visit, kind planKind, nickname string) *course {
 	return &course{
 		generator: g, patient: p, kind: kind, by: v.by, last: v.begin,
 		plan: ent.TreatmentPlan{
@@ -86,7 +86,7 @@ func (c *course) perform(v *visit, items ...*ent.TreatmentPlanItem) {
 	c.last = v.finish
 	c.patient.touch(v.finish)
 	lines = append(lines, c.sundryLines(7)...)
-	c.invoice(c.patient, c.past(c.minutesAfter(v.finish, 1, 6)), v.place.site, lines)
+	c.invoice(c.patient, c.notAfterNow(c.minutesAfter(v.finish, 1, 6)), v.place.site, lines)
 }
 
 // describe names a visit's treatments.
@@ -131,7 +131,7 @@ func (c *course) finish() {
 		c.claim()
 	}
 	if due := plan.PrivateTreatmentValue; !plan.Completed && due > 150_00 && c.chance(50) {
-		c.deposit(c.patient, c.past(c.minutesAfter(c.last, 5, 90)), c.by.site, due/4)
+		c.deposit(c.patient, c.notAfterNow(c.minutesAfter(c.last, 5, 90)), c.by.site, due/4)
 	}
 }
 
@@ -201,6 +201,7 @@ func (c *course) needs() []procedure {
 	return list
 }
 
+// childNeeds plans a child's treatment: sealants, fillings and orthodontics.
 func (c *course) childNeeds() (list []procedure) {
 	if by := c.assistant(); c.chance(12) {
 		list = append(list, procedure{by: by, reason: reasonContinuing, items: c.adds(by, fissureSealant, teethOf(16, 26, 36, 46)[:c.between(1, 4)]...)})
@@ -246,6 +247,7 @@ func (c *course) teeth(n, from, to int) (all []string) {
 	return all
 }
 
+// surfaces returns the surfaces of a filling.
 func (c *course) surfaces() []string {
 	return pick(c.random, [][]string{{"O"}, {"M", "O"}, {"D", "O"}, {"M", "O", "D"}, {"B"}})
 }
@@ -259,7 +261,7 @@ func (c *course) treat(list []procedure) {
 			if c.chance(6) {
 				return
 			}
-			v := c.visit(c.patient, wish{by: p.by, day: day + c.between(5, 21), minutes: p.minutes(), reason: p.reason, description: describe(p.items), since: c.past(c.last)})
+			v := c.visit(c.patient, visitRequest{by: p.by, day: day + c.between(5, 21), minutes: p.minutes(), reason: p.reason, description: describe(p.items), since: c.notAfterNow(c.last)})
 			if v == nil || v.state != schema.Completed {
 				return
 			}
@@ -269,7 +271,7 @@ func (c *course) treat(list []procedure) {
 			}
 		}
 		if p.review {
-			c.visit(c.patient, wish{by: c.by, day: day + c.between(7, 14), minutes: 10, reason: reasonReview, description: "Healing well", since: c.past(c.last)})
+			c.visit(c.patient, visitRequest{by: c.by, day: day + c.between(7, 14), minutes: 10, reason: reasonReview, description: "Healing well", since: c.notAfterNow(c.last)})
 		}
 	}
 }

@@ -37,6 +37,8 @@ func (g *generator) nextMember() member {
 	return m
 }
 
+// household generates one or two adults with up to three children. Most share a surname,
+// all share an address.
 func (g *generator) household() []member {
 	c := &cultures()[g.weighted(cultureShares()...)]
 	family := pick(g.random, c.surnames)
@@ -44,15 +46,7 @@ func (g *generator) household() []member {
 		other := pick(g.random, c.surnames)
 		family = surname{family.male.join(other.male), family.female.join(other.female)}
 	}
-	adults, children := 1, 0
-	switch g.weighted(38, 27, 25, 10) {
-	case 1:
-		adults = 2
-	case 2:
-		adults, children = 2, g.between(1, 3)
-	case 3:
-		children = g.between(1, 2)
-	}
+	adults, children := g.householdSize()
 	home := g.address()
 	landline := g.landline(home.town)
 	age := g.between(19, 58) + g.weighted(60, 40)*g.between(8, 32)
@@ -102,4 +96,18 @@ func (g *generator) household() []member {
 	return members
 }
 
+// householdSize returns the number of adults and of children.
+func (g *generator) householdSize() (adults, children int) {
+	switch g.weighted(38, 27, 25, 10) {
+	case 1:
+		return 2, 0
+	case 2:
+		return 2, g.between(1, 3)
+	case 3:
+		return 1, g.between(1, 2)
+	}
+	return 1, 0
+}
+
+// join makes a double-barrelled name.
 func (n name) join(other name) name { return name{n.text + "-" + other.text, n.latin + other.latin} }

@@ -53,8 +53,8 @@ func seeded(t *testing.T, url string, o Options) *store.DB {
 	return db
 }
 
-// madeUp returns the main practice's rows, without a database.
-func madeUp(t *testing.T, o Options) *batch {
+// generated returns the main practice's rows, without a database.
+func generated(t *testing.T, o Options) *batch {
 	t.Helper()
 	calendar := newCalendar(london(t), o.AsOf, cmp.Or(o.Years, DefaultYears))
 	r := newRandom(o.RandomSeed)
@@ -84,8 +84,8 @@ func number(t *testing.T, db *store.DB, query string) int {
 	return n
 }
 
-// words returns the first column of a query's rows.
-func words(t *testing.T, db *store.DB, query string) (list []string) {
+// textColumn returns the first column of a query's rows.
+func textColumn(t *testing.T, db *store.DB, query string) (list []string) {
 	t.Helper()
 	rows, err := db.SQL.QueryContext(t.Context(), query)
 	if err != nil {

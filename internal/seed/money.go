@@ -2,6 +2,7 @@ package seed
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -54,15 +55,15 @@ func (g *generator) invoice(p *person, at time.Time, site *site, lines []line) {
 	if len(lines) == 0 {
 		return
 	}
-	if g.voided.strikes(15, 85) { // the first invoice was wrong
-		wrong := g.writeInvoice(p, at, site, lines, false)
+	if g.voided.next(15, 85) { // the first invoice was wrong
+		wrong := g.writeInvoice(p, at, site, withoutTreatments(lines))
 		wrong.Status, wrong.AmountOutstanding = schema.InvoiceVoid, 0
 		wrong.Footnote = new("Void: made out in error")
-		at = g.past(g.minutesAfter(at, 2, 9))
+		at = g.notAfterNow(g.minutesAfter(at, 2, 9))
 		wrong.UpdatedAt = at
 		g.out.invoices = append(g.out.invoices, *wrong)
 	}
-	inv := g.writeInvoice(p, at, site, lines, true)
+	inv := g.writeInvoice(p, at, site, lines)
 	p.ledger.invoiced += inv.Amount
 	g.settle(p, inv)
 
@@ -79,9 +80,19 @@ func (g *generator) invoice(p *person, at time.Time, site *site, lines []line) {
 	g.out.invoices = append(g.out.invoices, *inv)
 }
 
-// writeInvoice creates an invoice and its items. A void one does not mark the treatments
-// as charged.
-func (g *generator) writeInvoice(p *person, at time.Time, site *site, lines []line, charges bool) *ent.Invoice {
+// withoutTreatments returns the lines for an invoice that is void: their treatments are
+// not marked as charged.
+func withoutTreatments(lines []line) []line {
+	void := slices.Clone(lines)
+	for i := range void {
+		void[i].item = nil
+	}
+	return void
+}
+
+// writeInvoice creates an invoice and its items, and marks the treatments as charged. The
+// caller adds the invoice to the batch.
+func (g *generator) writeInvoice(p *person, at time.Time, site *site, lines []line) *ent.Invoice {
 	date := civil.Of(at.In(g.zone))
 	user := pick(g.random, g.staff.reception)
 	inv := &ent.Invoice{
@@ -98,7 +109,7 @@ func (g *generator) writeInvoice(p *person, at time.Time, site *site, lines []li
 			InvoiceID: inv.ID, Name: l.name, Quantity: l.quantity, ItemPrice: l.price, TotalPrice: l.price * decimal.Decimal(l.quantity),
 			NhsCharge: l.nhs, PractitionerID: l.by, SundryID: l.sundry, UserID: &user,
 		}
-		if l.item != nil && charges {
+		if l.item != nil {
 			item.TreatmentPlanID, item.TreatmentPlanItemID = &l.item.TreatmentPlanID, &l.item.ID
 			l.item.Charged, l.item.InvoiceID = true, &inv.ID
 		}
@@ -114,36 +125,36 @@ func (g *generator) settle(p *person, inv *ent.Invoice) {
 	total := inv.Amount
 	day := g.dayOf(inv.CreatedAt)
 	later := day + g.between(10, 60)
-	soon := g.past(g.minutesAfter(inv.CreatedAt, 1, 8))
-	if g.chargedTwice.strikes(20, 100) { // the card was charged twice, and one payment reversed
-		g.pay(p, inv, soon, total, 0, true)
+	soon := g.notAfterNow(g.minutesAfter(inv.CreatedAt, 1, 8))
+	if g.chargedTwice.next(20, 100) { // the card was charged twice, and one payment reversed
+		g.reversePayment(p, inv, soon)
 	}
 	switch g.weighted(77, 6, 8, 3, 6) {
 	case 0:
-		g.pay(p, inv, soon, total, total, false)
+		g.pay(p, inv, soon, total, total)
 	case 1: // in two parts
 		first := total / 2
 		if first > 0 {
-			g.pay(p, inv, soon, first, first, false)
+			g.pay(p, inv, soon, first, first)
 		}
 		if later < g.today && g.chance(70) {
-			g.pay(p, inv, g.at(later, g.between(9*hour, 17*hour)), total-first, total-first, false)
+			g.pay(p, inv, g.at(later, g.between(9*hour, 17*hour)), total-first, total-first)
 		}
 	case 2: // late
 		if later < g.today {
-			g.pay(p, inv, g.at(later, g.between(9*hour, 17*hour)), total, total, false)
+			g.pay(p, inv, g.at(later, g.between(9*hour, 17*hour)), total, total)
 		}
 	case 3: // too much
 		const note = 20_00
-		g.pay(p, inv, soon, (total/note+1)*note, total, false)
+		g.pay(p, inv, soon, (total/note+1)*note, total)
 	}
 }
 
 var paymentMethods = []string{"Card", "Cash", "Cheque", "Direct debit", "Bank transfer"}
 
-// pay adds a payment, part of which pays the invoice.
-func (g *generator) pay(p *person, inv *ent.Invoice, at time.Time, amount, explained decimal.Decimal, deleted bool) {
-	payment := g.receive(p, at, inv.SiteID, amount, deleted)
+// pay adds a payment. The explained part of its amount pays the invoice.
+func (g *generator) pay(p *person, inv *ent.Invoice, at time.Time, amount, explained decimal.Decimal) {
+	payment := g.newPayment(p, at, inv.SiteID, amount)
 	payment.AmountUnexplained -= explained
 	if explained > 0 {
 		g.out.explanations = append(g.out.explanations, ent.PaymentExplanation{
@@ -155,25 +166,35 @@ func (g *generator) pay(p *person, inv *ent.Invoice, at time.Time, amount, expla
 			inv.PaidOn = new(payment.DatedOn)
 		}
 	}
-	g.out.payments = append(g.out.payments, *payment)
+	p.ledger.paid += amount
+	g.writePayment(p, payment)
 }
 
 // deposit adds a payment for future treatment.
 func (g *generator) deposit(p *person, at time.Time, site *site, amount decimal.Decimal) {
-	g.out.payments = append(g.out.payments, *g.receive(p, at, site.id, amount, false))
+	p.ledger.paid += amount
+	g.writePayment(p, g.newPayment(p, at, site.id, amount))
 }
 
-func (g *generator) receive(p *person, at time.Time, site uuid.UUID, amount decimal.Decimal, deleted bool) *ent.Payment {
-	payment := &ent.Payment{
+// reversePayment adds a payment of the invoice's amount that was deleted soon after.
+func (g *generator) reversePayment(p *person, inv *ent.Invoice, at time.Time) {
+	payment := g.newPayment(p, at, inv.SiteID, inv.Amount)
+	payment.Deleted = true
+	payment.UpdatedAt = g.notAfterNow(g.minutesAfter(at, 1, 30))
+	g.writePayment(p, payment)
+}
+
+// newPayment returns a payment that does not pay an invoice yet.
+func (g *generator) newPayment(p *person, at time.Time, site uuid.UUID, amount decimal.Decimal) *ent.Payment {
+	return &ent.Payment{
 		ID: g.number(entpayment.Table), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at,
 		PatientID: p.row.ID, SiteID: site, Amount: amount, AmountUnexplained: amount,
-		DatedOn: civil.Of(at.In(g.zone)), Method: paymentMethods[g.weighted(74, 10, 3, 6, 7)], Deleted: deleted,
+		DatedOn: civil.Of(at.In(g.zone)), Method: paymentMethods[g.weighted(74, 10, 3, 6, 7)],
 	}
-	if deleted {
-		payment.UpdatedAt = g.past(g.minutesAfter(at, 1, 30))
-	} else {
-		p.ledger.paid += amount
-	}
+}
+
+// writePayment adds the payment to the batch.
+func (g *generator) writePayment(p *person, payment *ent.Payment) {
 	p.touch(payment.UpdatedAt)
-	return payment
+	g.out.payments = append(g.out.payments, *payment)
 }

@@ -137,7 +137,7 @@ func (c *course) claim() {
 		row.ClaimStatus = schema.ClaimNew
 	case age < 28:
 		row.ClaimStatus = inTurn(recentStatuses, &g.claims.recent)
-	case g.claims.old.strikes(3, 17):
+	case g.claims.old.next(3, 17):
 		row.ClaimStatus = inTurn(problemStatuses, &g.claims.problems)
 	}
 	if text, ok := statusComments[row.ClaimStatus]; ok {

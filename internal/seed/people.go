@@ -24,6 +24,7 @@ type person struct {
 	touched   time.Time // the last event
 }
 
+// touch notes an event: the patient's row was last updated at the latest of them.
 func (p *person) touch(t time.Time) {
 	if t.After(p.touched) {
 		p.touched = t
@@ -35,9 +36,9 @@ func (g *generator) populate(n int) {
 	for ; n > 0 && g.remaining > 0; n-- {
 		g.remaining--
 		p := g.register(g.nextMember())
-		g.open(p)
-		g.live(p)
-		g.file(p)
+		g.openAccount(p)
+		g.generateHistory(p)
+		g.writePatient(p)
 	}
 }
 
@@ -64,6 +65,7 @@ func title(r random, female, doctor bool) schema.Title {
 	return pick(r, []schema.Title{"Mrs", "Ms", "Miss", "Mrs"})
 }
 
+// pickIf returns yes if the condition is true, and otherwise no.
 func pickIf[T any](condition bool, yes, no T) T {
 	if condition {
 		return yes
@@ -127,9 +129,9 @@ func (g *generator) register(m member) *person {
 	}
 	row.CustomField1 = optional(g.random, 10, pick(g.random, []string{"Dr Frobisher", "Bright & Sons", "None for years"}))
 	row.CustomField2 = optional(g.random, 4, fmt.Sprintf("Bay %d", g.between(1, 12)))
-	g.reach(row, m)
+	g.addContacts(row, m)
 	g.answer(g.questions.patient, since, id, nil)
-	g.outlook(p)
+	g.decideLeaving(p)
 	return p
 }
 
@@ -143,8 +145,8 @@ func (g *generator) assign(p *person) {
 	p.hygienist = p.dentist.site.hygienist
 }
 
-// reach fills in contact details and the columns derived from them.
-func (g *generator) reach(row *ent.Patient, m member) {
+// addContacts fills in contact details and the columns derived from them.
+func (g *generator) addContacts(row *ent.Patient, m member) {
 	if g.chance(62) {
 		row.HomePhone, row.HomePhoneCountry = m.phone.number, m.phone.country
 	}
@@ -192,6 +194,7 @@ func derive(row *ent.Patient) {
 		[]string{text(row.HomePhone), text(row.MobilePhone), text(row.WorkPhone), text(row.HomePhoneNormalized), text(row.MobilePhoneNormalized), text(row.WorkPhoneNormalized)})
 }
 
+// text returns the string, or "" for nil.
 func text(s *string) string {
 	if s == nil {
 		return ""
@@ -199,20 +202,20 @@ func text(s *string) string {
 	return *s
 }
 
-// outlook decides whether a patient stays.
-func (g *generator) outlook(p *person) {
+// decideLeaving decides whether and when a patient stops coming.
+func (g *generator) decideLeaving(p *person) {
 	switch g.weighted(82, 11, 7) {
 	case 1: // stopped coming
 		p.leaves = g.between(max(p.joined, 0), max(g.today-60, 1))
 	case 2: // archived
 		p.leaves = g.between(max(p.joined, 0), max(g.today-20, 1))
 		p.row.Active = false
-		p.touch(g.past(g.at(p.leaves+g.between(1, 15), g.between(9*hour, 17*hour))))
+		p.touch(g.notAfterNow(g.at(p.leaves+g.between(1, 15), g.between(9*hour, 17*hour))))
 	}
 }
 
-// file writes the patient and the account at the end of the history.
-func (g *generator) file(p *person) {
+// writePatient writes the patient and the account at the end of the history.
+func (g *generator) writePatient(p *person) {
 	p.row.UpdatedAt = p.touched
 	g.out.patients = append(g.out.patients, p.row)
 	l := &p.ledger
@@ -223,8 +226,8 @@ func (g *generator) file(p *person) {
 	})
 }
 
-// open opens the patient's account.
-func (g *generator) open(p *person) {
+// openAccount opens the patient's account.
+func (g *generator) openAccount(p *person) {
 	p.ledger.account = g.number(entaccount.Table)
 	if p.joined < 0 && g.chance(6) {
 		p.ledger.opening = pickIf(g.chance(50), money(g.random, 5, 80), -money(g.random, 5, 120))

@@ -48,6 +48,7 @@ type address struct {
 	postcode string
 }
 
+// address returns an address, mostly in one of the near towns.
 func (r random) address() address {
 	t := &towns[r.IntN(nearTowns)]
 	if r.chance(12) {
@@ -72,6 +73,7 @@ func (t *town) postcode(r random) string {
 	return fmt.Sprintf("%s%d %d%c%c", t.area, r.between(1, 19), r.between(0, 9), letters[r.IntN(len(letters))], letters[r.IntN(len(letters))])
 }
 
+// countyOrNil returns the county, or nil if the town is written without one.
 func (t *town) countyOrNil() *string {
 	if t.county == "" {
 		return nil

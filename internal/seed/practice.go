@@ -47,14 +47,15 @@ type site struct {
 	therapist *practitioner // nil at most sites
 }
 
+// newGenerator creates the rows of the practice itself; populate then adds patients.
 func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash string, out *batch) *generator {
 	g := &generator{random: r, ids: i, calendar: c, blueprint: b, out: out, remaining: b.patients}
 	g.opened = c.at(-40, 11*hour)
-	g.focus = 90 * max(0, 1-float64(b.patients)/float64(b.groups*b.patientsGroup))
+	g.focus = 90 * max(0, 1-float64(b.patients)/float64(b.groups*b.patientsPerGroup))
 	g.openPractice()
 	g.openSites()
 	g.writeCatalogue()
-	g.hire(passwordHash)
+	g.writeStaff(passwordHash)
 	g.writeLists()
 	g.writeQuestions()
 	g.agreeContracts()
@@ -71,8 +72,10 @@ func weekHours() schema.OpeningHours {
 	return hours
 }
 
+// clockTime formats a minute of the day as "15:04".
 func clockTime(minute int) string { return fmt.Sprintf("%02d:%02d", minute/hour, minute%hour) }
 
+// openPractice creates the practice's row.
 func (g *generator) openPractice() {
 	g.practice = g.uuid()
 	home := &towns[0]
@@ -90,6 +93,7 @@ func (g *generator) openPractice() {
 	})
 }
 
+// openSites creates the sites, each with four rooms in use and one that is not.
 func (g *generator) openSites() {
 	for i := range g.groups * g.sitesPerGroup {
 		s := &site{id: g.uuid(), town: &towns[i%nearTowns]}

@@ -35,13 +35,14 @@ func (p *progress) add(patients int) {
 	}
 }
 
-// say shows the current step.
-func (p *progress) say(what string) {
+// describe shows the current step.
+func (p *progress) describe(what string) {
 	if p != nil {
 		p.bar.Describe(what)
 	}
 }
 
+// finish removes the bar from the terminal.
 func (p *progress) finish() {
 	if p != nil {
 		_ = p.bar.Finish()

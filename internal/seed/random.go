@@ -77,7 +77,9 @@ func optional[T any](r random, percent float64, value T) *T {
 // some, and then one in many.
 type rarity struct{ cases int }
 
-func (r *rarity) strikes(early, late int) bool {
+// next reports whether the next case is special: every early-th of the first 4*early
+// cases, and then every late-th.
+func (r *rarity) next(early, late int) bool {
 	r.cases++
 	if r.cases <= 4*early {
 		return r.cases%early == 0

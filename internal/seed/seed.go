@@ -67,7 +67,7 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 	if o.Patients < 0 || o.Years < 0 || o.AsOf.IsZero() {
 		return ErrOptions
 	}
-	empty, err := vacant(ctx, db.SQL)
+	empty, err := hasNoPractices(ctx, db.SQL)
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 	})
 }
 
-// vacant reports whether there is no practice at all. It fails with ErrExists.
-func vacant(ctx context.Context, db *sql.DB) (bool, error) {
+// hasNoPractices reports whether the database holds no practice. It fails with ErrExists.
+func hasNoPractices(ctx context.Context, db *sql.DB) (bool, error) {
 	var all, ours int
 	err := db.QueryRowContext(ctx, "SELECT count(*), count(CASE WHEN slug IN ('"+DemoSlug+"', '"+SecondSlug+"') THEN 1 END) FROM practices").Scan(&all, &ours)
 	switch {
@@ -112,8 +112,8 @@ func vacant(ctx context.Context, db *sql.DB) (bool, error) {
 	return all == 0, nil
 }
 
-// fill generates both practices. While one batch is written, the next is generated, so
-// there are at most two.
+// fill generates both practices. Two batches take turns: while one is written, the other
+// is filled with the next rows.
 func fill(ctx context.Context, bulk *bulk.Tx, zone *time.Location, o Options, numbered []string, bar *progress) error {
 	last, err := lastIDs(ctx, bulk, numbered)
 	if err != nil {
@@ -125,7 +125,7 @@ func fill(ctx context.Context, bulk *bulk.Tx, zone *time.Location, o Options, nu
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error {
 		defer close(full)
-		return makeUp(ctx, newCalendar(zone, o.AsOf, o.Years), o, last, empty, full)
+		return generate(ctx, newCalendar(zone, o.AsOf, o.Years), o, last, empty, full)
 	})
 	work.Go(func() error {
 		for b := range full {
@@ -136,7 +136,7 @@ func fill(ctx context.Context, bulk *bulk.Tx, zone *time.Location, o Options, nu
 			bar.add(patients)
 			empty <- b
 		}
-		bar.say("indexes")
+		bar.describe("indexes")
 		return nil
 	})
 	return work.Wait()
@@ -155,8 +155,8 @@ func lastIDs(ctx context.Context, bulk *bulk.Tx, tables []string) (map[string]in
 	return last, nil
 }
 
-// makeUp fills empty batches with the practices in turn.
-func makeUp(ctx context.Context, c *calendar, o Options, last map[string]int64, empty <-chan *batch, full chan<- *batch) error {
+// generate fills empty batches with the practices in turn.
+func generate(ctx context.Context, c *calendar, o Options, last map[string]int64, empty <-chan *batch, full chan<- *batch) error {
 	r := newRandom(o.RandomSeed)
 	ids := newIDs(r, c, last)
 	hash := hashPassword(r)
@@ -180,6 +180,7 @@ func makeUp(ctx context.Context, c *calendar, o Options, last map[string]int64, 
 	return nil
 }
 
+// receive receives a value, unless ctx ends first.
 func receive[T any](ctx context.Context, from <-chan T) (value T, err error) {
 	select {
 	case value = <-from:
@@ -189,6 +190,7 @@ func receive[T any](ctx context.Context, from <-chan T) (value T, err error) {
 	}
 }
 
+// send sends a value, unless ctx ends first.
 func send[T any](ctx context.Context, to chan<- T, value T) error {
 	select {
 	case to <- value:

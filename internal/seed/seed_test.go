@@ -19,8 +19,8 @@ import (
 	"chairside/schema"
 )
 
-// TestSameSeedSameData compares all rows, column by column.
-func TestSameSeedSameData(t *testing.T) {
+// TestSameSeedGeneratesTheSameRows compares all rows, column by column.
+func TestSameSeedGeneratesTheSameRows(t *testing.T) {
 	t.Parallel()
 	o := demo
 	o.Patients = 60
@@ -37,11 +37,11 @@ func TestSameSeedSameData(t *testing.T) {
 		}
 		return list
 	}
-	if slices.Equal(names(madeUp(t, one)), names(madeUp(t, two))) {
+	if slices.Equal(names(generated(t, one)), names(generated(t, two))) {
 		t.Error("another seed makes the same patients")
 	}
 	last := func(b *batch) string { return b.appointments[len(b.appointments)-1].String() }
-	if last(madeUp(t, one)) == last(madeUp(t, later)) {
+	if last(generated(t, one)) == last(generated(t, later)) {
 		t.Error("another day makes the same appointments")
 	}
 }
@@ -76,8 +76,9 @@ func hashes(t *testing.T, db *store.DB) map[string]string {
 	return all
 }
 
-// TestSameOnBothDatabases reads through Ent, which hides how each database stores values.
-func TestSameOnBothDatabases(t *testing.T) {
+// TestBothDatabasesHoldTheSameRows compares the rows with the generated ones. It reads
+// them through Ent, which hides how each database stores values.
+func TestBothDatabasesHoldTheSameRows(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		o := demo
 		o.Patients = 30
@@ -91,7 +92,7 @@ func TestSameOnBothDatabases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expected := madeUp(t, o)
+		expected := generated(t, o)
 		for i, p := range patients {
 			if got, want := p.String(), expected.patients[i].String(); got != want {
 				t.Errorf("stored\n%s\nwant\n%s", got, want)
@@ -106,6 +107,7 @@ func TestSameOnBothDatabases(t *testing.T) {
 	})
 }
 
+// sameTime reports whether the appointments were completed and created at the same times.
 func sameTime(a, b *ent.Appointment) bool {
 	if a.CompletedAt == nil || b.CompletedAt == nil {
 		return a.CompletedAt == b.CompletedAt
@@ -113,7 +115,7 @@ func sameTime(a, b *ent.Appointment) bool {
 	return a.CompletedAt.Equal(*b.CompletedAt) && a.CreatedAt.Equal(b.CreatedAt)
 }
 
-func TestRefusals(t *testing.T) {
+func TestRunRefusesInvalidOptionsAndExistingPractices(t *testing.T) {
 	t.Parallel()
 	db := open(t, "sqlite:"+t.TempDir()+"/seed.db")
 	o := demo
@@ -142,9 +144,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestHooksAgree saves patients again through Ent: its hooks change none of the columns
-// that the loader derived.
-func TestHooksAgree(t *testing.T) {
+// TestDerivedColumnsMatchTheHooks saves patients again through Ent: its hooks must not
+// change the columns that the loader derived.
+func TestDerivedColumnsMatchTheHooks(t *testing.T) {
 	t.Parallel()
 	o := demo
 	o.Patients = 150
@@ -173,7 +175,7 @@ func TestHooksAgree(t *testing.T) {
 				return err
 			}
 			if got := after.String(); got != want {
-				t.Errorf("the hooks make\n%s\nof\n%s", got, want)
+				t.Errorf("the hooks change\n%[2]s\nto\n%[1]s", got, want)
 			}
 			return nil
 		})
@@ -183,8 +185,9 @@ func TestHooksAgree(t *testing.T) {
 	}
 }
 
-// TestColumns: the loader follows the order of ent's fields and columns.
-func TestColumns(t *testing.T) {
+// TestFieldsFollowColumnOrder checks what the loader relies on: the fields of Ent's rows
+// are in the order of its column lists.
+func TestFieldsFollowColumnOrder(t *testing.T) {
 	for _, table := range new(batch).tables() {
 		row := table.rows.Type().Elem()
 		for i, column := range table.columns {
@@ -200,8 +203,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestDiary books times and finds free ones.
-func TestDiary(t *testing.T) {
+func TestDiaryFindsFreeTimes(t *testing.T) {
 	d := diary{busy: make([]slots, 1)}
 	d.work[1].fill(9*hour, 13*hour)
 	if n := d.work[1].minutes(); n != 4*hour {
@@ -233,8 +235,7 @@ func TestDiary(t *testing.T) {
 	}
 }
 
-// TestNHSNumbers: check digits are valid and no number repeats.
-func TestNHSNumbers(t *testing.T) {
+func TestNHSNumbersAreValidAndUnique(t *testing.T) {
 	var seen []string
 	for n := range 2000 {
 		number := schema.Digits(nhsNumber(n))

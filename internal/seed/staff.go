@@ -41,6 +41,7 @@ type place struct {
 	room uuid.UUID
 }
 
+// works reports whether the practitioner works on a day.
 func (p *practitioner) works(day, weekday int) bool {
 	return day < p.until && p.diary.work[weekday] != (slots{})
 }
@@ -55,8 +56,8 @@ func (p *practitioner) weekly() (minutes int) {
 
 var diaryColours = []string{"#2563eb", "#16a34a", "#db2777", "#9333ea", "#ea580c", "#0891b2", "#ca8a04", "#4f46e5", "#dc2626", "#0d9488", "#7c3aed", "#65a30d"}
 
-// hire creates the users and the practitioners.
-func (g *generator) hire(passwordHash string) {
+// writeStaff creates the users and the practitioners.
+func (g *generator) writeStaff(passwordHash string) {
 	employ := func(role schema.Role, at *site, active bool) ent.User {
 		return g.employ(role, at, active, passwordHash)
 	}
@@ -83,8 +84,8 @@ func (g *generator) hire(passwordHash string) {
 				p.until = g.today - g.today/3
 			}
 			index := group*len(g.posts) + i
-			g.schedule(p, post.rota, sites[post.second], index)
-			g.qualify(p, user, post, index)
+			g.writeSessions(p, post.rota, sites[post.second], index)
+			g.writePractitioner(p, user, post, index)
 		}
 	}
 }
@@ -114,8 +115,9 @@ func (g *generator) employ(role schema.Role, at *site, active bool, passwordHash
 	return u
 }
 
-// schedule fills in a practitioner's working sessions.
-func (g *generator) schedule(p *practitioner, week rota, second *site, index int) {
+// writeSessions creates a practitioner's working sessions and fills in their diary. index
+// is the practitioner's number within the practice and selects the room.
+func (g *generator) writeSessions(p *practitioner, week rota, second *site, index int) {
 	for weekday := range p.where {
 		p.where[weekday] = place{p.site, p.site.rooms[index%len(p.site.rooms)]}
 	}
@@ -142,8 +144,8 @@ func (g *generator) schedule(p *practitioner, week rota, second *site, index int
 	}
 }
 
-// qualify creates the practitioner's row and adds them to the staff.
-func (g *generator) qualify(p *practitioner, u ent.User, post post, index int) {
+// writePractitioner creates the practitioner's row and adds them to the staff.
+func (g *generator) writePractitioner(p *practitioner, u ent.User, post post, index int) {
 	row := ent.Practitioner{
 		ID: p.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
 		UserID: u.ID, SiteID: p.site.id, Active: !post.left,
@@ -203,9 +205,9 @@ func (g *generator) blockBreaks() {
 			}
 			switch {
 			case weekday == int(time.Wednesday) && g.date(day).Day <= 7:
-				g.block(p, day, 12*hour+30, 30, staffMeeting, "All welcome, bring cake")
+				g.blockTime(p, day, 12*hour+30, 30, staffMeeting, "All welcome, bring cake")
 			case weekday >= int(time.Monday) && weekday <= int(time.Friday) && g.chance(breaks):
-				g.block(p, day, pick(g.random, []int{10*hour + 45, 11 * hour, 15*hour + 30}), 15, reasonOther, "Break")
+				g.blockTime(p, day, pick(g.random, []int{10*hour + 45, 11 * hour, 15*hour + 30}), 15, reasonOther, "Break")
 			}
 		}
 	}

@@ -7,9 +7,9 @@ import (
 
 const month = 30 // days, roughly
 
-// live generates a patient's history: check-ups with their treatment, hygiene visits,
-// emergencies and purchases.
-func (g *generator) live(p *person) {
+// generateHistory generates a patient's history: check-ups with their treatment, hygiene
+// visits, emergencies and purchases.
+func (g *generator) generateHistory(p *person) {
 	seen := g.checkUps(p)
 	hygiene := g.hygieneVisits(p)
 	g.emergencies(p)
@@ -24,7 +24,7 @@ func (g *generator) live(p *person) {
 	}
 }
 
-// never is before all days.
+// never is a day before all others: no visit took place.
 const never = -100 * 365
 
 // checkUps generates the check-ups and returns the day of the last one that took place.
@@ -62,7 +62,7 @@ func (g *generator) firstVisit(p *person, interval int) int {
 
 // checkUp generates a visit to the dentist and the treatment that follows.
 func (g *generator) checkUp(p *person, day int, first bool) *visit {
-	w := wish{by: g.dentist(p, day), day: day, reason: reasonExam, description: examination, since: p.row.CreatedAt}
+	w := visitRequest{by: g.dentist(p, day), day: day, reason: reasonExam, description: examination, since: p.row.CreatedAt}
 	exam, polish := examination, false
 	switch {
 	case first:
@@ -80,7 +80,7 @@ func (g *generator) checkUp(p *person, day int, first bool) *visit {
 	if v == nil || v.state != schema.Completed {
 		return v
 	}
-	c := g.begin(p, v, p.kind, pickIf(first, "First course", "Check-up"))
+	c := g.beginCourse(p, v, p.kind, pickIf(first, "First course", "Check-up"))
 	done := []*ent.TreatmentPlanItem{c.add(exam, v.by, nil, nil)}
 	if polish {
 		done = append(done, c.add(scaleAndPolish, v.by, nil, nil))
@@ -125,11 +125,11 @@ func (g *generator) hygieneVisits(p *person) (last int) {
 		if day > g.today && g.chance(45) {
 			break
 		}
-		v := g.visit(p, wish{by: p.hygienist, day: day, minutes: 30, reason: reasonScale, description: hygieneVisit, since: p.row.CreatedAt})
+		v := g.visit(p, visitRequest{by: p.hygienist, day: day, minutes: 30, reason: reasonScale, description: hygieneVisit, since: p.row.CreatedAt})
 		if v == nil || v.state != schema.Completed {
 			break
 		}
-		c := g.begin(p, v, pickIf(p.kind.nhs(), planPrivate, p.kind), "Hygiene")
+		c := g.beginCourse(p, v, pickIf(p.kind.nhs(), planPrivate, p.kind), "Hygiene")
 		c.perform(v, c.add(hygieneVisit, v.by, nil, nil))
 		c.finish()
 		last, day = v.day, v.day
@@ -146,12 +146,12 @@ const (
 func (g *generator) emergencies(p *person) {
 	from := max(p.joined+3, 0)
 	for day := from + g.IntN(9*365); day < min(p.leaves, g.today); day += 30 + g.IntN(9*365) {
-		g.emergency(p, wish{by: p.dentist, day: day})
+		g.emergency(p, visitRequest{by: p.dentist, day: day})
 	}
 	if g.walkIns < walkInsToday && p.leaves == g.end && p.joined < g.today-3 {
 		preferred := currentTime - 60 + 10*g.walkIns
 		if by := g.onDuty(g.today, preferred); by != nil {
-			g.emergency(p, wish{by: by, day: g.today, preferred: preferred})
+			g.emergency(p, visitRequest{by: by, day: g.today, preferred: preferred})
 		}
 		g.walkIns++
 	}
@@ -174,11 +174,13 @@ func (g *generator) onDuty(day, minute int) (working *practitioner) {
 	return working
 }
 
-func (g *generator) emergency(p *person, w wish) {
+// emergency generates an urgent visit, with its treatment if it took place. w has the
+// practitioner and the day.
+func (g *generator) emergency(p *person, w visitRequest) {
 	w.reason, w.minutes, w.description, w.since, w.urgent = reasonEmergency, emergencyMinutes, emergencyExam, p.row.CreatedAt, true
 	var v *visit
-	if g.squeezed.strikes(3, 32) {
-		v = g.squeeze(p, w)
+	if g.squeezed.next(3, 32) {
+		v = g.doubleBook(p, w)
 	}
 	if v == nil {
 		v = g.visit(p, w)
@@ -186,7 +188,7 @@ func (g *generator) emergency(p *person, w wish) {
 	if v == nil || v.state != schema.Completed {
 		return
 	}
-	c := g.begin(p, v, p.kind, "Emergency")
+	c := g.beginCourse(p, v, p.kind, "Emergency")
 	done := []*ent.TreatmentPlanItem{c.add(emergencyExam, v.by, nil, nil)}
 	switch {
 	case g.chance(35):

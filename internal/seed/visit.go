@@ -17,8 +17,8 @@ type visit struct {
 	state         schema.AppointmentState
 }
 
-// wish describes an appointment to find a time for.
-type wish struct {
+// visitRequest describes an appointment for which a time is to be found.
+type visitRequest struct {
 	by          *practitioner
 	day         int // or later
 	preferred   int // minute of the day; 0 for any
@@ -29,15 +29,15 @@ type wish struct {
 	urgent      bool      // booked at the last minute
 }
 
-// longestWait is the most days after the preferred day.
+// longestWait is the number of days after the preferred day in which a time must be free.
 const longestWait = 75
 
 // visit books an appointment, sometimes after a cancelled or missed one. It returns nil
 // if no time is free.
-func (g *generator) visit(p *person, w wish) *visit {
+func (g *generator) visit(p *person, w visitRequest) *visit {
 	if !w.urgent && g.chance(pickIf(w.day < g.today, 9.0, 3)) {
 		if v := g.find(w); v != nil {
-			g.fail(p, w, v)
+			g.writeFailedVisit(p, w, v)
 			w.day += g.between(2, 25)
 		}
 	}
@@ -47,13 +47,13 @@ func (g *generator) visit(p *person, w wish) *visit {
 	}
 	g.reserve(v)
 	v.state = g.stateOf(v)
-	g.appoint(p, w, v)
+	g.writeAppointment(p, w, v)
 	return v
 }
 
-// squeeze double-books an urgent appointment, or returns nil if there is no booking to
+// doubleBook double-books an urgent appointment, or returns nil if there is no booking to
 // overlap soon.
-func (g *generator) squeeze(p *person, w wish) *visit {
+func (g *generator) doubleBook(p *person, w visitRequest) *visit {
 	for day := w.day; day < min(w.day+longestWait, g.today+1, w.by.until); day++ {
 		start, ok := w.by.diary.taken(day, w.preferred)
 		if !ok || !w.by.works(day, g.weekday(day)) {
@@ -62,14 +62,14 @@ func (g *generator) squeeze(p *person, w wish) *visit {
 		v := g.place(w, day, start)
 		g.reserve(v)
 		v.state = g.stateOf(v)
-		g.appoint(p, w, v)
+		g.writeAppointment(p, w, v)
 		return v
 	}
 	return nil
 }
 
 // find finds a free time from the preferred day on.
-func (g *generator) find(w wish) *visit {
+func (g *generator) find(w visitRequest) *visit {
 	preferred := w.preferred
 	if preferred == 0 {
 		preferred = 8*hour + 30 + 15*g.IntN(35)
@@ -89,7 +89,9 @@ func (g *generator) find(w wish) *visit {
 	return nil
 }
 
-func (g *generator) place(w wish, day, start int) *visit {
+// place is the visit that begins at a minute of a day, at the site and in the room where
+// the practitioner works on that weekday.
+func (g *generator) place(w visitRequest, day, start int) *visit {
 	return &visit{by: w.by, day: day, begin: g.at(day, start), finish: g.at(day, start+w.minutes), place: w.by.where[g.weekday(day)]}
 }
 
@@ -115,13 +117,13 @@ func (g *generator) stateOf(v *visit) schema.AppointmentState {
 	return schema.Pending
 }
 
-// fail creates a cancelled or missed appointment.
-func (g *generator) fail(p *person, w wish, v *visit) {
+// writeFailedVisit creates a cancelled or missed appointment.
+func (g *generator) writeFailedVisit(p *person, w visitRequest, v *visit) {
 	v.state = schema.Cancelled
 	if v.begin.Add(time.Hour).Before(g.now) && g.chance(42) {
 		v.state = schema.DidNotAttend
 	}
-	g.appoint(p, w, v)
+	g.writeAppointment(p, w, v)
 }
 
 var (
@@ -129,8 +131,8 @@ var (
 	campaigns  = []string{"spring-recall", "website", "été-2024"}
 )
 
-// appoint creates the row of a visit.
-func (g *generator) appoint(p *person, w wish, v *visit) {
+// writeAppointment creates the row of a visit.
+func (g *generator) writeAppointment(p *person, w visitRequest, v *visit) {
 	row := ent.Appointment{
 		ID: g.number(entappointment.Table), PracticeID: g.practice,
 		StartTime: v.begin, FinishTime: v.finish, Duration: schema.Minutes(v.begin, v.finish),
@@ -147,14 +149,14 @@ func (g *generator) appoint(p *person, w wish, v *visit) {
 			row.Metadata["campaign"] = pick(g.random, campaigns)
 		}
 	}
-	g.stamp(&row, g.bookedAt(w, v))
+	g.setStateTimes(&row, g.bookedAt(w, v))
 	p.touch(row.UpdatedAt)
 	g.out.appointments = append(g.out.appointments, row)
 }
 
 // bookedAt returns the time at which a visit was booked.
-func (g *generator) bookedAt(w wish, v *visit) time.Time {
-	latest := g.past(v.begin.Add(-time.Hour))
+func (g *generator) bookedAt(w visitRequest, v *visit) time.Time {
+	latest := g.notAfterNow(v.begin.Add(-time.Hour))
 	earliest := latest.Add(-110 * 24 * time.Hour)
 	if w.urgent {
 		earliest = latest.Add(-20 * time.Hour)
@@ -165,12 +167,12 @@ func (g *generator) bookedAt(w wish, v *visit) time.Time {
 	if latest.Before(earliest) {
 		return earliest
 	}
-	return g.awake(earliest, latest)
+	return g.daytimeBetween(earliest, latest)
 }
 
-// awake returns a time between two that is not at night. A time at night moves to the
-// next morning, or else to the evening before, or else to the later of the two.
-func (g *generator) awake(earliest, latest time.Time) time.Time {
+// daytimeBetween returns a time between two that is not at night. A time at night moves
+// to the next morning, or else to the evening before, or else to the later of the two.
+func (g *generator) daytimeBetween(earliest, latest time.Time) time.Time {
 	t := g.timeBetween(earliest, latest)
 	if t.In(g.zone).Hour() >= 7 {
 		return t
@@ -183,12 +185,12 @@ func (g *generator) awake(earliest, latest time.Time) time.Time {
 	return latest
 }
 
-// stamp sets the timestamps of an appointment's states, in order.
-func (g *generator) stamp(row *ent.Appointment, booked time.Time) {
+// setStateTimes sets the timestamps of an appointment's states, in order.
+func (g *generator) setStateTimes(row *ent.Appointment, booked time.Time) {
 	row.CreatedAt, row.PendingAt = booked, &booked
 	last := booked
 	enter := func(t time.Time) *time.Time {
-		if t = g.past(t); t.Before(last) {
+		if t = g.notAfterNow(t); t.Before(last) {
 			t = last
 		}
 		last = t
@@ -196,8 +198,8 @@ func (g *generator) stamp(row *ent.Appointment, booked time.Time) {
 	}
 	confirm := func(percent float64) {
 		if g.chance(percent) {
-			latest := g.past(row.StartTime.Add(-20 * time.Minute))
-			row.ConfirmedAt = enter(g.awake(booked, latest))
+			latest := g.notAfterNow(row.StartTime.Add(-20 * time.Minute))
+			row.ConfirmedAt = enter(g.daytimeBetween(booked, latest))
 		}
 	}
 	switch row.State {
@@ -216,7 +218,7 @@ func (g *generator) stamp(row *ent.Appointment, booked time.Time) {
 		row.CompletedAt = enter(g.minutesAfter(row.FinishTime, -5, 4))
 	case schema.Cancelled:
 		confirm(30)
-		row.CancelledAt = enter(g.timeBetween(last, g.past(row.StartTime.Add(-10*time.Minute))))
+		row.CancelledAt = enter(g.timeBetween(last, g.notAfterNow(row.StartTime.Add(-10*time.Minute))))
 	case schema.DidNotAttend:
 		confirm(50)
 		row.DidNotAttendAt = enter(g.minutesAfter(row.StartTime, 12, 40))
@@ -224,13 +226,13 @@ func (g *generator) stamp(row *ent.Appointment, booked time.Time) {
 	row.UpdatedAt = last
 }
 
-// block creates an entry without a patient, if its time is free.
-func (g *generator) block(by *practitioner, day, start, minutes int, reason, notes string) {
+// blockTime creates an entry without a patient, if its time is free.
+func (g *generator) blockTime(by *practitioner, day, start, minutes int, reason, notes string) {
 	if from, ok := by.diary.free(day, g.weekday(day), start, minutes); !ok || from != start {
 		return
 	}
 	by.diary.book(day, start, start+minutes)
-	v := g.place(wish{by: by, minutes: minutes}, day, start)
+	v := g.place(visitRequest{by: by, minutes: minutes}, day, start)
 	row := ent.Appointment{
 		ID: g.number(entappointment.Table), PracticeID: g.practice,
 		StartTime: v.begin, FinishTime: v.finish, Duration: minutes, PractitionerID: by.id, Reason: reason,

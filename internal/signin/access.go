@@ -30,7 +30,7 @@ const (
 // grant is a table whose rows give access to a user's account.
 type grant struct {
 	table string
-	// end ends a user's rows of the kinds, except the session to keep.
+	// end ends the access by a user's rows of the given kinds, except the session keep.
 	end func(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, keep uuid.UUID) error
 }
 
@@ -50,6 +50,7 @@ func EndAccess(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds) e
 	return endAccess(ctx, tx, userID, kinds, uuid.Nil)
 }
 
+// endAccess is EndAccess, except for the session keep.
 func endAccess(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, keep uuid.UUID) error {
 	ctx = principal.AsSystem(ctx)
 	for _, g := range grants {
@@ -78,6 +79,7 @@ func endCodes(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _ 
 	return err
 }
 
+// endTokens revokes the user's tokens of the given kinds.
 func endTokens(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _ uuid.UUID) error {
 	where := []token.Selector{accesstoken.UserID(userID)}
 	switch kinds & (ByToken | ByApplication) {
@@ -95,7 +97,7 @@ func endTokens(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _
 type Access struct {
 	Sessions     int
 	Tokens       int // personal access tokens
-	Applications int // that hold a token or an unused code
+	Applications int // applications with a token or an unused code
 }
 
 // AccessOf counts a user's current access of the given kinds.

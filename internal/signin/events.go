@@ -10,9 +10,9 @@ import (
 	"chairside/internal/store"
 )
 
-// Events that end access (behaviour.md section 7), one function each. It takes the
-// client of a transaction and first writes the user's row, which blocks new access
-// until the transaction ends. Then EndAccess ends existing access.
+// Events that end access, one function each. A function takes the client of a transaction
+// and first writes the user's row, which blocks new access until the transaction ends.
+// Then it calls EndAccess to end existing access.
 //
 //	event                      ends
 //	ChangePassword             other sessions; on request tokens and applications
@@ -54,7 +54,7 @@ func Disable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	return EndAccess(ctx, tx, u.ID, DisableEnds)
 }
 
-// DisableEnds are the kinds of access that Disable ends.
+// DisableEnds is the set of kinds of access that Disable ends.
 const DisableEnds = byAnything
 
 // Enable lets a disabled user sign in again. It restores no access, even if an import
@@ -77,7 +77,7 @@ func ResetSecondFactor(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	return EndAccess(ctx, tx, u.ID, SecondFactorEnds)
 }
 
-// SecondFactorEnds are the kinds of access that ResetSecondFactor ends.
+// SecondFactorEnds is the set of kinds of access that ResetSecondFactor ends.
 const SecondFactorEnds = BySession
 
 // RevokeTokens revokes all tokens of a user, and the unused codes.
@@ -89,5 +89,5 @@ func RevokeTokens(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	return EndAccess(ctx, tx, u.ID, RevokeEnds)
 }
 
-// RevokeEnds are the kinds of access that RevokeTokens ends.
+// RevokeEnds is the set of kinds of access that RevokeTokens ends.
 const RevokeEnds = ByToken | ByApplication

@@ -44,8 +44,8 @@ type member struct {
 	code            string // unused
 }
 
-// equip signs a user in and creates both kinds of token and a code.
-func equip(t *testing.T, e *harness.Env, u *ent.User) *member {
+// newMember signs a user in and creates both kinds of token and a code.
+func newMember(t *testing.T, e *harness.Env, u *ent.User) *member {
 	t.Helper()
 	m := &member{User: u, browser: e.Browser(t).SignIn(u.Email), personal: e.TokenOf(t, u.Email, "patient:read", nil)}
 	ctx := principal.With(clock.With(t.Context(), e.Clock.Now()), &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID})
@@ -84,8 +84,8 @@ func works(t *testing.T, e *harness.Env, value string) bool {
 	return e.Get(t, "/v1/patients?per_page=1", value).Code == http.StatusOK
 }
 
-// soon waits until a condition holds: a second on an idle machine.
-func soon(t *testing.T, what string, holds func() bool) {
+// eventually waits until a condition holds: a second on an idle machine.
+func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for !holds() {
@@ -95,13 +95,14 @@ func soon(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// as runs work in a transaction, as the command line does.
-func as(t *testing.T, e *harness.Env, work func(ctx context.Context, tx *ent.Client) error) error {
+// inTx runs work in a transaction, as the command line does.
+func inTx(t *testing.T, e *harness.Env, work func(ctx context.Context, tx *ent.Client) error) error {
 	t.Helper()
 	ctx := principal.AsSystem(clock.With(t.Context(), e.Clock.Now()))
 	return e.DB.Tx(ctx, func(tx *ent.Client) error { return work(ctx, tx) })
 }
 
+// chosen checks and hashes a new password.
 func chosen(t *testing.T, text string) password.Chosen {
 	t.Helper()
 	c, err := password.Choose(t.Context(), text)
@@ -111,19 +112,20 @@ func chosen(t *testing.T, text string) password.Chosen {
 	return c
 }
 
-// TestEventsEndAccess checks behaviour.md section 7 on two servers with one database.
+// TestEventsEndAccess checks which access each event ends, on two servers with one
+// database.
 func TestEventsEndAccess(t *testing.T) {
 	reset := func(keep bool) func(*testing.T, *harness.Env, *member) {
 		return func(t *testing.T, e *harness.Env, m *member) {
 			c := chosen(t, newPassword)
-			if err := as(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.ResetPassword(ctx, tx, m.User, c, keep) }); err != nil {
+			if err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.ResetPassword(ctx, tx, m.User, c, keep) }); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	event := func(work func(context.Context, *ent.Client, *ent.User) error) func(*testing.T, *harness.Env, *member) {
 		return func(t *testing.T, e *harness.Env, m *member) {
-			if err := as(t, e, func(ctx context.Context, tx *ent.Client) error { return work(ctx, tx, m.User) }); err != nil {
+			if err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error { return work(ctx, tx, m.User) }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -136,7 +138,7 @@ func TestEventsEndAccess(t *testing.T) {
 			}
 			b := e.Browser(t).SignIn(m.Email)
 			b.Post("/settings/password", form).Redirect(t)
-			mustBeIn(t, b, true, "where the password was changed")
+			wantSignedIn(t, b, true, "where the password was changed")
 		}
 	}
 	for _, c := range []struct {
@@ -170,7 +172,7 @@ func TestEventsEndAccess(t *testing.T) {
 					t.Parallel()
 					where := database(t)
 					here, there := harness.Start(t, where), harness.Start(t, where)
-					m := equip(t, here, colleague(t, here))
+					m := newMember(t, here, colleague(t, here))
 					bystander := here.Token(t, "patient:read")
 					for _, e := range []*harness.Env{here, there} { // cached on both
 						if !works(t, e, m.personal) || !works(t, e, m.other) || !works(t, e, bystander) {
@@ -179,9 +181,9 @@ func TestEventsEndAccess(t *testing.T) {
 					}
 					c.happen(t, here, m)
 					for _, e := range []*harness.Env{here, there} {
-						soon(t, "the personal token", func() bool { return works(t, e, m.personal) == c.tokens })
-						soon(t, "the application's token", func() bool { return works(t, e, m.other) == c.applications })
-						mustBeIn(t, m.browser.At(e), c.sessions, "the session")
+						eventually(t, "the personal token", func() bool { return works(t, e, m.personal) == c.tokens })
+						eventually(t, "the application's token", func() bool { return works(t, e, m.other) == c.applications })
+						wantSignedIn(t, m.browser.At(e), c.sessions, "the session")
 						if !works(t, e, bystander) {
 							t.Error("another user's token ended")
 						}
@@ -198,7 +200,7 @@ func TestEventsEndAccess(t *testing.T) {
 					if strings.Contains(c.name, "password") {
 						given = newPassword
 					}
-					enter(there.Browser(t), m.Email, given).Redirect(t)
+					submitSignIn(there.Browser(t), m.Email, given).Redirect(t)
 				})
 			}
 		})
@@ -207,9 +209,9 @@ func TestEventsEndAccess(t *testing.T) {
 
 func TestEnableRestoresNoAccess(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		m := equip(t, e, colleague(t, e))
+		m := newMember(t, e, colleague(t, e))
 		for _, event := range []func(context.Context, *ent.Client, *ent.User) error{signin.Disable, signin.Enable} {
-			err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
+			err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error {
 				u, err := tx.User.Get(ctx, m.ID)
 				if err != nil {
 					return err
@@ -222,10 +224,10 @@ func TestEnableRestoresNoAccess(t *testing.T) {
 			if works(t, e, m.personal) || works(t, e, m.other) {
 				t.Error("a token works")
 			}
-			mustBeIn(t, m.browser, false, "afterwards")
+			wantSignedIn(t, m.browser, false, "afterwards")
 			m.exchange(t, e, m.code, http.StatusBadRequest)
 		}
-		enter(e.Browser(t), m.Email, seed.Password).Redirect(t)
+		submitSignIn(e.Browser(t), m.Email, seed.Password).Redirect(t)
 	})
 }
 
@@ -233,7 +235,7 @@ func TestEnableRestoresNoAccess(t *testing.T) {
 func TestLastAdministratorCannotBeRemoved(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		second := colleague(t, e)
-		if err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
+		if err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error {
 			return tx.User.UpdateOne(second).SetRole(schema.RoleAdministrator).Exec(ctx)
 		}); err != nil {
 			t.Fatal(err)
@@ -261,7 +263,7 @@ func TestLastAdministratorCannotBeRemoved(t *testing.T) {
 			if (one == nil) == (other == nil) || !errors.Is(errors.Join(one, other), signin.ErrLastAdministrator) {
 				t.Fatalf("%v, %v", one, other)
 			}
-			if err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
+			if err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error {
 				for _, u := range []*ent.User{first, second} {
 					if err := tx.User.UpdateOne(u).SetRole(schema.RoleAdministrator).SetActive(true).Exec(ctx); err != nil {
 						return err
@@ -272,7 +274,7 @@ func TestLastAdministratorCannotBeRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err = as(t, e, func(ctx context.Context, tx *ent.Client) error {
+		err = inTx(t, e, func(ctx context.Context, tx *ent.Client) error {
 			if err := signin.Disable(ctx, tx, first); err != nil {
 				return err
 			}
@@ -298,16 +300,16 @@ func TestResetPasswordBeatsConcurrentSignIn(t *testing.T) {
 			var all sync.WaitGroup
 			for j := range browsers {
 				browsers[j] = e.Browser(t)
-				all.Go(func() { enter(browsers[j], u.Email, texts[i]) })
+				all.Go(func() { submitSignIn(browsers[j], u.Email, texts[i]) })
 			}
 			all.Go(func() {
-				if err := as(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.ResetPassword(ctx, tx, u, hash, false) }); err != nil {
+				if err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.ResetPassword(ctx, tx, u, hash, false) }); err != nil {
 					t.Error(err)
 				}
 			})
 			all.Wait()
 			for _, b := range browsers {
-				mustBeIn(t, b, false, "with the old password")
+				wantSignedIn(t, b, false, "with the old password")
 			}
 			n, err := e.DB.Ent.Session.Query().Where(session.UserID(u.ID)).Count(principal.AsSystem(t.Context()))
 			if err != nil || n != 0 {
@@ -322,7 +324,7 @@ func TestResetPasswordBeatsConcurrentSignIn(t *testing.T) {
 // disabled, a request that was admitted cannot create a token or a code.
 func TestRequestInProgressCreatesNoAccess(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		m := equip(t, e, colleague(t, e))
+		m := newMember(t, e, colleague(t, e))
 		row, err := e.DB.Ent.Session.Query().Where(session.UserID(m.ID)).Only(principal.AsSystem(t.Context()))
 		if err != nil {
 			t.Fatal(err)
@@ -351,13 +353,13 @@ func TestRequestInProgressCreatesNoAccess(t *testing.T) {
 		try("before", live, nil)
 		try("of no session", principal.WithSession(under, uuid.New()), store.ErrAccessEnded)
 		c := chosen(t, newPassword)
-		if err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
+		if err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error {
 			return signin.ResetPassword(ctx, tx, m.User, c, false)
 		}); err != nil {
 			t.Fatal(err)
 		}
 		try("after a reset", live, store.ErrAccessEnded)
-		if err := as(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.Disable(ctx, tx, m.User) }); err != nil {
+		if err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.Disable(ctx, tx, m.User) }); err != nil {
 			t.Fatal(err)
 		}
 		try("of a disabled user", under, store.ErrAccessEnded)
@@ -372,7 +374,7 @@ func TestRequestInProgressCreatesNoAccess(t *testing.T) {
 // working token is left.
 func TestExchangesAndEventsDoNotDeadlock(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		m := equip(t, e, colleague(t, e))
+		m := newMember(t, e, colleague(t, e))
 		var codes []string
 		for range 6 {
 			codes = append(codes, m.allow(t))
@@ -392,12 +394,12 @@ func TestExchangesAndEventsDoNotDeadlock(t *testing.T) {
 			})
 		}
 		all.Go(func() {
-			if err := as(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.Disable(ctx, tx, m.User) }); err != nil {
+			if err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error { return signin.Disable(ctx, tx, m.User) }); err != nil {
 				t.Error(err)
 			}
 		})
 		all.Wait()
-		err := as(t, e, func(ctx context.Context, tx *ent.Client) error {
+		err := inTx(t, e, func(ctx context.Context, tx *ent.Client) error {
 			u, err := tx.User.Get(ctx, m.ID)
 			if err != nil {
 				return err

@@ -33,11 +33,11 @@ var ErrNoPassword = errors.New("enter the password first")
 // ErrWrongCode means that the password was correct and the code was not.
 var ErrWrongCode = errors.New("incorrect code")
 
-// secretEncoding is the text form of a secret.
+// secretEncoding encodes the secret of an authenticator as text.
 var secretEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 const (
-	step          = 30 * time.Second // time step of a code (RFC 6238)
+	step          = 30 * time.Second // life of a code (RFC 6238)
 	recoveryCodes = 10
 	recoveryRunes = 16 // letters of a recovery code: 80 bits
 )
@@ -52,7 +52,7 @@ func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 	if err := s.checkCode(ctx, u, given, from); err != nil {
 		return err
 	}
-	return s.enter(ctx, u, from)
+	return s.finishSignIn(ctx, u, from)
 }
 
 // checkCode checks a code and marks it as used. It fails with ErrWrong and *Throttled.
@@ -95,10 +95,10 @@ func (s *Sessions) pending(ctx context.Context) (*ent.User, error) {
 }
 
 // useCode reports whether a time-based code is correct, and marks its time step as
-// used, so that nobody can reuse an observed code. It accepts one step before and one
+// used, so that an observed code cannot be reused. It accepts one step before and one
 // after, for clock skew.
 func (s *Sessions) useCode(ctx context.Context, u *ent.User, given string) (bool, error) {
-	at, right := matches(u.TotpSecret, given, clock.Now(ctx))
+	at, right := timeStep(u.TotpSecret, given, clock.Now(ctx))
 	if !right {
 		return false, nil
 	}
@@ -106,8 +106,8 @@ func (s *Sessions) useCode(ctx context.Context, u *ent.User, given string) (bool
 	return n == 1, err
 }
 
-// matches returns the time step that given is the code of.
-func matches(secret, given string, now time.Time) (at int64, right bool) {
+// timeStep returns the time step whose code is given, and whether there is one.
+func timeStep(secret, given string, now time.Time) (at int64, right bool) {
 	if secret == "" { // an empty secret would also have codes
 		return 0, false
 	}
@@ -173,11 +173,12 @@ func (s *Sessions) Enrol(ctx context.Context) (Enrolment, error) {
 		return Enrolment{}, fmt.Errorf("generate a secret: %w", err)
 	}
 	s.manager.Put(ctx, keySecret, key.Secret())
-	image, err := picture(key)
+	image, err := qrCode(key)
 	return Enrolment{key.Secret(), image}, err
 }
 
-func picture(key *otp.Key) (string, error) {
+// qrCode returns the QR code of a key as a data URL.
+func qrCode(key *otp.Key) (string, error) {
 	const pixels = 240
 	code, err := key.Image(pixels, pixels)
 	if err != nil {
@@ -203,7 +204,7 @@ func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser)
 	if err != nil {
 		return nil, err
 	}
-	at, right := matches(secret, given, clock.Now(ctx))
+	at, right := timeStep(secret, given, clock.Now(ctx))
 	if secret == "" || !right {
 		return nil, ErrWrong
 	}
@@ -211,7 +212,7 @@ func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser)
 		return nil, err
 	}
 	codes, hashes := newRecoveryCodes()
-	err = s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+	err = s.changeVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
 		return tx.User.UpdateOne(u).SetTotpSecret(secret).SetTotpStep(at).SetRecoveryCodes(hashes).Exec(ctx)
 	})
 	if err != nil {
@@ -227,7 +228,7 @@ func (s *Sessions) DisableFactor(ctx context.Context, password, code string, fro
 	if err := s.confirmBoth(ctx, password, code, from); err != nil {
 		return err
 	}
-	return s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+	return s.changeVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
 		return tx.User.UpdateOne(u).SetTotpSecret("").ClearRecoveryCodes().Exec(ctx)
 	})
 }
@@ -240,7 +241,7 @@ func (s *Sessions) NewRecoveryCodes(ctx context.Context, password, code string, 
 		return nil, err
 	}
 	codes, hashes := newRecoveryCodes()
-	return codes, s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+	return codes, s.changeVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
 		return tx.User.UpdateOne(u).SetRecoveryCodes(hashes).Exec(ctx)
 	})
 }

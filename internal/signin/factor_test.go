@@ -17,8 +17,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// codes returns the recovery codes on a page.
-func codes(t *testing.T, p *harness.Page) []string {
+// recoveryCodes returns the recovery codes on a page.
+func recoveryCodes(t *testing.T, p *harness.Page) []string {
 	t.Helper()
 	all := strings.Fields(p.Value(t, "recovery-codes"))
 	if len(all) != 10 {
@@ -29,9 +29,9 @@ func codes(t *testing.T, p *harness.Page) []string {
 
 func TestPasswordAloneDoesNotSignIn(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		f := enrol(t, e)
-		b := half(t, e.Browser(t))
-		mustBeIn(t, b, false, "password alone")
+		f := enrolAdministrator(t, e)
+		b := enterPassword(t, e.Browser(t))
+		wantSignedIn(t, b, false, "password alone")
 		for _, path := range []string{"/settings/tokens", "/settings/security", "/settings/second-factor"} {
 			if to := b.Get(path).Redirect(t); to.Path != "/sign-in" {
 				t.Errorf("%s: sent to %s", path, to)
@@ -48,76 +48,76 @@ func TestPasswordAloneDoesNotSignIn(t *testing.T) {
 				t.Errorf("%s: sent to %s", path, to)
 			}
 		}
-		mustBeIn(t, f.browser, true, "the other browser")
-		show(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
-		mustBeIn(t, b, true, "password and code")
+		wantSignedIn(t, f.browser, true, "the other browser")
+		enterCode(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
+		wantSignedIn(t, b, true, "password and code")
 	})
 }
 
 // TestCodeNeedsARecentPassword: a code works within ten minutes of the password.
 func TestCodeNeedsARecentPassword(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		f := enrol(t, e)
+		f := enrolAdministrator(t, e)
 		b := e.Browser(t)
-		if to := show(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t); to.Path != "/sign-in" {
+		if to := enterCode(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t); to.Path != "/sign-in" {
 			t.Errorf("sent to %s", to)
 		}
-		mustBeIn(t, b, false, "code alone")
-		half(t, b)
+		wantSignedIn(t, b, false, "code alone")
+		enterPassword(t, b)
 		e.Clock.Advance(9*time.Minute + 59*time.Second)
-		show(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
-		mustBeIn(t, b, true, "in time")
+		enterCode(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
+		wantSignedIn(t, b, true, "in time")
 
-		late := half(t, e.Browser(t))
+		late := enterPassword(t, e.Browser(t))
 		e.Clock.Advance(10*time.Minute + time.Second)
-		if to := show(late, codeAt(t, f.secret, e.Clock.Now())).Redirect(t); to.Path != "/sign-in" {
+		if to := enterCode(late, codeAt(t, f.secret, e.Clock.Now())).Redirect(t); to.Path != "/sign-in" {
 			t.Errorf("sent to %s", to)
 		}
-		mustBeIn(t, late, false, "too late")
+		wantSignedIn(t, late, false, "too late")
 	})
 }
 
 // TestCodeWorksOnce: a used code and earlier codes are refused.
 func TestCodeWorksOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		f := enrol(t, e)
+		f := enrolAdministrator(t, e)
 		now := e.Clock.Now()
-		show(half(t, e.Browser(t)), codeAt(t, f.secret, now)).Redirect(t)
-		thief := half(t, e.Browser(t))
+		enterCode(enterPassword(t, e.Browser(t)), codeAt(t, f.secret, now)).Redirect(t)
+		thief := enterPassword(t, e.Browser(t))
 		for _, at := range []time.Duration{0, -30 * time.Second} {
-			show(thief, codeAt(t, f.secret, now.Add(at))).Status(t, http.StatusUnprocessableEntity)
+			enterCode(thief, codeAt(t, f.secret, now.Add(at))).Status(t, http.StatusUnprocessableEntity)
 		}
-		mustBeIn(t, thief, false, "a used code")
-		show(thief, codeAt(t, f.secret, now.Add(30*time.Second))).Redirect(t)
-		mustBeIn(t, thief, true, "the next code")
+		wantSignedIn(t, thief, false, "a used code")
+		enterCode(thief, codeAt(t, f.secret, now.Add(30*time.Second))).Redirect(t)
+		wantSignedIn(t, thief, true, "the next code")
 	})
 }
 
 func TestSetupCodeDoesNotSignIn(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		f := enrol(t, e)
+		f := enrolAdministrator(t, e)
 		e.Clock.Advance(-time.Minute)
-		show(half(t, e.Browser(t)), codeAt(t, f.secret, e.Clock.Now())).Status(t, http.StatusUnprocessableEntity)
+		enterCode(enterPassword(t, e.Browser(t)), codeAt(t, f.secret, e.Clock.Now())).Status(t, http.StatusUnprocessableEntity)
 	})
 }
 
 func TestCodeAllowsOneStepOfClockSkew(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		f := enrol(t, e)
+		f := enrolAdministrator(t, e)
 		for _, c := range []struct {
 			skew time.Duration
 			in   bool
 		}{{-60 * time.Second, false}, {-30 * time.Second, true}, {0, true}, {30 * time.Second, true}, {60 * time.Second, false}, {-time.Hour, false}} {
 			e.Clock.Advance(5 * time.Minute)
-			b := half(t, e.Browser(t))
-			show(b, codeAt(t, f.secret, e.Clock.Now().Add(c.skew)))
-			mustBeIn(t, b, c.in, fmt.Sprint("off by ", c.skew))
+			b := enterPassword(t, e.Browser(t))
+			enterCode(b, codeAt(t, f.secret, e.Clock.Now().Add(c.skew)))
+			wantSignedIn(t, b, c.in, fmt.Sprint("off by ", c.skew))
 		}
 		e.Clock.Advance(5 * time.Minute)
-		b := half(t, e.Browser(t))
+		b := enterPassword(t, e.Browser(t))
 		code := codeAt(t, f.secret, e.Clock.Now())
-		show(b, " "+code[:3]+" "+code[3:]+" ")
-		mustBeIn(t, b, true, "written in two halves")
+		enterCode(b, " "+code[:3]+" "+code[3:]+" ")
+		wantSignedIn(t, b, true, "written in two halves")
 	})
 }
 
@@ -125,58 +125,58 @@ func TestCodeAllowsOneStepOfClockSkew(t *testing.T) {
 // password comes before each guess.
 func TestCodeGuessesAreThrottled(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
-		f := enrol(t, e)
+		f := enrolAdministrator(t, e)
 		right := func() string { return codeAt(t, f.secret, e.Clock.Now()) }
 		wrong := func() string { return codeAt(t, f.secret, e.Clock.Now().Add(-time.Hour)) }
 		for range 5 { // each time with the password before it
-			show(half(t, from(t, e, "192.0.2.1")), wrong()).Status(t, http.StatusUnprocessableEntity)
+			enterCode(enterPassword(t, browserAt(t, e, "192.0.2.1")), wrong()).Status(t, http.StatusUnprocessableEntity)
 		}
-		guesser := half(t, from(t, e, "192.0.2.1"))
-		wait(t, show(guesser, right()))
-		wait(t, show(guesser, f.recovery[0]))
-		mustBeIn(t, guesser, false, "throttled")
+		guesser := enterPassword(t, browserAt(t, e, "192.0.2.1"))
+		retryAfter(t, enterCode(guesser, right()))
+		retryAfter(t, enterCode(guesser, f.recovery[0]))
+		wantSignedIn(t, guesser, false, "throttled")
 		for range 5 {
-			show(half(t, from(t, e, "192.0.2.2")), wrong()).Status(t, http.StatusUnprocessableEntity)
+			enterCode(enterPassword(t, browserAt(t, e, "192.0.2.2")), wrong()).Status(t, http.StatusUnprocessableEntity)
 		}
-		wait(t, show(half(t, from(t, e, "192.0.2.3")), right()))
+		retryAfter(t, enterCode(enterPassword(t, browserAt(t, e, "192.0.2.3")), right()))
 
-		known := half(t, from(t, e, "127.0.0.1")) // where the authenticator was set up
-		show(known, right()).Redirect(t)
-		mustBeIn(t, known, true, "an address that is known")
+		known := enterPassword(t, browserAt(t, e, "127.0.0.1")) // where the authenticator was set up
+		enterCode(known, right()).Redirect(t)
+		wantSignedIn(t, known, true, "an address that is known")
 		e.Clock.Advance(15 * time.Minute)
-		again := half(t, from(t, e, "192.0.2.1"))
-		show(again, right()).Redirect(t)
-		mustBeIn(t, again, true, "a quarter of an hour later")
+		again := enterPassword(t, browserAt(t, e, "192.0.2.1"))
+		enterCode(again, right()).Redirect(t)
+		wantSignedIn(t, again, true, "a quarter of an hour later")
 	})
 }
 
 // TestRecoveryCodeWorksOnce however it is typed.
 func TestRecoveryCodeWorksOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		f := enrol(t, e)
+		f := enrolAdministrator(t, e)
 		for i, code := range []string{f.recovery[0], strings.ToLower(f.recovery[1]), strings.ReplaceAll(f.recovery[2], "-", ""), " " + strings.ReplaceAll(f.recovery[3], "-", " ")} {
-			b := half(t, e.Browser(t))
-			show(b, code).Redirect(t)
-			mustBeIn(t, b, true, code)
-			show(half(t, e.Browser(t)), f.recovery[i]).Status(t, http.StatusUnprocessableEntity)
+			b := enterPassword(t, e.Browser(t))
+			enterCode(b, code).Redirect(t)
+			wantSignedIn(t, b, true, code)
+			enterCode(enterPassword(t, e.Browser(t)), f.recovery[i]).Status(t, http.StatusUnprocessableEntity)
 		}
 		for _, nonsense := range []string{"", "-", "----", strings.Repeat("-", 5000), "\x00", f.recovery[5][:18]} {
-			b := half(t, e.Browser(t))
-			if p := show(b, nonsense); p.Code < 400 || p.Code >= 500 {
+			b := enterPassword(t, e.Browser(t))
+			if p := enterCode(b, nonsense); p.Code < 400 || p.Code >= 500 {
 				t.Errorf("%q: status %d", nonsense, p.Code)
 			}
 			e.Clock.Advance(15 * time.Minute)
 		}
-		f.browser = half(t, e.Browser(t))
-		show(f.browser, f.recovery[4]).Redirect(t)
-		made := codes(t, f.browser.Post("/settings/second-factor/recovery-codes", url.Values{"password": {seed.Password}, "code": {f.recovery[7]}}).Status(t, http.StatusOK))
-		show(half(t, e.Browser(t)), f.recovery[6]).Status(t, http.StatusUnprocessableEntity)
-		b := half(t, e.Browser(t))
-		show(b, made[0]).Redirect(t)
-		mustBeIn(t, b, true, "a new one")
+		f.browser = enterPassword(t, e.Browser(t))
+		enterCode(f.browser, f.recovery[4]).Redirect(t)
+		made := recoveryCodes(t, f.browser.Post("/settings/second-factor/recovery-codes", url.Values{"password": {seed.Password}, "code": {f.recovery[7]}}).Status(t, http.StatusOK))
+		enterCode(enterPassword(t, e.Browser(t)), f.recovery[6]).Status(t, http.StatusUnprocessableEntity)
+		b := enterPassword(t, e.Browser(t))
+		enterCode(b, made[0]).Redirect(t)
+		wantSignedIn(t, b, true, "a new one")
 
 		f.browser.Post("/settings/second-factor/off", url.Values{"password": {seed.Password}, "code": {made[1]}}).Redirect(t)
-		enter(e.Browser(t), seed.DemoAdmin, seed.Password).Redirect(t)
+		submitSignIn(e.Browser(t), seed.DemoAdmin, seed.Password).Redirect(t)
 	})
 }
 
@@ -187,21 +187,21 @@ func TestConcurrentUseOfOneCodeSignsInOnce(t *testing.T) {
 			t.Parallel()
 			where := database(t)
 			servers := []*harness.Env{harness.Start(t, where), harness.Start(t, where)}
-			f := enrol(t, servers[0])
+			f := enrolAdministrator(t, servers[0])
 			servers[1].Clock.Set(servers[0].Clock.Now())
 			for _, code := range []string{codeAt(t, f.secret, servers[0].Clock.Now()), f.recovery[0]} {
 				browsers := make([]*harness.Browser, 4) // fewer than would be throttled
 				for i := range browsers {
-					browsers[i] = half(t, servers[i%2].Browser(t))
+					browsers[i] = enterPassword(t, servers[i%2].Browser(t))
 				}
 				var all sync.WaitGroup
 				for _, b := range browsers {
-					all.Go(func() { show(b, code) })
+					all.Go(func() { enterCode(b, code) })
 				}
 				all.Wait()
 				in := 0
 				for _, b := range browsers {
-					if isIn(t, b) {
+					if isSignedIn(t, b) {
 						in++
 					}
 				}
@@ -220,22 +220,22 @@ func TestConcurrentUseOfOneCodeSignsInOnce(t *testing.T) {
 // sign-in that waits for a code.
 func TestPendingSignInEndsWithThePassword(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		f := enrol(t, e)
+		f := enrolAdministrator(t, e)
 		chosen, err := password.Unchecked(t.Context(), "another-password")
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := half(t, e.Browser(t))
-		change(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
+		b := enterPassword(t, e.Browser(t))
+		changeAdministrator(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
 			return signin.ResetPassword(ctx, tx, u, chosen, false)
 		})
-		show(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
-		mustBeIn(t, b, false, "after a reset")
+		enterCode(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
+		wantSignedIn(t, b, false, "after a reset")
 
-		enter(b, seed.DemoAdmin, "another-password").Redirect(t)
-		change(t, e, signin.Disable)
-		show(b, codeAt(t, f.secret, e.Clock.Now()))
-		mustBeIn(t, b, false, "after the user was disabled")
+		submitSignIn(b, seed.DemoAdmin, "another-password").Redirect(t)
+		changeAdministrator(t, e, signin.Disable)
+		enterCode(b, codeAt(t, f.secret, e.Clock.Now()))
+		wantSignedIn(t, b, false, "after the user was disabled")
 	})
 }
 
@@ -253,9 +253,9 @@ func TestSetupNeedsACode(t *testing.T) {
 		for _, code := range []string{"", "000000", codeAt(t, secret, e.Clock.Now().Add(-time.Hour))} {
 			b.Post("/settings/second-factor", url.Values{"code": {code}}).Status(t, http.StatusUnprocessableEntity)
 		}
-		enter(e.Browser(t), seed.DemoAdmin, seed.Password).Redirect(t)
+		submitSignIn(e.Browser(t), seed.DemoAdmin, seed.Password).Redirect(t)
 		b.Post("/settings/second-factor", url.Values{"code": {codeAt(t, secret, e.Clock.Now())}}).Status(t, http.StatusOK)
-		half(t, e.Browser(t))
+		enterPassword(t, e.Browser(t))
 
 		e.Clock.Advance(time.Minute)
 		if p := b.Post("/settings/second-factor", url.Values{"code": {codeAt(t, secret, e.Clock.Now())}}); p.Code == http.StatusOK {

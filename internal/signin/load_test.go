@@ -17,29 +17,30 @@ import (
 // the machine to itself.
 func TestConcurrentSignInsStayBoundedInMemory(t *testing.T) {
 	for _, name := range []string{"sqlite", "postgres"} {
-		t.Run(name, func(t *testing.T) { flood(t, proxied(t, databases[name](t))) })
+		t.Run(name, func(t *testing.T) { floodSignIn(t, proxied(t, databases[name](t))) })
 	}
 }
 
-func flood(t *testing.T, e *harness.Env) {
+// floodSignIn sends 200 sign-ins at once.
+func floodSignIn(t *testing.T, e *harness.Env) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	codes := make([]int, 200)
 	var all sync.WaitGroup
 	for i := range codes {
-		b := from(t, e, fmt.Sprintf("10.0.%d.%d", i/100, i%100))
-		all.Go(func() { codes[i] = enter(b, fmt.Sprintf("user%d@example.com", i), "wrong-password").Code })
+		b := browserAt(t, e, fmt.Sprintf("10.0.%d.%d", i/100, i%100))
+		all.Go(func() { codes[i] = submitSignIn(b, fmt.Sprintf("user%d@example.com", i), "wrong-password").Code })
 	}
 	all.Wait()
 	runtime.ReadMemStats(&after)
 	for i, code := range codes {
 		if !slices.Contains([]int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, code) {
-			t.Errorf("sign-in %d is answered %d", i, code)
+			t.Errorf("sign-in %d got status %d", i, code)
 		}
 	}
 	const hash = 19 << 20
 	if limit, grown := uint64(runtime.GOMAXPROCS(0)*4+40)*hash, after.HeapSys-min(before.HeapSys, after.HeapSys); grown > limit {
 		t.Errorf("memory has grown by %d MiB, more than %d", grown>>20, limit>>20)
 	}
-	from(t, e, "10.1.1.1").SignIn(seed.DemoAdmin)
+	browserAt(t, e, "10.1.1.1").SignIn(seed.DemoAdmin)
 }

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { harness.Main(m) }
 var databases = map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres}
 
 // behindProxy is harness.Each with a server that trusts the client addresses that
-// from sets.
+// browserAt sets.
 func behindProxy(t *testing.T, test func(t *testing.T, e *harness.Env)) {
 	t.Helper()
 	t.Parallel()
@@ -38,6 +38,7 @@ func behindProxy(t *testing.T, test func(t *testing.T, e *harness.Env)) {
 	}
 }
 
+// proxied starts a server that trusts forwarded addresses.
 func proxied(t *testing.T, database string) *harness.Env {
 	t.Helper()
 	return harness.Start(t, database, func(o *server.Options) {
@@ -45,21 +46,21 @@ func proxied(t *testing.T, database string) *harness.Env {
 	})
 }
 
-// from returns a new browser at an address.
-func from(t *testing.T, e *harness.Env, address string) *harness.Browser {
+// browserAt returns a new browser at an address.
+func browserAt(t *testing.T, e *harness.Env, address string) *harness.Browser {
 	t.Helper()
 	b := e.Browser(t)
 	b.Header.Set("X-Forwarded-For", address)
 	return b
 }
 
-// enter sends the sign-in form.
-func enter(b *harness.Browser, email, password string) *harness.Page {
+// submitSignIn sends the sign-in form.
+func submitSignIn(b *harness.Browser, email, password string) *harness.Page {
 	return b.Post("/sign-in", url.Values{"email": {email}, "password": {password}})
 }
 
-// isIn reports whether a browser has a session that works.
-func isIn(t *testing.T, b *harness.Browser) bool {
+// isSignedIn reports whether a browser has a session that works.
+func isSignedIn(t *testing.T, b *harness.Browser) bool {
 	t.Helper()
 	p := b.Get("/settings/sessions")
 	if p.Code != http.StatusOK && p.Redirect(t).Path != "/sign-in" {
@@ -68,16 +69,16 @@ func isIn(t *testing.T, b *harness.Browser) bool {
 	return p.Code == http.StatusOK
 }
 
-// mustBeIn fails the test unless the browser is, or is not, signed in.
-func mustBeIn(t *testing.T, b *harness.Browser, want bool, when string) {
+// wantSignedIn fails the test unless the browser is, or is not, signed in.
+func wantSignedIn(t *testing.T, b *harness.Browser, want bool, when string) {
 	t.Helper()
-	if isIn(t, b) != want {
+	if isSignedIn(t, b) != want {
 		t.Errorf("%s: signed in is %t", when, !want)
 	}
 }
 
-// wait returns the Retry-After of a throttled response.
-func wait(t *testing.T, p *harness.Page) time.Duration {
+// retryAfter returns the Retry-After of a throttled response.
+func retryAfter(t *testing.T, p *harness.Page) time.Duration {
 	t.Helper()
 	seconds, err := strconv.Atoi(p.Status(t, http.StatusTooManyRequests).Header.Get("Retry-After"))
 	if err != nil || seconds < 1 {
@@ -96,8 +97,8 @@ func colleague(t *testing.T, e *harness.Env) *ent.User {
 	return u
 }
 
-// change changes the administrator without the pages.
-func change(t *testing.T, e *harness.Env, work func(ctx context.Context, tx *ent.Client, u *ent.User) error) {
+// changeAdministrator changes the administrator without the pages.
+func changeAdministrator(t *testing.T, e *harness.Env, work func(ctx context.Context, tx *ent.Client, u *ent.User) error) {
 	t.Helper()
 	ctx := principal.AsSystem(clock.With(t.Context(), e.Clock.Now()))
 	e.Tx(t, ctx, func(tx *ent.Client) error {
@@ -116,12 +117,13 @@ type enrolled struct {
 	browser  *harness.Browser // signed in
 }
 
-func enrol(t *testing.T, e *harness.Env) enrolled {
+// enrolAdministrator turns on two-factor authentication for the administrator.
+func enrolAdministrator(t *testing.T, e *harness.Env) enrolled {
 	t.Helper()
 	b := e.Browser(t).SignIn(seed.DemoAdmin)
 	secret := b.Get("/settings/second-factor").Status(t, http.StatusOK).Value(t, "setup-key")
 	made := b.Post("/settings/second-factor", url.Values{"code": {codeAt(t, secret, e.Clock.Now())}}).Status(t, http.StatusOK)
-	f := enrolled{secret, codes(t, made), b}
+	f := enrolled{secret, recoveryCodes(t, made), b}
 	e.Clock.Advance(time.Minute) // past the used code
 	return f
 }
@@ -136,16 +138,16 @@ func codeAt(t *testing.T, secret string, now time.Time) string {
 	return code
 }
 
-// half sends the password; the browser then waits for a code.
-func half(t *testing.T, b *harness.Browser) *harness.Browser {
+// enterPassword sends the password; the browser then waits for a code.
+func enterPassword(t *testing.T, b *harness.Browser) *harness.Browser {
 	t.Helper()
-	if to := enter(b, seed.DemoAdmin, seed.Password).Redirect(t); to.Path != "/sign-in/code" {
+	if to := submitSignIn(b, seed.DemoAdmin, seed.Password).Redirect(t); to.Path != "/sign-in/code" {
 		t.Fatalf("sent to %s", to)
 	}
 	return b
 }
 
-// show sends a code.
-func show(b *harness.Browser, code string) *harness.Page {
+// enterCode sends a code.
+func enterCode(b *harness.Browser, code string) *harness.Page {
 	return b.Post("/sign-in/code", url.Values{"code": {code}})
 }

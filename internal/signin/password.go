@@ -35,7 +35,7 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	if err != nil && !ent.IsNotFound(err) {
 		return false, fmt.Errorf("find the user: %w", err)
 	}
-	var hash string // an unknown user's: verifying takes as long and never matches
+	var hash string // "" for an unknown user: verifying takes as long and never matches
 	if u != nil {
 		hash = u.PasswordHash
 	}
@@ -53,17 +53,17 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	case !u.Active:
 		return false, ErrDisabled
 	case u.TotpSecret != "":
-		return true, s.begin(ctx, u, keyPending, from)
+		return true, s.startSession(ctx, u, keyPending, from)
 	}
-	return false, s.enter(ctx, u, from)
+	return false, s.finishSignIn(ctx, u, from)
 }
 
-// enter begins the session of a user whose sign-in is complete.
-func (s *Sessions) enter(ctx context.Context, u *ent.User, from Browser) error {
+// finishSignIn starts the session of a user whose sign-in is complete.
+func (s *Sessions) finishSignIn(ctx context.Context, u *ent.User, from Browser) error {
 	if err := s.db.Ent.User.UpdateOne(u).SetLastLogin(clock.Now(ctx)).Exec(principal.AsSystemWithin(ctx)); err != nil {
 		return fmt.Errorf("store the last sign-in: %w", err)
 	}
-	return s.begin(ctx, u, keyUser, from)
+	return s.startSession(ctx, u, keyUser, from)
 }
 
 // ChangePassword changes the visitor's password and ends all other sessions; with
@@ -87,7 +87,7 @@ func (s *Sessions) ChangePassword(ctx context.Context, old, chosen string, endTo
 	if endTokens {
 		ends |= ByToken | ByApplication
 	}
-	return s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+	return s.changeVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
 		if err := tx.User.UpdateOne(u).SetPasswordHash(hashed.Hash()).Exec(ctx); err != nil {
 			return err
 		}
@@ -100,10 +100,10 @@ func About(u *ent.User, practice string) []string {
 	return []string{u.Email, u.FirstName, u.LastName, practice}
 }
 
-// asVisitor changes the visitor's own row in a transaction that locks it. It fails
+// changeVisitor changes the visitor's own row in a transaction that locks it. It fails
 // with store.ErrAccessEnded if the session has ended, or the password or the
 // authenticator has changed, since the request began.
-func (s *Sessions) asVisitor(ctx context.Context, work func(tx *ent.Client, u *ent.User) error) error {
+func (s *Sessions) changeVisitor(ctx context.Context, work func(tx *ent.Client, u *ent.User) error) error {
 	v := From(ctx)
 	return s.db.Tx(ctx, func(tx *ent.Client) error {
 		if err := store.HoldAccess(ctx, tx, v.User.ID); err != nil {
@@ -113,7 +113,7 @@ func (s *Sessions) asVisitor(ctx context.Context, work func(tx *ent.Client, u *e
 		switch {
 		case err != nil:
 			return err
-		case proof(u) != proof(v.User):
+		case credentials(u) != credentials(v.User):
 			return store.ErrAccessEnded
 		}
 		return work(tx, u)

@@ -17,12 +17,12 @@ import (
 func TestSignInDoesNotRevealWhichUsersExist(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		other := colleague(t, e)
-		change(t, e, func(ctx context.Context, tx *ent.Client, _ *ent.User) error {
+		changeAdministrator(t, e, func(ctx context.Context, tx *ent.Client, _ *ent.User) error {
 			return signin.Disable(ctx, tx, other)
 		})
 		answers := map[string]*harness.Page{}
 		for name, email := range map[string]string{"known": seed.DemoAdmin, "unknown": "nobody@demo.chairside.test", "disabled": other.Email, "odd": "no address"} {
-			p := enter(e.Browser(t), email, "wrong-password").Status(t, http.StatusUnprocessableEntity)
+			p := submitSignIn(e.Browser(t), email, "wrong-password").Status(t, http.StatusUnprocessableEntity)
 			p.Raw = []byte(strings.ReplaceAll(string(p.Raw), email, "EMAIL"))
 			for _, name := range []string{"Date", "X-Request-Id", "Content-Length"} {
 				p.Header.Del(name)
@@ -70,32 +70,32 @@ func TestSignInNeedsTheCorrectPassword(t *testing.T) {
 			{"new line in the address", seed.DemoAdmin + "\r\nX: y", seed.Password, false},
 		} {
 			b := e.Browser(t)
-			p := enter(b, c.email, c.password)
+			p := submitSignIn(b, c.email, c.password)
 			if p.Code >= 500 || !c.in && p.Code < 400 {
 				t.Errorf("%s: status %d", c.name, p.Code)
 			}
-			mustBeIn(t, b, c.in, c.name)
+			wantSignedIn(t, b, c.in, c.name)
 		}
 		b := e.Browser(t)
 		b.Post("/sign-in", url.Values{"email": {"nobody@example.com", seed.DemoAdmin}, "password": {"wrong", seed.Password}})
-		mustBeIn(t, b, false, "everything twice")
+		wantSignedIn(t, b, false, "everything twice")
 		b.Get("/sign-in?email=" + url.QueryEscape(seed.DemoAdmin) + "&password=" + seed.Password)
-		mustBeIn(t, b, false, "in the address")
+		wantSignedIn(t, b, false, "in the address")
 		b.Send(http.MethodPost, "/sign-in?email="+url.QueryEscape(seed.DemoAdmin)+"&password="+seed.Password, url.Values{}, nil)
-		mustBeIn(t, b, false, "in the address of a form")
+		wantSignedIn(t, b, false, "in the address of a form")
 	})
 }
 
 // TestDisabledUserCannotSignIn, and learns why only with the correct password.
 func TestDisabledUserCannotSignIn(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		change(t, e, signin.Disable)
+		changeAdministrator(t, e, signin.Disable)
 		b := e.Browser(t)
-		p := enter(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
+		p := submitSignIn(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
 		if len(p.Header.Values("Set-Cookie")) > 0 {
 			t.Errorf("cookies %q", p.Header.Values("Set-Cookie"))
 		}
-		mustBeIn(t, b, false, "disabled")
+		wantSignedIn(t, b, false, "disabled")
 	})
 }
 
@@ -128,7 +128,7 @@ func TestNextIsALocalPath(t *testing.T) {
 			p := b.Post("/sign-in", url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}, "next": {next}})
 			for _, got := range []string{form.Values.Get("next"), p.Redirect(t).String(), p.Header.Get("Location")} {
 				if got != want {
-					t.Errorf("next=%q leads to %q", next, got)
+					t.Errorf("next=%q redirects to %q", next, got)
 				}
 			}
 		}

@@ -30,8 +30,8 @@ func cookie(t *testing.T, b *harness.Browser) string {
 	return ""
 }
 
-// thief returns another browser with a stolen or planted cookie.
-func thief(t *testing.T, e *harness.Env, value string) *harness.Browser {
+// browserWithCookie returns another browser with a stolen or planted cookie.
+func browserWithCookie(t *testing.T, e *harness.Env, value string) *harness.Browser {
 	b := e.Browser(t)
 	b.Header.Set("Cookie", "chairside_session="+value)
 	return b
@@ -42,7 +42,7 @@ func TestCookieAttributes(t *testing.T) {
 	for scheme, name := range map[string]string{"http": "chairside_session", "https": "__Host-chairside_session"} {
 		t.Run(scheme, func(t *testing.T) {
 			e := harness.Start(t, harness.SQLite(t), func(o *server.Options) { o.BaseURL = strings.Replace(o.BaseURL, "http", scheme, 1) })
-			p := enter(e.Browser(t), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+			p := submitSignIn(e.Browser(t), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 			given := (&http.Response{Header: p.Header}).Cookies()
 			if len(given) != 1 {
 				t.Fatalf("cookies %v", given)
@@ -63,28 +63,28 @@ func TestCookieAttributes(t *testing.T) {
 func TestSignInReplacesTheSession(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		planted := strings.Repeat("a", 43)
-		victim := thief(t, e, planted)
-		p := enter(victim, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		victim := browserWithCookie(t, e, planted)
+		p := submitSignIn(victim, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 		if strings.Contains(p.Header.Get("Set-Cookie"), planted) {
 			t.Errorf("the planted cookie is kept: %s", p.Header.Get("Set-Cookie"))
 		}
-		mustBeIn(t, thief(t, e, planted), false, "planted")
+		wantSignedIn(t, browserWithCookie(t, e, planted), false, "planted")
 
 		own := e.Browser(t).SignIn(seed.SecondAdmin) // the attacker's own session, planted
 		attackers := cookie(t, own)
-		enter(thief(t, e, attackers), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		submitSignIn(browserWithCookie(t, e, attackers), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 		if p := own.Get("/settings/security"); p.Code == http.StatusOK {
 			p.Lacks(t, seed.DemoAdmin)
 		}
 
-		f := enrol(t, e)
-		b := half(t, e.Browser(t))
+		f := enrolAdministrator(t, e)
+		b := enterPassword(t, e.Browser(t))
 		first := cookie(t, b)
-		show(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
+		enterCode(b, codeAt(t, f.secret, e.Clock.Now())).Redirect(t)
 		if cookie(t, b) == first {
 			t.Error("the cookie of half a sign-in is that of the whole")
 		}
-		mustBeIn(t, thief(t, e, first), false, "the cookie of half a sign-in")
+		wantSignedIn(t, browserWithCookie(t, e, first), false, "the cookie of half a sign-in")
 	})
 }
 
@@ -93,17 +93,17 @@ func TestSignOutEndsTheSessionOnTheServer(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		other := e.Browser(t).SignIn(seed.DemoAdmin)
-		stolen := thief(t, e, cookie(t, b))
-		mustBeIn(t, stolen, true, "stolen")
+		stolen := browserWithCookie(t, e, cookie(t, b))
+		wantSignedIn(t, stolen, true, "stolen")
 		if to := b.Post("/sign-out", url.Values{}).Redirect(t); to.Path != "/sign-in" {
 			t.Errorf("sent to %s", to)
 		}
-		mustBeIn(t, b, false, "after sign-out")
-		mustBeIn(t, stolen, false, "stolen, after sign-out")
-		mustBeIn(t, other, true, "another browser")
+		wantSignedIn(t, b, false, "after sign-out")
+		wantSignedIn(t, stolen, false, "stolen, after sign-out")
+		wantSignedIn(t, other, true, "another browser")
 		b.Post("/sign-out", url.Values{}).Redirect(t)
 		b.Get("/sign-out").Status(t, http.StatusMethodNotAllowed)
-		mustBeIn(t, other, true, "another browser, after a second sign-out")
+		wantSignedIn(t, other, true, "another browser, after a second sign-out")
 	})
 }
 
@@ -115,9 +115,9 @@ func TestOnlyTheHashOfTheCookieIsStored(t *testing.T) {
 		if strings.Contains(row.TokenHash, value) || strings.Contains(string(row.Data), value) {
 			t.Error("the cookie is stored")
 		}
-		mustBeIn(t, thief(t, e, row.TokenHash), false, "what is stored, as a cookie")
+		wantSignedIn(t, browserWithCookie(t, e, row.TokenHash), false, "what is stored, as a cookie")
 		for _, odd := range []string{"", "x", strings.Repeat("x", 4000), "%00", "'; DROP TABLE sessions; --"} {
-			mustBeIn(t, thief(t, e, odd), false, odd)
+			wantSignedIn(t, browserWithCookie(t, e, odd), false, odd)
 		}
 	})
 }
@@ -132,20 +132,20 @@ func TestSessionEndsAfterTwoIdleHoursOrTwelveInAll(t *testing.T) {
 			e.Clock.Set(begun)
 			b := e.Browser(t).SignIn(seed.DemoAdmin)
 			e.Clock.Advance(c.idle)
-			mustBeIn(t, b, c.in, "idle for "+c.idle.String())
+			wantSignedIn(t, b, c.in, "idle for "+c.idle.String())
 		}
 		e.Clock.Set(begun)
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		for range 7 {
 			e.Clock.Advance(100 * time.Minute)
-			mustBeIn(t, b, true, e.Clock.Now().Sub(begun).String()+" after sign-in")
+			wantSignedIn(t, b, true, e.Clock.Now().Sub(begun).String()+" after sign-in")
 		}
 		e.Clock.Set(begun.Add(12*time.Hour - time.Minute))
-		mustBeIn(t, b, true, "11:59 after sign-in")
+		wantSignedIn(t, b, true, "11:59 after sign-in")
 		e.Clock.Set(begun.Add(12 * time.Hour))
-		mustBeIn(t, b, false, "12:00 after sign-in")
+		wantSignedIn(t, b, false, "12:00 after sign-in")
 		e.Clock.Set(begun.Add(12*time.Hour + time.Minute))
-		mustBeIn(t, b, false, "12:01 after sign-in")
+		wantSignedIn(t, b, false, "12:01 after sign-in")
 		e.Browser(t).SignIn(seed.DemoAdmin)
 		if n := e.DB.Ent.Session.Query().Where(session.ExpiresAtLT(e.Clock.Now())).CountX(principal.AsSystem(t.Context())); n > 0 {
 			t.Errorf("%d sessions that have ended are kept", n)
@@ -160,14 +160,14 @@ func TestChangePasswordEndsTheOtherSessions(t *testing.T) {
 		token := e.Token(t, "")
 		refused := url.Values{"current": {"wrong-password"}, "password": {"another-password"}, "again": {"another-password"}}
 		b.Post("/settings/password", refused).Status(t, http.StatusUnprocessableEntity)
-		mustBeIn(t, other, true, "after a change that was refused")
+		wantSignedIn(t, other, true, "after a change that was refused")
 		b.Post("/settings/password", url.Values{"current": {seed.Password}, "password": {"another-password"}, "again": {"another-password"}}).Redirect(t)
-		mustBeIn(t, b, true, "the session of the change")
-		mustBeIn(t, other, false, "another session")
-		mustBeIn(t, stranger, true, "another user's session")
+		wantSignedIn(t, b, true, "the session of the change")
+		wantSignedIn(t, other, false, "another session")
+		wantSignedIn(t, stranger, true, "another user's session")
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
-		enter(e.Browser(t), seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
-		enter(e.Browser(t), seed.DemoAdmin, "another-password").Status(t, http.StatusSeeOther)
+		submitSignIn(e.Browser(t), seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
+		submitSignIn(e.Browser(t), seed.DemoAdmin, "another-password").Status(t, http.StatusSeeOther)
 	})
 }
 
@@ -180,13 +180,13 @@ func TestResetPasswordEndsAllSessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		change(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
+		changeAdministrator(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
 			return signin.ResetPassword(ctx, tx, u, chosen, false)
 		})
-		mustBeIn(t, b, false, "after a reset")
-		mustBeIn(t, stranger, true, "another user's session")
-		enter(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
-		enter(b, seed.DemoAdmin, "another-password").Status(t, http.StatusSeeOther)
+		wantSignedIn(t, b, false, "after a reset")
+		wantSignedIn(t, stranger, true, "another user's session")
+		submitSignIn(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusUnprocessableEntity)
+		submitSignIn(b, seed.DemoAdmin, "another-password").Status(t, http.StatusSeeOther)
 	})
 }
 
@@ -194,19 +194,19 @@ func TestResetPasswordEndsAllSessions(t *testing.T) {
 func TestDisableEndsSessions(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		active := func(is bool) {
-			change(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
+			changeAdministrator(t, e, func(ctx context.Context, tx *ent.Client, u *ent.User) error {
 				return tx.User.UpdateOne(u).SetActive(is).Exec(ctx)
 			})
 		}
 		b, seen := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.DemoAdmin)
 		active(false) // without signin.Disable
-		mustBeIn(t, seen, false, "disabled")
+		wantSignedIn(t, seen, false, "disabled")
 		active(true)
-		mustBeIn(t, seen, false, "let in again")
-		change(t, e, signin.Disable)
-		mustBeIn(t, b, false, "disabled")
+		wantSignedIn(t, seen, false, "let in again")
+		changeAdministrator(t, e, signin.Disable)
+		wantSignedIn(t, b, false, "disabled")
 		active(true)
-		mustBeIn(t, b, false, "let in again")
+		wantSignedIn(t, b, false, "let in again")
 	})
 }
 
@@ -218,14 +218,14 @@ func TestRevokedSessionEndsOnAllServers(t *testing.T) {
 			where := database(t)
 			one, two := harness.Start(t, where), harness.Start(t, where)
 			b := one.Browser(t).SignIn(seed.DemoAdmin)
-			mustBeIn(t, b.At(two), true, "elsewhere")
+			wantSignedIn(t, b.At(two), true, "elsewhere")
 			other := two.Browser(t).SignIn(seed.DemoAdmin)
 			b.Post("/settings/sessions/end-others", url.Values{}).Redirect(t)
-			mustBeIn(t, other, false, "ended elsewhere")
-			mustBeIn(t, b.At(two), true, "the one that has ended the others")
+			wantSignedIn(t, other, false, "ended elsewhere")
+			wantSignedIn(t, b.At(two), true, "the one that has ended the others")
 			b.At(two).Post("/sign-out", url.Values{}).Redirect(t)
-			mustBeIn(t, thief(t, one, "x"), false, "nobody")
-			mustBeIn(t, b, false, "signed out elsewhere")
+			wantSignedIn(t, browserWithCookie(t, one, "x"), false, "nobody")
+			wantSignedIn(t, b, false, "signed out elsewhere")
 		})
 	}
 }
@@ -243,6 +243,6 @@ func TestUserCannotRevokeAnotherUsersSession(t *testing.T) {
 			b.Post("/settings/sessions/end-others", url.Values{}).Redirect(t)
 			b.Get("/settings/sessions").Status(t, http.StatusOK).Lacks(t, id.String(), cookie(t, victim))
 		}
-		mustBeIn(t, victim, true, "afterwards")
+		wantSignedIn(t, victim, true, "afterwards")
 	})
 }

@@ -33,17 +33,17 @@ const (
 	seenResolution = time.Minute
 )
 
-// The values of a session. It begins with keyPending if a code is needed, and with
-// keyUser otherwise.
+// The keys of a session's values. A session starts with keyPending if a code is needed,
+// and with keyUser otherwise.
 const (
 	keySession  = "session"  // id of the session, as text
 	keyUser     = "user"     // id of the signed-in user
 	keyPending  = "pending"  // id of a user who has given only the password
 	keyPractice = "practice" // id of the user's practice, as text
 	keyNew      = "new"      // set until the session is first stored
-	keyAgent    = "agent"    // User-Agent, until then
-	keyAddress  = "address"  // network address, until then
-	keyProof    = "proof"    // see proof, until then
+	keyAgent    = "agent"    // User-Agent, set until then
+	keyAddress  = "address"  // network address, set until then
+	keyProof    = "proof"    // hash of the credentials at sign-in, set until then
 	keySecret   = "secret"   // of an authenticator that is being set up
 )
 
@@ -70,9 +70,9 @@ func New(db *store.DB, secure bool, fail func(http.ResponseWriter, *http.Request
 	return &Sessions{db, m}
 }
 
-// begin starts a new session for the user and destroys the browser's old one, which
+// startSession starts a new session for the user and destroys the browser's old one, which
 // someone may have planted.
-func (s *Sessions) begin(ctx context.Context, u *ent.User, key string, from Browser) error {
+func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, from Browser) error {
 	if err := s.manager.Destroy(ctx); err != nil {
 		return err
 	}
@@ -81,13 +81,14 @@ func (s *Sessions) begin(ctx context.Context, u *ent.User, key string, from Brow
 	s.manager.Put(ctx, keyPractice, u.PracticeID.String())
 	s.manager.Put(ctx, keyAgent, from.UserAgent)
 	s.manager.Put(ctx, keyAddress, from.Address)
-	s.manager.Put(ctx, keyProof, proof(u))
+	s.manager.Put(ctx, keyProof, credentials(u))
 	s.manager.Put(ctx, key, u.ID)
 	return nil
 }
 
-// proof is a hash of a user's password and authenticator; it changes with either.
-func proof(u *ent.User) string {
+// credentials returns a hash of a user's password and authenticator, which changes with
+// either.
+func credentials(u *ent.User) string {
 	sum := sha256.Sum256([]byte(u.PasswordHash + "\x00" + u.TotpSecret))
 	return hex.EncodeToString(sum[:])
 }
@@ -117,7 +118,7 @@ func (s *Sessions) End(ctx context.Context, id uuid.UUID) error {
 
 // EndOthers ends all of the visitor's sessions except the current one.
 func (s *Sessions) EndOthers(ctx context.Context) error {
-	return s.asVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+	return s.changeVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
 		return endAccess(ctx, tx, u.ID, BySession, From(ctx).SessionID)
 	})
 }
@@ -212,7 +213,7 @@ func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values
 		switch {
 		case err != nil:
 			return err
-		case proof(u) != proven:
+		case credentials(u) != proven:
 			return store.ErrAccessEnded
 		}
 		return tx.Session.Create().

@@ -15,12 +15,12 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// guess sends wrong passwords, which must all be checked. They are longer than
+// guessPassword sends wrong passwords, which must all be checked. They are longer than
 // MaxBytes, so that no hash is computed.
-func guess(t *testing.T, b *harness.Browser, email string, times int) {
+func guessPassword(t *testing.T, b *harness.Browser, email string, times int) {
 	t.Helper()
 	for range times {
-		enter(b, email, strings.Repeat("x", password.MaxBytes+1)).Status(t, http.StatusUnprocessableEntity)
+		submitSignIn(b, email, strings.Repeat("x", password.MaxBytes+1)).Status(t, http.StatusUnprocessableEntity)
 	}
 }
 
@@ -30,27 +30,27 @@ func TestSignInLocksAfterTenFailures(t *testing.T) {
 	for _, email := range []string{seed.DemoAdmin, "nobody@example.com"} {
 		t.Run(email, func(t *testing.T) {
 			behindProxy(t, func(t *testing.T, e *harness.Env) {
-				guesser := from(t, e, "192.0.2.1")
-				guess(t, guesser, email, 9)
+				guesser := browserAt(t, e, "192.0.2.1")
+				guessPassword(t, guesser, email, 9)
 				e.Clock.Advance(5 * time.Minute)
-				guess(t, guesser, email, 1)
+				guessPassword(t, guesser, email, 1)
 				for _, password := range []string{"wrong-password", seed.Password} { // the right one is not looked at either
-					if got := wait(t, enter(guesser, email, password)); got != 10*time.Minute {
+					if got := retryAfter(t, submitSignIn(guesser, email, password)); got != 10*time.Minute {
 						t.Errorf("wait %s", got)
 					}
 				}
-				mustBeIn(t, guesser, false, "throttled")
-				wait(t, enter(from(t, e, "192.0.2.1"), email, seed.Password)) // another browser there
+				wantSignedIn(t, guesser, false, "throttled")
+				retryAfter(t, submitSignIn(browserAt(t, e, "192.0.2.1"), email, seed.Password)) // another browser there
 
-				elsewhere := from(t, e, "192.0.2.2")
-				enter(elsewhere, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
-				other := from(t, e, "192.0.2.1")
-				enter(other, seed.SecondAdmin, seed.Password).Status(t, http.StatusSeeOther)
+				elsewhere := browserAt(t, e, "192.0.2.2")
+				submitSignIn(elsewhere, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+				other := browserAt(t, e, "192.0.2.1")
+				submitSignIn(other, seed.SecondAdmin, seed.Password).Status(t, http.StatusSeeOther)
 
 				e.Clock.Advance(10*time.Minute - time.Second)
-				wait(t, enter(guesser, email, seed.Password))
+				retryAfter(t, submitSignIn(guesser, email, seed.Password))
 				e.Clock.Advance(time.Second)
-				if p := enter(guesser, email, seed.Password); p.Code == http.StatusTooManyRequests {
+				if p := submitSignIn(guesser, email, seed.Password); p.Code == http.StatusTooManyRequests {
 					t.Errorf("still throttled after what Retry-After has said: %s", p.Text())
 				}
 			})
@@ -61,60 +61,60 @@ func TestSignInLocksAfterTenFailures(t *testing.T) {
 // TestSignInLocksAfterThirtyFailuresFromUnknownAddresses, but not for a known address.
 func TestSignInLocksAfterThirtyFailuresFromUnknownAddresses(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
-		owner := from(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
+		owner := browserAt(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
 		e.Clock.Advance(80 * 24 * time.Hour)
 		for i := range 6 {
-			guess(t, from(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 5)
+			guessPassword(t, browserAt(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 5)
 		}
 		for _, address := range []string{"192.0.2.0", "192.0.2.99", "2001:db8::1"} {
-			if got := wait(t, enter(from(t, e, address), seed.DemoAdmin, seed.Password)); got > 15*time.Minute {
+			if got := retryAfter(t, submitSignIn(browserAt(t, e, address), seed.DemoAdmin, seed.Password)); got > 15*time.Minute {
 				t.Errorf("wait %s", got)
 			}
 		}
 		for range 3 {
-			enter(owner, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+			submitSignIn(owner, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 		}
-		guess(t, owner, seed.DemoAdmin, 9) // failures do not lock the owner out
-		enter(owner, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
-		enter(from(t, e, "192.0.2.0"), seed.SecondAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		guessPassword(t, owner, seed.DemoAdmin, 9) // failures do not lock the owner out
+		submitSignIn(owner, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		submitSignIn(browserAt(t, e, "192.0.2.0"), seed.SecondAdmin, seed.Password).Status(t, http.StatusSeeOther)
 
 		e.Clock.Advance(15 * time.Minute)
-		enter(from(t, e, "192.0.2.99"), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		submitSignIn(browserAt(t, e, "192.0.2.99"), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 	})
 }
 
 func TestAddressIsUnknownAfterNinetyDays(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
-		owner := from(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
+		owner := browserAt(t, e, "198.51.100.7").SignIn(seed.DemoAdmin)
 		e.Clock.Advance(91 * 24 * time.Hour)
 		for i := range 6 {
-			guess(t, from(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 5)
+			guessPassword(t, browserAt(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 5)
 		}
-		wait(t, enter(owner, seed.DemoAdmin, seed.Password))
+		retryAfter(t, submitSignIn(owner, seed.DemoAdmin, seed.Password))
 	})
 }
 
 // TestSignInLocksAfterAHundredFailuresFromOneAddress for any accounts.
 func TestSignInLocksAfterAHundredFailuresFromOneAddress(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
-		guesser := from(t, e, "2001:db8:1:2::1")
+		guesser := browserAt(t, e, "2001:db8:1:2::1")
 		for i := range 100 {
-			guess(t, guesser, fmt.Sprintf("user%d@example.com", i), 1)
+			guessPassword(t, guesser, fmt.Sprintf("user%d@example.com", i), 1)
 		}
-		wait(t, enter(guesser, seed.DemoAdmin, seed.Password))
-		wait(t, enter(from(t, e, "2001:db8:1:2:ffff::5"), seed.DemoAdmin, seed.Password)) // the same network of 64 bits
-		enter(from(t, e, "2001:db8:1:3::1"), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
-		enter(from(t, e, "192.0.2.1"), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		retryAfter(t, submitSignIn(guesser, seed.DemoAdmin, seed.Password))
+		retryAfter(t, submitSignIn(browserAt(t, e, "2001:db8:1:2:ffff::5"), seed.DemoAdmin, seed.Password)) // the same network of 64 bits
+		submitSignIn(browserAt(t, e, "2001:db8:1:3::1"), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+		submitSignIn(browserAt(t, e, "192.0.2.1"), seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 	})
 }
 
 // TestSuccessClearsFailures from the same address.
 func TestSuccessClearsFailures(t *testing.T) {
 	behindProxy(t, func(t *testing.T, e *harness.Env) {
-		b := from(t, e, "192.0.2.1")
+		b := browserAt(t, e, "192.0.2.1")
 		for range 3 {
-			guess(t, b, seed.DemoAdmin, 9)
-			enter(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
+			guessPassword(t, b, seed.DemoAdmin, 9)
+			submitSignIn(b, seed.DemoAdmin, seed.Password).Status(t, http.StatusSeeOther)
 		}
 	})
 }
@@ -124,12 +124,12 @@ func TestSuccessClearsFailures(t *testing.T) {
 func TestForwardedAddressesNeedATrustedProxy(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for i := range 10 {
-			guess(t, from(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 1)
+			guessPassword(t, browserAt(t, e, fmt.Sprintf("192.0.2.%d", i)), seed.DemoAdmin, 1)
 		}
-		b := from(t, e, "192.0.2.200")
+		b := browserAt(t, e, "192.0.2.200")
 		b.Header.Set("X-Real-Ip", "192.0.2.201")
 		b.Header.Set("Forwarded", "for=192.0.2.202")
-		wait(t, enter(b, seed.DemoAdmin, seed.Password))
+		retryAfter(t, submitSignIn(b, seed.DemoAdmin, seed.Password))
 	})
 }
 
@@ -145,7 +145,7 @@ func TestConcurrentGuessesDoNotPassTheLimit(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range answers {
 				b := servers[i%2].Browser(t)
-				all.Go(func() { answers[i] = enter(b, seed.DemoAdmin, "wrong-password").Code })
+				all.Go(func() { answers[i] = submitSignIn(b, seed.DemoAdmin, "wrong-password").Code })
 			}
 			all.Wait()
 			looked := 0
@@ -154,7 +154,7 @@ func TestConcurrentGuessesDoNotPassTheLimit(t *testing.T) {
 					looked++
 				}
 				if !slices.Contains([]int{422, 429}, code) {
-					t.Errorf("answered %d", code)
+					t.Errorf("status %d", code)
 				}
 			}
 			if looked > 10 {
@@ -168,7 +168,7 @@ func TestConcurrentGuessesDoNotPassTheLimit(t *testing.T) {
 // two-factor authentication.
 func TestPasswordGuessesFromASessionAreThrottled(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		f := enrol(t, e)
+		f := enrolAdministrator(t, e)
 		forms := map[string]url.Values{
 			"/settings/password":                     {"current": {"wrong-password"}, "password": {"another-password"}, "again": {"another-password"}},
 			"/settings/second-factor/off":            {"password": {"wrong-password"}},
@@ -181,11 +181,11 @@ func TestPasswordGuessesFromASessionAreThrottled(t *testing.T) {
 				if tries++; tries <= 10 {
 					p.Status(t, http.StatusUnprocessableEntity)
 				} else {
-					wait(t, p)
+					retryAfter(t, p)
 				}
 			}
 		}
-		wait(t, f.browser.Post("/settings/second-factor/off", url.Values{"password": {seed.Password}}))
-		wait(t, enter(e.Browser(t), seed.DemoAdmin, seed.Password))
+		retryAfter(t, f.browser.Post("/settings/second-factor/off", url.Values{"password": {seed.Password}}))
+		retryAfter(t, submitSignIn(e.Browser(t), seed.DemoAdmin, seed.Password))
 	})
 }

@@ -18,8 +18,8 @@ import (
 	"chairside/internal/token"
 )
 
-// ask makes a request that a valid token may make and returns the status.
-func ask(t *testing.T, e *harness.Env, value string) int {
+// requestStatus returns the status of a request that any valid token may make.
+func requestStatus(t *testing.T, e *harness.Env, value string) int {
 	t.Helper()
 	return e.Get(t, "/v1/practice", value).Code
 }
@@ -47,7 +47,7 @@ var changes = []struct {
 			return tx.User.UpdateOne(u).SetActive(false).Exec(store.WithoutAdministrator(ctx))
 		})
 	}, http.StatusForbidden},
-	{"the token's end is moved", func(ctx context.Context, e *harness.Env, value string) error {
+	{"the token expires", func(ctx context.Context, e *harness.Env, value string) error {
 		return e.DB.Tx(ctx, func(tx *ent.Client) error {
 			id, err := tx.AccessToken.Query().Where(accesstoken.Hash(token.Hash(value))).OnlyID(ctx)
 			if err != nil {
@@ -63,22 +63,22 @@ func TestChangesTakeEffectAtOnceInTheSameProcess(t *testing.T) {
 		t.Run(change.name, func(t *testing.T) {
 			harness.Each(t, func(t *testing.T, e *harness.Env) {
 				value := e.Token(t, "")
-				if code := ask(t, e, value); code != http.StatusOK {
-					t.Fatalf("answered %d", code)
+				if code := requestStatus(t, e, value); code != http.StatusOK {
+					t.Fatalf("status %d", code)
 				}
 				if err := change.make(principal.AsSystem(t.Context()), e, value); err != nil {
 					t.Fatal(err)
 				}
-				if code := ask(t, e, value); code != change.want {
-					t.Errorf("answered %d", code)
+				if code := requestStatus(t, e, value); code != change.want {
+					t.Errorf("status %d", code)
 				}
 			})
 		})
 	}
 }
 
-// byHand changes rows without the client, as an administrator might.
-var byHand = map[string]struct {
+// directChanges are SQL statements that bypass the client.
+var directChanges = map[string]struct {
 	statement string
 	want      int
 }{
@@ -86,7 +86,7 @@ var byHand = map[string]struct {
 	"the user is disabled": {"UPDATE users SET active = false", http.StatusForbidden},
 }
 
-// TestChangesReachOtherProcesses through the client of another process, and by hand.
+// TestChangesReachOtherProcesses through the client of another process, and in SQL.
 func TestChangesReachOtherProcesses(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
@@ -97,19 +97,19 @@ func TestChangesReachOtherProcesses(t *testing.T) {
 					where := database(t)
 					here, there := harness.Start(t, where), harness.Start(t, where)
 					value := here.Token(t, "")
-					ask(t, there, value)
+					requestStatus(t, there, value)
 					if err := change.make(principal.AsSystem(t.Context()), here, value); err != nil {
 						t.Fatal(err)
 					}
 					waitFor(t, there, value, change.want)
 				})
 			}
-			for name, change := range byHand {
-				t.Run(name+" by hand", func(t *testing.T) {
+			for name, change := range directChanges {
+				t.Run(name+" in SQL", func(t *testing.T) {
 					t.Parallel()
 					e := harness.Start(t, database(t))
 					value := e.Token(t, "")
-					ask(t, e, value)
+					requestStatus(t, e, value)
 					if _, err := e.DB.SQL.ExecContext(t.Context(), change.statement); err != nil {
 						t.Fatal(err)
 					}
@@ -120,14 +120,14 @@ func TestChangesReachOtherProcesses(t *testing.T) {
 	}
 }
 
-// waitFor asks until the token gets the status: a second on an idle machine.
+// waitFor waits until a request with the token gets the status, usually within a second.
 func waitFor(t *testing.T, e *harness.Env, value string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	for code := ask(t, e, value); code != status; code = ask(t, e, value) {
+	for code := requestStatus(t, e, value); code != status; code = requestStatus(t, e, value) {
 		if ctx.Err() != nil {
-			t.Fatalf("still answered with %d", code)
+			t.Fatalf("still status %d", code)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func waitFor(t *testing.T, e *harness.Env, value string, status int) {
 func TestRolledBackChangeHasNoEffect(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value, ctx := e.Token(t, ""), principal.AsSystem(t.Context())
-		ask(t, e, value)
+		requestStatus(t, e, value)
 		never := errors.New("never mind")
 		err := e.DB.Tx(ctx, func(tx *ent.Client) error {
 			return errors.Join(token.Revoke(ctx, tx, accesstoken.Hash(token.Hash(value))), never)
@@ -143,8 +143,8 @@ func TestRolledBackChangeHasNoEffect(t *testing.T) {
 		if !errors.Is(err, never) {
 			t.Fatal(err)
 		}
-		if code := ask(t, e, value); code != http.StatusOK {
-			t.Errorf("answered %d", code)
+		if code := requestStatus(t, e, value); code != http.StatusOK {
+			t.Errorf("status %d", code)
 		}
 	})
 }
@@ -156,6 +156,7 @@ type lookups struct {
 	after atomic.Pointer[func()]
 }
 
+// watch starts counting lookups.
 func watch(e *harness.Env) *lookups {
 	l := &lookups{}
 	e.DB.Ent.AccessToken.Intercept(ent.InterceptFunc(func(next ent.Querier) ent.Querier {
@@ -183,11 +184,11 @@ func TestLookupBeforeACommitIsNotCached(t *testing.T) {
 			}
 		}
 		l.after.Store(&revoke)
-		if code := ask(t, e, value); code != http.StatusOK {
-			t.Errorf("the request that was overtaken is answered %d", code)
+		if code := requestStatus(t, e, value); code != http.StatusOK {
+			t.Errorf("the request during the revocation: status %d", code)
 		}
-		if code := ask(t, e, value); code != http.StatusUnauthorized {
-			t.Errorf("the next one is answered %d", code)
+		if code := requestStatus(t, e, value); code != http.StatusUnauthorized {
+			t.Errorf("the next request: status %d", code)
 		}
 	})
 }
@@ -197,8 +198,8 @@ func TestUnknownTokenIsNotCached(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx := principal.AsSystem(t.Context())
 		value, hash := token.Mint(token.Personal)
-		if code := ask(t, e, value); code != http.StatusUnauthorized {
-			t.Errorf("answered %d", code)
+		if code := requestStatus(t, e, value); code != http.StatusUnauthorized {
+			t.Errorf("status %d", code)
 		}
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			u, err := administrator(ctx, tx)
@@ -208,25 +209,26 @@ func TestUnknownTokenIsNotCached(t *testing.T) {
 			return tx.AccessToken.Create().SetPracticeID(u.PracticeID).SetUserID(u.ID).SetHash(hash).SetName("Late").SetScopes("practice").
 				SetCreatedAt(harness.Now).Exec(ctx)
 		})
-		if code := ask(t, e, value); code != http.StatusOK {
-			t.Errorf("answered %d", code)
+		if code := requestStatus(t, e, value); code != http.StatusOK {
+			t.Errorf("status %d", code)
 		}
 	})
 }
 
-// TestCachedTokenExpiresByTheRequestsClock, however recently it was read.
+// TestCachedTokenExpiresByTheRequestsClock: a cached token expires even if it was read just
+// before.
 func TestCachedTokenExpiresByTheRequestsClock(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		value := e.Token(t, "")
 		for range 3 { // each use extends its life, even while it is cached
 			e.Clock.Advance(token.IdleLife)
-			if code := ask(t, e, value); code != http.StatusOK {
-				t.Errorf("answered %d", code)
+			if code := requestStatus(t, e, value); code != http.StatusOK {
+				t.Errorf("status %d", code)
 			}
 		}
 		e.Clock.Advance(token.IdleLife + time.Hour)
-		if code := ask(t, e, value); code != http.StatusUnauthorized {
-			t.Errorf("answered %d", code)
+		if code := requestStatus(t, e, value); code != http.StatusUnauthorized {
+			t.Errorf("status %d", code)
 		}
 	})
 }

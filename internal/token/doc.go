@@ -1,4 +1,4 @@
-// Package token creates, revokes and resolves access tokens (behaviour.md section 7).
+// Package token creates, revokes and resolves access tokens.
 //
 // A token is 256 random bits behind a prefix that says what it is:
 //

@@ -83,7 +83,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*ent
 	if err != nil {
 		return nil, err
 	}
-	h := &entry{
+	e := &entry{
 		caller: principal.Principal{
 			PracticeID: r.PracticeID,
 			UserID:     r.UserID,
@@ -99,14 +99,15 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*ent
 		expires: r.ExpiresAt,
 		revoked: r.RevokedAt != nil || r.DeletedAt != nil,
 	}
-	h.lastUsed.Store(r.LastUsedAt)
-	return h, nil
+	e.lastUsed.Store(r.LastUsedAt)
+	return e, nil
 }
 
 // zones caches time zones: loading one takes longer than the rest of a lookup. The
 // number of zones bounds it.
 var zones sync.Map // name → *time.Location
 
+// loadZone returns a time zone by its IANA name.
 func loadZone(name string) (*time.Location, error) {
 	if zone, ok := zones.Load(name); ok {
 		return zone.(*time.Location), nil

@@ -31,29 +31,29 @@ func (c *Cache) Resolve(ctx context.Context, value string) (who *principal.Princ
 		return nil, nil, apierror.InvalidToken()
 	}
 	hash, now := sha256.Sum256([]byte(value)), clock.Now(ctx)
-	h, _, err := c.memory.Get(ctx, hash,
-		func(h *entry) bool { return h.refusal(now) == nil },
+	e, _, err := c.memory.Get(ctx, hash,
+		func(e *entry) bool { return e.refusal(now) == nil },
 		func() (*entry, bool, error) {
-			h, err := read(admission.With(ctx, admission.Tokens, "lookUp"), c.client, hash)
-			return h, h != nil, err
+			e, err := read(admission.With(ctx, admission.Tokens, "lookUp"), c.client, hash)
+			return e, e != nil, err
 		})
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := h.refusal(now); err != nil {
+	if err := e.refusal(now); err != nil {
 		return nil, nil, err
 	}
-	return &h.caller, c.noteUse(ctx, h, now), nil
+	return &e.caller, c.noteUse(ctx, e, now), nil
 }
 
 // refusal returns why the token is not valid now, or nil.
-func (h *entry) refusal(now time.Time) error {
+func (e *entry) refusal(now time.Time) error {
 	switch {
-	case h == nil, h.revoked:
+	case e == nil, e.revoked:
 		return apierror.InvalidToken()
-	case over(h.created, h.lastUsed.Load(), h.expires, now):
+	case hasExpired(e.created, e.lastUsed.Load(), e.expires, now):
 		return apierror.ExpiredToken()
-	case !h.active:
+	case !e.active:
 		return apierror.AccountDisabled()
 	}
 	return nil
@@ -62,13 +62,13 @@ func (h *entry) refusal(now time.Time) error {
 // noteUse writes the last use if the stored one is too old. Only one of many
 // concurrent requests writes: the swap decides within this process, the statement's
 // condition among all processes.
-func (c *Cache) noteUse(ctx context.Context, h *entry, now time.Time) error {
-	stale, last := now.Add(-useResolution), h.lastUsed.Load()
-	if last != nil && last.After(stale) || !h.lastUsed.CompareAndSwap(last, &now) {
+func (c *Cache) noteUse(ctx context.Context, e *entry, now time.Time) error {
+	stale, last := now.Add(-useResolution), e.lastUsed.Load()
+	if last != nil && last.After(stale) || !e.lastUsed.CompareAndSwap(last, &now) {
 		return nil
 	}
 	return c.client.AccessToken.Update().
-		Where(accesstoken.ID(h.caller.TokenID), accesstoken.Or(accesstoken.LastUsedAtIsNil(), accesstoken.LastUsedAtLTE(stale))).
+		Where(accesstoken.ID(e.caller.TokenID), accesstoken.Or(accesstoken.LastUsedAtIsNil(), accesstoken.LastUsedAtLTE(stale))).
 		SetLastUsedAt(now).
 		Exec(principal.AsSystem(admission.With(ctx, admission.Tokens, "noteUse")))
 }

@@ -26,7 +26,7 @@ func scopesOf(t *testing.T, e *harness.Env, value string) string {
 	return e.Get(t, "/rate_limit", value).Status(t, http.StatusOK).Header.Get("X-OAuth-Scopes")
 }
 
-// waitForScopes asks until the token has the scopes: a second on an idle machine.
+// waitForScopes waits until the token has the scopes, usually within a second.
 func waitForScopes(t *testing.T, e *harness.Env, value, want string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -51,9 +51,9 @@ func giveRole(t *testing.T, e *harness.Env, role schema.Role) {
 	})
 }
 
-// given returns an application of the main practice and its token for the
+// applicationToken registers an application and returns it with a token for the
 // administrator.
-func given(t *testing.T, e *harness.Env, scopes ...string) (value string, app *ent.Application) {
+func applicationToken(t *testing.T, e *harness.Env, scopes ...string) (value string, app *ent.Application) {
 	t.Helper()
 	u, err := administrator(principal.AsSystem(t.Context()), e.DB.Ent)
 	if err != nil {
@@ -97,7 +97,7 @@ func TestRoleChangesTakeEffectAtOnceInTheSameProcess(t *testing.T) {
 
 func TestApplicationScopesLimitItsTokensAtOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		value, app := given(t, e, "appointment", "patient")
+		value, app := applicationToken(t, e, "appointment", "patient")
 		own := e.Token(t, "appointment patient")
 		ctx := e.As(t, seed.DemoSlug)
 		for _, change := range []struct {
@@ -110,7 +110,7 @@ func TestApplicationScopesLimitItsTokensAtOnce(t *testing.T) {
 		} {
 			e.Tx(t, ctx, func(tx *ent.Client) error { return oauth.Edit(ctx, tx, app.ID, draft(change.scopes)) })
 			if got := scopesOf(t, e, value); got != change.want {
-				t.Errorf("%v leaves %q, want %q", change.scopes, got, change.want)
+				t.Errorf("application scopes %v: token has %q, want %q", change.scopes, got, change.want)
 			}
 			if got := scopesOf(t, e, own); got != "appointment patient" {
 				t.Errorf("a personal token has %q", got)
@@ -119,7 +119,7 @@ func TestApplicationScopesLimitItsTokensAtOnce(t *testing.T) {
 		e.Get(t, "/v1/patients?per_page=1", value).Status(t, http.StatusOK)
 		giveRole(t, e, schema.RoleReceptionist)
 		if got := scopesOf(t, e, value); got != "appointment:read patient:create patient:read patient:update" {
-			t.Errorf("role and application leave %q", got)
+			t.Errorf("limited by role and application: %q", got)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func TestApplicationScopesLimitItsTokensAtOnce(t *testing.T) {
 // and so was not revoked.
 func TestDeletedApplicationsTokenIsInvalid(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		value, app := given(t, e, "patient")
+		value, app := applicationToken(t, e, "patient")
 		ctx := e.As(t, seed.DemoSlug)
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			return tx.Application.UpdateOneID(app.ID).SetDeletedAt(harness.Now).Exec(ctx)
@@ -137,15 +137,15 @@ func TestDeletedApplicationsTokenIsInvalid(t *testing.T) {
 	})
 }
 
-// TestRoleChangesReachOtherProcesses through the client of another process, and
-// by hand.
+// TestRoleChangesReachOtherProcesses through the client of another process, and in
+// SQL.
 func TestRoleChangesReachOtherProcesses(t *testing.T) {
 	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := database(t)
 			here, there := harness.Start(t, where), harness.Start(t, where)
-			value, app := given(t, here, "patient", "user:read")
+			value, app := applicationToken(t, here, "patient", "user:read")
 			waitForScopes(t, there, value, "patient user:read")
 			giveRole(t, here, schema.RoleReceptionist)
 			waitForScopes(t, there, value, "patient:create patient:read patient:update user:read")
@@ -195,7 +195,7 @@ func TestCreateRefusesScopesBeyondTheRole(t *testing.T) {
 // registration counts.
 func TestScopesNeedTheTokensOwnUserAndApplication(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		_, app := given(t, e, "patient")
+		_, app := applicationToken(t, e, "patient")
 		ctx := principal.AsSystem(t.Context())
 		row, err := e.DB.Ent.AccessToken.Query().WithUser().Only(ctx)
 		if err != nil {
@@ -205,7 +205,7 @@ func TestScopesNeedTheTokensOwnUserAndApplication(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, stranger := given(t, e, "patient")
+		_, stranger := applicationToken(t, e, "patient")
 		gone := *app
 		gone.DeletedAt = &harness.Now
 		for name, got := range map[string]scope.Effective{

@@ -87,6 +87,7 @@ func Create(ctx context.Context, tx *ent.Client, user *ent.User, grant Grant) (v
 // last possible use.
 func Ends(row *ent.AccessToken) time.Time { return end(row.CreatedAt, row.LastUsedAt, row.ExpiresAt) }
 
+// end is Ends for the times of a token; lastUse and expires may be nil.
 func end(created time.Time, lastUse, expires *time.Time) time.Time {
 	idle := created.Add(IdleLife)
 	if lastUse != nil { // later uses within useResolution are not written
@@ -98,8 +99,8 @@ func end(created time.Time, lastUse, expires *time.Time) time.Time {
 	return idle
 }
 
-// over reports whether a token has expired.
-func over(created time.Time, lastUse, expires *time.Time, now time.Time) bool {
+// hasExpired reports whether a token has expired.
+func hasExpired(created time.Time, lastUse, expires *time.Time, now time.Time) bool {
 	ends := end(created, lastUse, expires)
 	if lastUse == nil && (expires == nil || ends.Before(*expires)) {
 		return now.After(ends) // the first use may come at the very end of IdleLife
@@ -128,7 +129,7 @@ func StateOf(row *ent.AccessToken, now time.Time) string {
 	switch {
 	case row.RevokedAt != nil:
 		return "revoked"
-	case over(row.CreatedAt, row.LastUsedAt, row.ExpiresAt, now):
+	case hasExpired(row.CreatedAt, row.LastUsedAt, row.ExpiresAt, now):
 		return "expired"
 	}
 	return "active"

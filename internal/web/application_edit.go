@@ -9,7 +9,7 @@ import (
 
 // editApplication changes an application's name, redirect URIs and scopes.
 func (s *Site) editApplication(w http.ResponseWriter, r *http.Request) error {
-	ctx, f := r.Context(), filled(r)
+	ctx, f := r.Context(), submitted(r)
 	app, err := s.pathApplication(r)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func (s *Site) showNewApplication(w http.ResponseWriter, r *http.Request, status
 // registerApplication registers an application and shows how to connect it. The
 // secret appears in this response only.
 func (s *Site) registerApplication(w http.ResponseWriter, r *http.Request) error {
-	ctx, f := r.Context(), filled(r)
+	ctx, f := r.Context(), submitted(r)
 	draft := readDraft(f)
 	switch f.Value("kind") {
 	case "confidential":

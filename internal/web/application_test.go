@@ -17,7 +17,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// run runs a command from a page, as an integrator would.
+// run runs a command that a page shows, and returns its JSON response.
 func run(t *testing.T, command string) map[string]any {
 	t.Helper()
 	out := shell(t, command+" --silent --show-error")
@@ -28,6 +28,7 @@ func run(t *testing.T, command string) map[string]any {
 	return answer
 }
 
+// shell runs a shell script and returns its output.
 func shell(t *testing.T, script string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "sh", "-euc", script).Output()
@@ -57,8 +58,8 @@ func TestConnectApplication(t *testing.T) {
 		made := b.Submit(b.Get("/settings/applications/new").Form(t, "/settings/applications"), url.Values{
 			"name": {"Recall & Robot"}, "redirect_uris": {callback + "?a=b&c=d\r\n\r\n  http://localhost:3000/it's  \r\n"}, "scopes": {"user:read", "appointment"},
 		}).Status(t, http.StatusOK)
-		sound(t, made)
-		guarded(t, made, policy)
+		checkPage(t, made)
+		checkHeaders(t, made, policy)
 		id, secret := made.Value(t, "client-id"), made.Value(t, "client-secret")
 		if !strings.HasPrefix(secret, "cs_secret_") || made.Value(t, "token-endpoint") != e.URL+"/oauth/token" {
 			t.Errorf("secret %s, token endpoint %s", secret, made.Value(t, "token-endpoint"))
@@ -68,16 +69,16 @@ func TestConnectApplication(t *testing.T) {
 		code := allow(t, b, e.URL, made.Value(t, "link"))
 		granted := run(t, strings.Replace(made.Value(t, "exchange"), "code=CODE", "code="+code, 1))
 		if granted["scope"] != "appointment user:read" {
-			t.Fatalf("the exchange gives %v", granted)
+			t.Fatalf("the exchange returned %v", granted)
 		}
 		first := run(t, strings.Replace(made.Value(t, "request"), "ACCESS-TOKEN", granted["access_token"].(string), 1))
 		if first["appointments"] == nil {
-			t.Errorf("the first request gives %v", first)
+			t.Errorf("the first request returned %v", first)
 		}
 
 		// Later the page shows everything except the secret.
 		page := b.Get("/settings/applications/"+id).Status(t, http.StatusOK).Lacks(t, secret, secret[10:])
-		sound(t, page)
+		checkPage(t, page)
 		code = allow(t, b, e.URL, page.Value(t, "link"))
 		again := strings.NewReplacer("code=CODE", "code="+code, "CLIENT-SECRET", secret).Replace(page.Value(t, "exchange"))
 		if run(t, again)["access_token"] == nil {
@@ -96,13 +97,13 @@ func TestConnectPublicApplication(t *testing.T) {
 		made := b.Submit(b.Get("/settings/applications/new").Form(t, "/settings/applications"), url.Values{
 			"name": {"Waiting room board"}, "redirect_uris": {"com.example.board:/callback"}, "scopes": {"practice:read"}, "kind": {"public"},
 		}).Status(t, http.StatusOK).Lacks(t, "cs_secret_")
-		sound(t, made)
+		checkPage(t, made)
 		const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 		link := strings.Replace(made.Value(t, "link"), "YOUR-CODE-CHALLENGE", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", 1)
 		code := allow(t, b, e.URL, link)
 		granted := run(t, strings.NewReplacer("=CODE", "="+code, "YOUR-CODE-VERIFIER", verifier).Replace(made.Value(t, "exchange")))
 		if first := run(t, strings.Replace(made.Value(t, "request"), "ACCESS-TOKEN", granted["access_token"].(string), 1)); first["practice"] == nil {
-			t.Errorf("the first request gives %v", first)
+			t.Errorf("the first request returned %v", first)
 		}
 		page := b.Get("/settings/applications/" + made.Value(t, "client-id"))
 		if page.HasForm("/settings/applications/" + made.Value(t, "client-id") + "/secret") {
@@ -138,17 +139,17 @@ func TestApplicationErrors(t *testing.T) {
 				given := url.Values{"name": {"Robot <2>"}, "redirect_uris": {callback + "\r\nhttps://x.example/"}, "scopes": {"user:read"}}
 				given.Set(test.field, test.value)
 				p := b.Submit(form, given)
-				wrong(t, p, map[string]string{test.field: test.message})
-				sound(t, p)
+				checkFieldErrors(t, p, map[string]string{test.field: test.message})
+				checkPage(t, p)
 				back := p.Form(t, path).Values
 				if test.field != "scopes" && back.Get("scopes") != "user:read" || test.field != "name" && back.Get("name") != "Robot <2>" {
 					t.Errorf("with a wrong %s comes back %v", test.field, back)
 				}
 			}
-			wrong(t, b.Submit(form, url.Values{"name": nil, "redirect_uris": nil, "scopes": nil}), map[string]string{"name": "Enter", "redirect_uris": "Enter", "scopes": "Choose"})
+			checkFieldErrors(t, b.Submit(form, url.Values{"name": nil, "redirect_uris": nil, "scopes": nil}), map[string]string{"name": "Enter", "redirect_uris": "Enter", "scopes": "Choose"})
 		}
 		form := b.Get("/settings/applications/new").Form(t, "/settings/applications")
-		wrong(t, b.Submit(form, url.Values{"name": {"x"}, "redirect_uris": {callback}, "scopes": {"user"}, "kind": {"other"}}), map[string]string{"kind": "Choose where"})
+		checkFieldErrors(t, b.Submit(form, url.Values{"name": {"x"}, "redirect_uris": {callback}, "scopes": {"user"}, "kind": {"other"}}), map[string]string{"kind": "Choose where"})
 		b.Get("/settings/applications").Has(t, "Recall Robot").Lacks(t, "<2>")
 	})
 }
@@ -173,7 +174,7 @@ func TestApplicationChanges(t *testing.T) {
 		token := exchange(secret).Status(t, http.StatusOK).Text(t, "access_token")
 
 		rotated := b.Submit(page.Form(t, path+"/secret"), nil).Status(t, http.StatusOK).Has(t, "New secret for Recall Robot")
-		sound(t, rotated)
+		checkPage(t, rotated)
 		fresh := rotated.Value(t, "client-secret")
 		if fresh == secret {
 			t.Error("the secret is the old one")
@@ -208,16 +209,16 @@ func TestConsent(t *testing.T) {
 		stranger := e.Browser(t)
 		form := stranger.Follow(stranger.Get(request)).Form(t, "/sign-in")
 		page := stranger.Follow(stranger.Submit(form, url.Values{"email": {seed.SecondAdmin}, "password": {seed.Password}})).Status(t, http.StatusOK)
-		sound(t, page)
-		guarded(t, page, strings.Replace(policy, "form-action 'self'", "form-action 'self' https:", 1))
+		checkPage(t, page)
+		checkHeaders(t, page, strings.Replace(policy, "form-action 'self'", "form-action 'self' https:", 1))
 		page.Has(t, "Authorise Recall <Robot>", "registered by Demo", "in Second", "Read patients", "Read, create, update and delete users", seed.SecondAdmin, "app.example.com")
 		decide := page.Form(t, "/oauth/authorize")
 
 		denied := stranger.Submit(decide, url.Values{"decision": {"deny"}})
 		if to := denied.Redirect(t); to.Query().Get("error") != "access_denied" || to.Query().Get("state") != "a&b=\"c\"<d>" || to.Query().Get("iss") != e.URL {
-			t.Errorf("denying leads to %s", to)
+			t.Errorf("denying redirects to %s", to)
 		}
-		guarded(t, denied, policy)
+		checkHeaders(t, denied, policy)
 		stranger.Submit(decide, nil).Status(t, http.StatusUnprocessableEntity).Has(t, "Authorise Recall")
 		stranger.Submit(decide, url.Values{"decision": {"perhaps"}}).Status(t, http.StatusUnprocessableEntity)
 
@@ -229,10 +230,10 @@ func TestConsent(t *testing.T) {
 		}
 		out := stranger.Submit(shown.Form(t, "/sign-out"), nil)
 		if got := out.Redirect(t).Query().Get("next"); !strings.HasPrefix(got, "/oauth/authorize?") {
-			t.Errorf("after signing out comes %s", got)
+			t.Errorf("signing out redirects to next=%s", got)
 		}
 		if got := stranger.Submit(decide, url.Values{"decision": {"allow"}}).Redirect(t); got.Path != "/sign-in" || !strings.HasPrefix(got.Query().Get("next"), "/oauth/authorize?") {
-			t.Errorf("without a session comes %s", got)
+			t.Errorf("without a session: redirect to %s", got)
 		}
 
 		// Authorised: listed with its permissions until revoked.
@@ -243,7 +244,7 @@ func TestConsent(t *testing.T) {
 		}).Status(t, http.StatusOK).Text(t, "access_token")
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
 		list := b.Get("/settings/authorizations").Has(t, "Recall <Robot>", "Registered by Demo", "Read patients; read, create, update and delete users.", "within the last hour")
-		sound(t, list)
+		checkPage(t, list)
 		b.Get("/settings/tokens").Has(t, "No tokens yet")
 		path := "/settings/authorizations/" + id + "/revoke"
 		b.Follow(b.Submit(list.Form(t, path), nil)).Has(t, "Access revoked", "No authorised applications")
@@ -259,22 +260,22 @@ func TestConsentRefuses(t *testing.T) {
 		for query, message := range map[string]string{
 			"": "client_id is missing.",
 			"client_id=" + id + "&redirect_uri=https://evil.example/": "The redirect URI is not registered",
-			"client_id=" + nobody[1:] + "&redirect_uri=" + callback:   "The application is unknown.",
+			"client_id=" + unusedID[1:] + "&redirect_uri=" + callback: "The application is unknown.",
 			"client_id=" + id + "&redirect_uri=%zz":                   "could not be read",
 		} {
 			p := b.Get("/oauth/authorize?"+query).Status(t, http.StatusBadRequest).Has(t, message)
-			guarded(t, p, policy)
-			sound(t, p)
+			checkHeaders(t, p, policy)
+			checkPage(t, p)
 		}
 		p := b.Get("/oauth/authorize?client_id=" + id + "&redirect_uri=" + callback)
 		if to := p.Redirect(t); to.Host != "app.example.com" || to.Query().Get("error") != "invalid_request" {
-			t.Errorf("leads to %s", to)
+			t.Errorf("redirects to %s", to)
 		}
 	})
 }
 
-// TestListsCostTheSame: a page makes as many queries for many rows as for few.
-func TestListsCostTheSame(t *testing.T) {
+// TestListQueriesDoNotGrowWithRows: a page makes as many queries for many rows as for few.
+func TestListQueriesDoNotGrowWithRows(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		add := func() {
@@ -322,10 +323,10 @@ func TestDocumentedCommands(t *testing.T) {
 		id, secret := application(t, b, "Recall Robot", "appointment", "patient:read")
 		var blocks []string
 		for _, n := range b.Get("/docs").Status(t, http.StatusOK).All(func(n *html.Node) bool { return n.DataAtom == atom.Pre }) {
-			blocks = append(blocks, content(n))
+			blocks = append(blocks, textOf(n))
 		}
 		if len(blocks) != 7 {
-			t.Fatalf("there are %d blocks", len(blocks))
+			t.Fatalf("the page has %d blocks", len(blocks))
 		}
 		known := "BASE=" + e.URL + " CLIENT_ID=" + id + " CLIENT_SECRET=" + secret + " REDIRECT_URI=" + callback + "\n"
 		for _, name := range []string{"BASE=", "CLIENT_ID=", "CLIENT_SECRET=", "REDIRECT_URI="} {
@@ -350,11 +351,11 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		token, ok := granted["access_token"].(string)
 		if !ok {
-			t.Fatalf("the exchange gives %v", granted)
+			t.Fatalf("the exchange returned %v", granted)
 		}
 		use := known + strings.Replace(blocks[5], "TOKEN=cs_oat_…", "TOKEN="+token, 1)
 		if got := shell(t, use+" --silent"); !strings.HasPrefix(got, `{"appointments":[`) {
-			t.Errorf("the first request gives %.200s", got)
+			t.Errorf("the first request returned %.200s", got)
 		}
 		shell(t, known+"TOKEN="+token+"\n"+blocks[6]+" --silent --fail")
 		e.Get(t, "/v1/appointments", token).Error(t, http.StatusUnauthorized, "invalid_token")

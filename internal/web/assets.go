@@ -51,6 +51,7 @@ func (s *Site) Assets(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
+// asset returns an embedded file. The style sheet includes that of the reports.
 func asset(name string) []byte {
 	content, err := assetFiles.ReadFile("assets/" + name)
 	if err != nil {
@@ -65,4 +66,6 @@ func asset(name string) []byte {
 // assetAddress is the URL of a file in its current version.
 func assetAddress(name string) string { return AssetsPath + name + "?" + version(asset(name)) }
 
+// version is the part of an address that changes with the content, so that browsers can
+// cache it.
 func version(content []byte) string { return "v=" + strings.Trim(etag.Of(content), `"`)[:8] }

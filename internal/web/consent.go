@@ -12,14 +12,15 @@ import (
 	"chairside/internal/signin"
 )
 
-// consentView is the request that a user allows or denies.
+// consentView is the data of the consent page.
 type consentView struct {
 	*oauth.Request
 	oauth.Offer
 	Here string // URL of this page
 }
 
-// Returns names the host, or the local application, that the browser returns to.
+// Returns describes where the browser goes afterwards: a host, or an application on the
+// device.
 func (c consentView) Returns() string {
 	u, err := url.Parse(c.RedirectURI)
 	switch {
@@ -31,7 +32,8 @@ func (c consentView) Returns() string {
 	return u.Host
 }
 
-// Fields are the hidden fields: the request, the user asked, and the scopes granted.
+// Fields returns the hidden fields: the request, the user who sees the page, and the scopes
+// that it shows as granted.
 func (c consentView) Fields(v *signin.Visitor) url.Values {
 	fields := c.Values()
 	fields.Set(askedField, strconv.FormatInt(v.User.ID, 10))
@@ -52,7 +54,7 @@ func (s *Site) consentPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return errMalformed
 	}
-	q, err := s.checked(w, r, sent)
+	q, err := s.checkRequest(w, r, sent)
 	if q == nil {
 		return err
 	}
@@ -60,9 +62,9 @@ func (s *Site) consentPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// checked returns a valid request from a signed-in visitor. A nil request means that
+// checkRequest returns a valid request from a signed-in visitor. A nil request means that
 // the browser was redirected, or that the error says why the request is invalid.
-func (s *Site) checked(w http.ResponseWriter, r *http.Request, sent url.Values) (*oauth.Request, error) {
+func (s *Site) checkRequest(w http.ResponseWriter, r *http.Request, sent url.Values) (*oauth.Request, error) {
 	q, err := s.OAuth.Check(r.Context(), sent)
 	var refused *oauth.Redirection
 	switch {
@@ -76,6 +78,7 @@ func (s *Site) checked(w http.ResponseWriter, r *http.Request, sent url.Values) 
 	return q, nil
 }
 
+// consentAddress returns the URL of the consent page for a request.
 func consentAddress(q *oauth.Request) string { return oauth.AuthorizePath + "?" + q.Values().Encode() }
 
 func (s *Site) showConsent(w http.ResponseWriter, r *http.Request, status int, q *oauth.Request) {
@@ -87,7 +90,7 @@ func (s *Site) showConsent(w http.ResponseWriter, r *http.Request, status int, q
 // consent records the decision. If another user has signed in since the page was
 // shown, or the user's role has changed, it shows the page again.
 func (s *Site) consent(w http.ResponseWriter, r *http.Request) error {
-	q, err := s.checked(w, r, r.PostForm)
+	q, err := s.checkRequest(w, r, r.PostForm)
 	if q == nil {
 		return err
 	}

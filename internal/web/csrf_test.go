@@ -11,7 +11,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-func TestFormsOfOtherSites(t *testing.T) {
+func TestCrossSiteFormsAreRefused(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		app, _ := application(t, b, "Recall Robot", "patient:read")
@@ -41,7 +41,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 					continue // has no form
 				}
 				p.Status(t, http.StatusForbidden).Has(t, "came from another site")
-				guarded(t, p, policy)
+				checkHeaders(t, p, policy)
 			}
 		}
 		b.Get("/settings/tokens").Status(t, http.StatusOK).Has(t, "Mine").Lacks(t, "Planted")
@@ -49,8 +49,9 @@ func TestFormsOfOtherSites(t *testing.T) {
 	})
 }
 
-// TestFormsThroughAProxy that changes the Host header.
-func TestFormsThroughAProxy(t *testing.T) {
+// TestFormsThroughProxy: a proxy that changes the Host header does not break the check of
+// the origin.
+func TestFormsThroughProxy(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.SQLite(t), func(o *server.Options) { o.BaseURL = "https://chairside.example.com" })
 	b := e.Browser(t)
@@ -63,7 +64,7 @@ func TestFormsThroughAProxy(t *testing.T) {
 	b.Send(http.MethodPost, "/sign-in", values, http.Header{"Origin": {"https://chairside.example.com.evil.example"}}).Status(t, http.StatusForbidden)
 }
 
-func TestForms(t *testing.T) {
+func TestMalformedFormsAreRefused(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		b.Post("/settings/tokens", url.Values{"name": {strings.Repeat("x", 64<<10)}}).Status(t, http.StatusRequestEntityTooLarge).Has(t, "64 KiB")

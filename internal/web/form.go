@@ -11,11 +11,11 @@ import (
 	"chairside/internal/apierror"
 )
 
-// form holds the values that a visitor entered, and the mistakes in them. The zero
-// form is empty and valid.
+// form holds the values that a visitor entered, and their error messages. The zero form is
+// empty and valid.
 type form struct {
 	values url.Values
-	wrong  []Mistake
+	wrong  []Mistake // in page order
 }
 
 // Mistake is one error message, shown beside its field and at the top of the page.
@@ -24,8 +24,8 @@ type Mistake struct {
 	Message string
 }
 
-// filled returns the form in the request's body.
-func filled(r *http.Request) form { return form{values: r.PostForm} }
+// submitted returns the form in the request's body.
+func submitted(r *http.Request) form { return form{values: r.PostForm} }
 
 // add adds a mistake.
 func (f *form) add(field, message string) { f.wrong = append(f.wrong, Mistake{field, message}) }

@@ -9,11 +9,11 @@ import (
 // data: is for the QR code of two-factor authentication.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard sets the headers of every page, including redirects and errors. The referrer
-// meta tag of the layout overrides Referrer-Policy for forms: with no-referrer they
-// would send "Origin: null", and over plain HTTP only the origin tells our forms from
-// those of other sites.
-func guard(h http.Header) {
+// setHeaders sets the security headers of every page, including redirects and errors. The
+// referrer meta tag of the layout overrides Referrer-Policy for forms: with no-referrer
+// they would send "Origin: null", and over plain HTTP only the origin tells our forms
+// from those of other sites.
+func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")

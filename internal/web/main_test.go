@@ -32,9 +32,9 @@ func routes(t *testing.T) []web.Route {
 	return site.Routes()
 }
 
-// someone returns an active user of the main practice with a role, other than the seed's
-// administrator.
-func someone(t *testing.T, e *harness.Env, role schema.Role) *ent.User {
+// userWithRole returns an active user of the main practice with a role, other than the
+// seed's administrator.
+func userWithRole(t *testing.T, e *harness.Env, role schema.Role) *ent.User {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().
 		Where(user.RoleEQ(role), user.Active(true), user.EmailNEQ(seed.DemoAdmin)).
@@ -45,8 +45,8 @@ func someone(t *testing.T, e *harness.Env, role schema.Role) *ent.User {
 	return u
 }
 
-// nobody is the path segment of an unused id.
-const nobody = "/01980f3e-0000-7000-8000-000000000000"
+// unusedID is an ID that does not exist, with a slash before it.
+const unusedID = "/01980f3e-0000-7000-8000-000000000000"
 
 // application registers an application through the pages and returns its client ID and
 // secret.
@@ -68,11 +68,11 @@ func makeToken(t *testing.T, b *harness.Browser, name string, more url.Values) (
 	}
 	form := b.Get("/settings/tokens/new").Status(t, http.StatusOK).Form(t, "/settings/tokens")
 	value = b.Submit(form, given).Status(t, http.StatusOK).Value(t, "token")
-	return value, strings.Split(actions(b.Get("/settings/tokens"), "/settings/tokens/")[0], "/")[3]
+	return value, strings.Split(formActions(b.Get("/settings/tokens"), "/settings/tokens/")[0], "/")[3]
 }
 
-// actions returns the actions of a page's forms in order.
-func actions(p *harness.Page, prefix string) []string {
+// formActions returns the actions of a page's forms that start with prefix, in order.
+func formActions(p *harness.Page, prefix string) []string {
 	var all []string
 	for _, n := range p.All(func(n *html.Node) bool { return n.DataAtom == atom.Form }) {
 		if action := harness.Attr(n, "action"); strings.HasPrefix(action, prefix) {
@@ -82,9 +82,9 @@ func actions(p *harness.Page, prefix string) []string {
 	return all
 }
 
-// wrong fails the test unless the page is a 422 with messages for exactly these fields,
-// beside each and at the top.
-func wrong(t *testing.T, p *harness.Page, fields map[string]string) {
+// checkFieldErrors fails the test unless the page is a 422 with messages for exactly
+// these fields, beside each and at the top.
+func checkFieldErrors(t *testing.T, p *harness.Page, fields map[string]string) {
 	t.Helper()
 	p.Status(t, http.StatusUnprocessableEntity)
 	var marked []string
@@ -93,12 +93,12 @@ func wrong(t *testing.T, p *harness.Page, fields map[string]string) {
 	}
 	for _, field := range marked {
 		if fields[field] == "" {
-			t.Errorf("%s is marked as wrong: %q", field, p.FieldError(t, field))
+			t.Errorf("unexpected message for %s: %q", field, p.FieldError(t, field))
 		}
 	}
 	for field, message := range fields {
 		if got := p.FieldError(t, field); !strings.Contains(got, message) {
-			t.Errorf("beside %s stands %q, want %q", field, got, message)
+			t.Errorf("the message for %s is %q, want %q", field, got, message)
 		}
 		if !slices.Contains(p.Links(), "#"+field) {
 			t.Errorf("the summary does not link to %s: %v", field, p.Links())
@@ -106,7 +106,7 @@ func wrong(t *testing.T, p *harness.Page, fields map[string]string) {
 	}
 	summary := p.All(func(n *html.Node) bool { return harness.Attr(n, "class") == "summary" })
 	if len(summary) != 1 || harness.Attr(summary[0], "role") != "alert" || harness.Attr(summary[0], "tabindex") != "-1" {
-		t.Error("there is no summary that takes the focus")
+		t.Error("no summary that takes the focus")
 	}
 	if !strings.HasPrefix(p.Title(), "Error: ") {
 		t.Errorf("the title is %q", p.Title())

@@ -8,7 +8,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-func TestNextIsAPageOfThisServer(t *testing.T) {
+func TestNextIsConfinedToThisServer(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		for next, want := range map[string]string{
@@ -53,14 +53,14 @@ func TestNextIsAPageOfThisServer(t *testing.T) {
 				b.Post("/sign-in", url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}, "next": {next}}),
 			} {
 				if got := p.Header.Get("Location"); got != want {
-					t.Errorf("next=%q leads to %q, want %q", next, got, want)
+					t.Errorf("next=%q redirects to %q, want %q", next, got, want)
 				}
 			}
 			if got := b.Get("/sign-in/code?next=" + url.QueryEscape(next)).Header.Get("Location"); got != "/sign-in?next="+url.QueryEscape(want) {
-				t.Errorf("next=%q of a code leads to %q", next, got)
+				t.Errorf("next=%q of a code redirects to %q", next, got)
 			}
 			if out := b.Post("/sign-out", url.Values{"next": {next}}).Header.Get("Location"); next != "" && out != "/sign-in?next="+url.QueryEscape(want) {
-				t.Errorf("next=%q of signing out leads to %q", next, out)
+				t.Errorf("next=%q of signing out redirects to %q", next, out)
 			}
 		}
 	})

@@ -42,17 +42,17 @@ func TestPostgresOutage(t *testing.T) {
 		if p.Header.Get("Retry-After") == "" || p.Header.Get("Location") != "" {
 			t.Errorf("headers %v", p.Header)
 		}
-		guarded(t, p, policy)
-		sound(t, p)
+		checkHeaders(t, p, policy)
+		checkPage(t, p)
 	}
 	for _, route := range routes(t) {
-		path := strings.ReplaceAll(route.Path, "/{id}", nobody)
+		path := strings.ReplaceAll(route.Path, "/{id}", unusedID)
 		if p := b.Get(path); p.Code != http.StatusMethodNotAllowed && p.Code != http.StatusNotFound {
 			unavailable(p)
 		}
 	}
 	unavailable(e.Browser(t).Post("/sign-in", url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}}))
-	unavailable(e.Browser(t).Get("/oauth/authorize?response_type=code&scope=user&client_id=" + nobody[1:] + "&redirect_uri=" + callback))
+	unavailable(e.Browser(t).Get("/oauth/authorize?response_type=code&scope=user&client_id=" + unusedID[1:] + "&redirect_uri=" + callback))
 	e.Browser(t).Get("/sign-in").Status(t, http.StatusOK) // needs no database
 	b.Get("/assets/style.css").Status(t, http.StatusOK)
 

@@ -17,8 +17,8 @@ import (
 
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guarded fails the test unless the response has the headers of every page.
-func guarded(t *testing.T, p *harness.Page, policy string) {
+// checkHeaders fails the test unless the response has the headers of every page.
+func checkHeaders(t *testing.T, p *harness.Page, policy string) {
 	t.Helper()
 	for name, want := range map[string]string{
 		"Content-Security-Policy": policy,
@@ -33,17 +33,17 @@ func guarded(t *testing.T, p *harness.Page, policy string) {
 	}
 	for name := range p.Header {
 		if strings.HasPrefix(name, "Access-Control-") {
-			t.Errorf("other origins are told %s", name)
+			t.Errorf("%s is sent to other origins", name)
 		}
 	}
 	if p.Header.Get("X-Request-Id") == "" {
-		t.Error("there is no request id")
+		t.Error("no request ID")
 	}
 }
 
-// sound fails the test unless a page has one heading, unique ids, a label for each field,
-// and nothing that the policy forbids.
-func sound(t *testing.T, p *harness.Page) {
+// checkPage fails the test unless a page has one heading, unique ids, a label for each
+// field, and nothing that the policy forbids.
+func checkPage(t *testing.T, p *harness.Page) {
 	t.Helper()
 	if got := p.Header.Get("Content-Type"); got != "text/html; charset=utf-8" {
 		t.Errorf("Content-Type %q", got)
@@ -56,7 +56,7 @@ func sound(t *testing.T, p *harness.Page) {
 	for _, n := range p.All(func(n *html.Node) bool { return harness.Attr(n, "id") != "" }) {
 		id := harness.Attr(n, "id")
 		if ids[id] {
-			t.Errorf("the id %s stands twice", id)
+			t.Errorf("the id %s appears twice", id)
 		}
 		ids[id] = true
 	}
@@ -72,17 +72,17 @@ func sound(t *testing.T, p *harness.Page) {
 			for id := range strings.FieldsSeq(a.Val) {
 				if strings.HasPrefix(a.Key, "aria-describedby") || a.Key == "aria-labelledby" {
 					if !ids[id] {
-						t.Errorf("%s names %s, which is not there", a.Key, id)
+						t.Errorf("%s refers to the missing id %s", a.Key, id)
 					}
 				}
 			}
 		}
 		switch n.DataAtom {
 		case atom.Style, atom.Base:
-			t.Errorf("there is a <%s>", n.Data)
+			t.Errorf("the page has a <%s>", n.Data)
 		case atom.Script:
 			if n.FirstChild != nil || !strings.HasPrefix(harness.Attr(n, "src"), "/assets/") {
-				t.Error("there is a script of the page's own")
+				t.Error("the page has an inline script")
 			}
 		case atom.Form:
 			if action := harness.Attr(n, "action"); !strings.HasPrefix(action, "/") {
@@ -112,40 +112,40 @@ func pages(role schema.Role) []string {
 func TestPagesSignedOut(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
-		for _, path := range append(pages(schema.RoleAdministrator), "/settings", "/settings/applications"+nobody, "/settings/tokens?x=1&y=%2F") {
+		for _, path := range append(pages(schema.RoleAdministrator), "/settings", "/settings/applications"+unusedID, "/settings/tokens?x=1&y=%2F") {
 			p := b.Get(path)
-			guarded(t, p, policy)
+			checkHeaders(t, p, policy)
 			if got, want := p.Redirect(t).String(), "/sign-in?next="+url.QueryEscape(path); got != want {
-				t.Errorf("%s leads to %s, want %s", path, got, want)
+				t.Errorf("%s redirects to %s, want %s", path, got, want)
 			}
 		}
 		for path, next := range map[string]string{
-			"/settings/tokens":                              "/settings/tokens",
-			"/settings/tokens" + nobody + "/revoke":         "/settings/tokens",
-			"/settings/applications":                        "/settings/applications",
-			"/settings/applications" + nobody:               "/settings/applications",
-			"/settings/applications" + nobody + "/secret":   "/settings/applications",
-			"/settings/applications" + nobody + "/delete":   "/settings/applications",
-			"/settings/authorizations" + nobody + "/revoke": "/settings/authorizations",
-			"/settings/sessions" + nobody + "/end":          "/settings/sessions",
-			"/settings/sessions/end-others":                 "/settings/sessions",
-			"/settings/password":                            "/settings/security",
-			"/settings/second-factor":                       "/settings/security",
-			"/settings/second-factor/off":                   "/settings/security",
-			"/settings/second-factor/recovery-codes":        "/settings/security",
+			"/settings/tokens":                                "/settings/tokens",
+			"/settings/tokens" + unusedID + "/revoke":         "/settings/tokens",
+			"/settings/applications":                          "/settings/applications",
+			"/settings/applications" + unusedID:               "/settings/applications",
+			"/settings/applications" + unusedID + "/secret":   "/settings/applications",
+			"/settings/applications" + unusedID + "/delete":   "/settings/applications",
+			"/settings/authorizations" + unusedID + "/revoke": "/settings/authorizations",
+			"/settings/sessions" + unusedID + "/end":          "/settings/sessions",
+			"/settings/sessions/end-others":                   "/settings/sessions",
+			"/settings/password":                              "/settings/security",
+			"/settings/second-factor":                         "/settings/security",
+			"/settings/second-factor/off":                     "/settings/security",
+			"/settings/second-factor/recovery-codes":          "/settings/security",
 		} {
 			if got := b.Post(path, url.Values{"name": {"x"}}).Redirect(t).String(); got != "/sign-in?next="+url.QueryEscape(next) {
-				t.Errorf("a form for %s leads to %s", path, got)
+				t.Errorf("a form for %s redirects to %s", path, got)
 			}
 		}
 		if len(b.Cookies()) > 0 {
 			t.Error("a visitor who has not signed in has a cookie")
 		}
 		p := b.Get("/sign-in")
-		guarded(t, p, policy)
-		sound(t, p.Status(t, http.StatusOK))
+		checkHeaders(t, p, policy)
+		checkPage(t, p.Status(t, http.StatusOK))
 		if got := b.Get("/sign-in/code?next=/settings/tokens").Redirect(t).String(); got != "/sign-in?next=%2Fsettings%2Ftokens" {
-			t.Errorf("a code without a password leads to %s", got)
+			t.Errorf("a code without a password redirects to %s", got)
 		}
 	})
 }
@@ -157,15 +157,15 @@ func TestPagesSignedIn(t *testing.T) {
 		for _, role := range []schema.Role{schema.RoleReceptionist, schema.RoleDentist, schema.RoleManager, schema.RoleAdministrator} {
 			b := admin
 			if role != schema.RoleAdministrator {
-				b = e.Browser(t).SignIn(someone(t, e, role).Email)
+				b = e.Browser(t).SignIn(userWithRole(t, e, role).Email)
 			}
 			if got := b.Get("/settings").Redirect(t).String(); got != "/settings/tokens" {
-				t.Errorf("/settings leads to %s", got)
+				t.Errorf("/settings redirects to %s", got)
 			}
 			for _, path := range pages(role) {
 				p := b.Get(path).Status(t, http.StatusOK)
-				guarded(t, p, policy)
-				sound(t, p)
+				checkHeaders(t, p, policy)
+				checkPage(t, p)
 				head := b.Send(http.MethodHead, path, nil, nil).Status(t, http.StatusOK)
 				if len(head.Raw) > 0 || head.Header.Get("Content-Type") != p.Header.Get("Content-Type") {
 					t.Errorf("HEAD %s: %d bytes, %v", path, len(head.Raw), head.Header)
@@ -187,21 +187,21 @@ func TestPagesSignedIn(t *testing.T) {
 			for _, path := range []string{"/settings/applications", "/settings/applications/" + id, "/settings/applications/" + id + "/secret", "/settings/applications/" + id + "/delete"} {
 				p := b.Post(path, url.Values{"name": {"Mine"}, "redirect_uris": {callback}, "scopes": {"patient"}, "kind": {"public"}})
 				p.Status(t, http.StatusForbidden).Has(t, "Only managers and administrators can register applications")
-				guarded(t, p, policy)
-				sound(t, p)
+				checkHeaders(t, p, policy)
+				checkPage(t, p)
 			}
 		}
 		admin.Get("/settings/applications").Has(t, "Recall Robot").Lacks(t, "Mine")
 	})
 }
 
-func TestWrongMethodsAndAddresses(t *testing.T) {
+func TestUnknownPathsAndMethods(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
-		for _, path := range []string{"/settings/", "/settings/nothing", "/settings/tokens/", "/settings/tokens" + nobody, "/assets/nothing.css", "/assets/"} {
-			p := b.Get(path).Status(t, http.StatusNotFound).Has(t, "Page not found", p404(b, path))
-			guarded(t, p, policy)
-			sound(t, p)
+		for _, path := range []string{"/settings/", "/settings/nothing", "/settings/tokens/", "/settings/tokens" + unusedID, "/assets/nothing.css", "/assets/"} {
+			p := b.Get(path).Status(t, http.StatusNotFound).Has(t, "Page not found", requestIDShown(b, path))
+			checkHeaders(t, p, policy)
+			checkPage(t, p)
 		}
 		for path, allow := range map[string]string{
 			"/sign-in": "GET, HEAD, POST", "/sign-out": "POST", "/settings": "GET, HEAD", "/settings/tokens": "GET, HEAD, POST",
@@ -215,15 +215,15 @@ func TestWrongMethodsAndAddresses(t *testing.T) {
 				if got := p.Header.Get("Allow"); got != allow {
 					t.Errorf("%s %s: Allow %q, want %q", method, path, got, allow)
 				}
-				guarded(t, p, policy)
-				sound(t, p)
+				checkHeaders(t, p, policy)
+				checkPage(t, p)
 			}
 		}
 	})
 }
 
-// p404 returns the request id that a page must show.
-func p404(b *harness.Browser, path string) string {
+// requestIDShown returns "", or the request ID if the error page at path does not show it.
+func requestIDShown(b *harness.Browser, path string) string {
 	p := b.Send(http.MethodGet, path, nil, http.Header{"X-Request-Id": {"quote-me-1"}})
 	if !strings.Contains(p.Text(), "quote-me-1") {
 		return "quote-me-1"
@@ -235,20 +235,20 @@ func TestPagesRequireUserAgent(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		for _, route := range routes(t) {
-			p := b.Send(http.MethodGet, strings.ReplaceAll(route.Path, "/{id}", nobody), nil, http.Header{"User-Agent": nil})
+			p := b.Send(http.MethodGet, strings.ReplaceAll(route.Path, "/{id}", unusedID), nil, http.Header{"User-Agent": nil})
 			p.Status(t, http.StatusForbidden).Has(t, "User-Agent")
-			guarded(t, p, policy)
+			checkHeaders(t, p, policy)
 		}
 	})
 }
 
-func TestIdsInAddresses(t *testing.T) {
+func TestIDsOfOthersAreNotFound(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		admin, second := e.Browser(t).SignIn(seed.DemoAdmin), e.Browser(t).SignIn(seed.SecondAdmin)
-		colleague := e.Browser(t).SignIn(someone(t, e, schema.RoleManager).Email)
+		colleague := e.Browser(t).SignIn(userWithRole(t, e, schema.RoleManager).Email)
 		app, _ := application(t, admin, "Recall Robot", "patient:read")
 		_, token := makeToken(t, admin, "Mine", nil)
-		session := strings.Split(actions(e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/sessions"), "/settings/sessions/0")[0], "/")[3]
+		session := strings.Split(formActions(e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/sessions"), "/settings/sessions/0")[0], "/")[3]
 
 		refused := func(b *harness.Browser, id string, paths ...string) {
 			t.Helper()
@@ -266,7 +266,7 @@ func TestIdsInAddresses(t *testing.T) {
 			refused(b, session, "/settings/sessions/ID/end")
 			refused(b, app, "/settings/authorizations/ID/revoke") // they have not authorised it
 		}
-		for _, id := range []string{nobody[1:], "1", "new%00", strings.ToUpper(app), "{" + app + "}", "urn:uuid:" + app, strings.ReplaceAll(app, "-", ""), app + "x", "%2e%2e"} {
+		for _, id := range []string{unusedID[1:], "1", "new%00", strings.ToUpper(app), "{" + app + "}", "urn:uuid:" + app, strings.ReplaceAll(app, "-", ""), app + "x", "%2e%2e"} {
 			refused(admin, id, all...)
 			admin.Get("/settings/applications/"+id).Status(t, http.StatusNotFound)
 		}

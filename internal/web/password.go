@@ -11,7 +11,7 @@ import (
 // changePassword changes the visitor's password and ends their other sessions, and
 // on request their tokens and authorised applications.
 func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) error {
-	f := filled(r)
+	f := submitted(r)
 	if f.Value("current") == "" {
 		f.add("current", "Enter your current password.")
 	}

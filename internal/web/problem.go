@@ -33,7 +33,7 @@ var (
 		"Reload the page and try again."}
 )
 
-// fail shows the page for an error.
+// fail shows the error page for an error of an action.
 func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var refusal *oauth.Refusal
 	if errors.As(err, &refusal) {
@@ -52,18 +52,19 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Problem(w, r, s.Explain(r.Context(), err))
 }
 
-// Problem shows the page for an API error.
+// Problem shows the error page for an API error.
 func (s *Site) Problem(w http.ResponseWriter, r *http.Request, f *apierror.Error) {
-	guard(w.Header())
+	setHeaders(w.Header())
 	if len(f.Allow) > 0 {
 		w.Header().Set("Allow", strings.Join(f.Allow, ", "))
 	}
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(seconds(f.RetryAfter.Seconds())))
 	}
-	s.draw(w, r, inWords(f))
+	s.draw(w, r, problemFor(f))
 }
 
+// draw renders the error page.
 func (s *Site) draw(w http.ResponseWriter, r *http.Request, p *problem) {
 	s.show(w, r, p.Status, "problem", view{Title: p.Title, Page: struct {
 		Message, RequestID string
@@ -71,8 +72,8 @@ func (s *Site) draw(w http.ResponseWriter, r *http.Request, p *problem) {
 	}{p.Message, w.Header().Get("X-Request-Id"), p == errReportLevel}})
 }
 
-// inWords turns an API error into a title and a message for people.
-func inWords(f *apierror.Error) *problem {
+// problemFor turns an API error into a title and a message for people.
+func problemFor(f *apierror.Error) *problem {
 	p := &problem{Status: f.Status, Title: "The request failed", Message: f.Message}
 	switch f.Status {
 	case http.StatusNotFound:
@@ -100,5 +101,5 @@ func throttled(w http.ResponseWriter, t *signin.Throttled) string {
 	return fmt.Sprintf("Too many attempts. Try again in %d minutes.", minutes)
 }
 
-// seconds rounds up, so that a retry after it is never too early.
+// seconds rounds up to at least 1: a visitor who waits that long is never too early.
 func seconds(s float64) int { return max(1, int(math.Ceil(s))) }

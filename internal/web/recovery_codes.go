@@ -12,7 +12,7 @@ func (s *Site) renewRecoveryCodes(w http.ResponseWriter, r *http.Request) error 
 	if signin.From(r.Context()).User.TotpSecret == "" {
 		return redirect(w, securityPath)
 	}
-	f := filled(r)
+	f := submitted(r)
 	codes, err := s.sessions.NewRecoveryCodes(r.Context(), f.Value("password"), f.Value("code"), signin.BrowserOf(r))
 	if ok, err := s.confirmedBoth(w, r, f, "codes", err); !ok {
 		return err

@@ -46,6 +46,7 @@ var functions = template.FuncMap{
 	"snippet": func(id, label, text string) any { return struct{ ID, Label, Text string }{id, label, text} },
 }
 
+// parse parses the templates, each with the layout and the shared parts.
 func parse() map[string]*template.Template {
 	base := template.Must(template.New("").Funcs(functions).
 		ParseFS(templateFiles, "templates/layout.html", "templates/parts.html"))
@@ -64,7 +65,7 @@ func parse() map[string]*template.Template {
 // view is a page's data for the layout.
 type view struct {
 	Title string // also the heading
-	Here  string // path of the page's section
+	Here  string // path of the page's section in the navigation; "" for a page without navigation
 	Form  form
 	Page  any // for the page's own template
 

@@ -22,7 +22,7 @@ type reportView struct {
 	Question      string
 	Choices       choices
 	Periods       []period
-	Gap           template.HTML  // where a streamed page is split
+	Gap           template.HTML  // marks where a streamed page is split
 	Answer        *report.Answer // nil if the form is invalid or the report failed
 	Failed        *problem       // the error after streaming began
 	RequestID     string
@@ -42,7 +42,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q, err := askedOf(r, found)
+	q, err := parseQuestion(r, found)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 		if page.Choices, err = readChoices(ctx, client, found); err != nil || len(q.form.wrong) > 0 {
 			return err
 		}
-		if page.Answer, err = found.Ask(ctx, client, q.filter); q.addRefusal(err) {
+		if page.Answer, err = found.Ask(ctx, client, q.filter); q.addFilterError(err) {
 			return nil
 		}
 		return err
@@ -72,7 +72,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case page.begun:
 		if err != nil {
-			page.Answer, page.Failed = nil, inWords(s.Explain(ctx, err))
+			page.Answer, page.Failed = nil, problemFor(s.Explain(ctx, err))
 		}
 		page.end()
 	case err != nil:

@@ -7,7 +7,7 @@ import (
 )
 
 // gap marks where a streamed report page is split.
-const gap = "<!-- the answer -->"
+const gap = "<!-- report -->"
 
 // reportPage streams the page of a report that runs in steps. The visitor sees a
 // progress bar from the first step on; it needs no script, because each bar hides the
@@ -24,8 +24,8 @@ func (p *reportPage) view() view {
 	return view{Title: p.Title, Here: reportsPath, Form: *p.form, Page: p.reportView}
 }
 
-// step shows that done of so many steps are finished.
-func (p *reportPage) step(done, of int) {
+// step sends a progress bar: done of the steps are finished.
+func (p *reportPage) step(done, steps int) {
 	if !p.begun {
 		p.begun = true
 		p.Gap = gap
@@ -34,7 +34,7 @@ func (p *reportPage) step(done, of int) {
 		p.send(head)
 	}
 	p.send(fmt.Appendf(nil, `<p class="waiting" role="status"><label>Reading the records <progress value="%d" max="%d"></progress></label> step %d of %d</p>`+"\n",
-		done, of, done+1, of))
+		done, steps, done+1, steps))
 }
 
 // end sends the rest of the page: the report or the error.

@@ -13,14 +13,14 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestReportInSteps: the page of a report in steps starts before the report is finished,
-// and ends as the complete page.
-func TestReportInSteps(t *testing.T) {
+// TestReportStreamsProgress: the page of a report in steps starts before the report is
+// finished, and ends as the complete page.
+func TestReportStreamsProgress(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		p := b.Get("/reports/income").Status(t, http.StatusOK).Has(t, "Income", "step 2 of 3")
-		guarded(t, p, policy)
-		sound(t, p)
+		checkHeaders(t, p, policy)
+		checkPage(t, p)
 		if p.Header.Get("Content-Length") != "" {
 			t.Error("the page was not sent in parts")
 		}
@@ -36,17 +36,17 @@ func TestReportInSteps(t *testing.T) {
 		if n := len(p.All(func(n *html.Node) bool {
 			return n.DataAtom == atom.Form && harness.Attr(n, "action") == "/reports/income"
 		})); n != 1 {
-			t.Errorf("the form stands %d times on the page", n)
+			t.Errorf("the form appears %d times on the page", n)
 		}
 		if strings.Contains(string(p.Raw), "<!--") {
 			t.Error("the page contains the split marker")
 		}
-		b.Get("/reports/income?site="+nobody[1:]).Status(t, http.StatusUnprocessableEntity)
+		b.Get("/reports/income?site="+unusedID[1:]).Status(t, http.StatusUnprocessableEntity)
 	})
 }
 
-// TestReportFailsHalfway: a started page ends with the error, without details.
-func TestReportFailsHalfway(t *testing.T) {
+// TestReportFailsAfterStreamingStarts: a started page ends with the error, without details.
+func TestReportFailsAfterStreamingStarts(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		rename := func(from, to string) {
@@ -57,12 +57,12 @@ func TestReportFailsHalfway(t *testing.T) {
 		rename("payments", "mislaid") // invoices can still be read
 		p := b.Get("/reports/income").Status(t, http.StatusOK).
 			Has(t, "Income", "Something went wrong", "quote request ID").Lacks(t, "mislaid", "payments\"", "Download")
-		guarded(t, p, policy)
-		sound(t, p)
+		checkHeaders(t, p, policy)
+		checkPage(t, p)
 		e.Settle()
 		for line := range strings.Lines(e.Log.String()) {
 			if strings.Contains(line, p.Header.Get("X-Request-Id")) && strings.Contains(line, `"msg":"request"`) && !strings.Contains(line, `"status":500`) {
-				t.Errorf("the log has it as a success: %s", line)
+				t.Errorf("the log shows a success: %s", line)
 			}
 		}
 		rename("mislaid", "payments")
@@ -70,9 +70,9 @@ func TestReportFailsHalfway(t *testing.T) {
 	})
 }
 
-// TestReportIsSeenEarly: finished steps reach the visitor while the next step waits for a
-// locked table.
-func TestReportIsSeenEarly(t *testing.T) {
+// TestReportStreamsBeforeItIsFinished: finished steps reach the visitor while the next
+// step waits for a locked table.
+func TestReportStreamsBeforeItIsFinished(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.Postgres(t))
 	b := e.Browser(t).SignIn(seed.DemoAdmin)
@@ -101,7 +101,7 @@ func TestReportIsSeenEarly(t *testing.T) {
 	for lines.Scan() && !strings.Contains(lines.Text(), `<progress value="1" max="3">`) {
 	}
 	if lines.Err() != nil || lines.Text() == "" {
-		t.Fatalf("no bar was seen: %v", lines.Err())
+		t.Fatalf("no progress bar: %v", lines.Err())
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
@@ -109,6 +109,6 @@ func TestReportIsSeenEarly(t *testing.T) {
 	for lines.Scan() && !strings.Contains(lines.Text(), "Download") {
 	}
 	if lines.Err() != nil || lines.Text() == "" {
-		t.Fatalf("the answer did not follow: %v", lines.Err())
+		t.Fatalf("no report after the progress bar: %v", lines.Err())
 	}
 }

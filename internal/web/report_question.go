@@ -14,13 +14,13 @@ import (
 	"chairside/internal/report"
 )
 
-// The days that a report accepts, and the longest period in years: some reports
-// count month by month.
+// The first and last day that a report accepts.
 var (
 	earliestDay = civil.MustParse("1900-01-01")
 	latestDay   = civil.MustParse("2199-12-31")
 )
 
+// longestYears is the longest period, in years. Some reports query month by month.
 const longestYears = 10
 
 // question is the parsed query of a report page.
@@ -31,8 +31,8 @@ type question struct {
 	today  civil.Date
 }
 
-// askedOf parses the query. Missing and empty fields mean the report's defaults.
-func askedOf(r *http.Request, of *report.Report) (*question, error) {
+// parseQuestion parses the query. Missing and empty fields mean the report's defaults.
+func parseQuestion(r *http.Request, of *report.Report) (*question, error) {
 	sent, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, errMalformed
@@ -45,11 +45,11 @@ func askedOf(r *http.Request, of *report.Report) (*question, error) {
 		}
 	}
 	q.readPeriod()
-	q.readWhom()
+	q.readSiteAndPractitioner()
 	return q, nil
 }
 
-// readPeriod parses the days.
+// readPeriod parses the days, and fills empty fields with the days that the report uses.
 func (q *question) readPeriod() {
 	if q.report.AsAt {
 		q.form.values.Del("from")
@@ -59,7 +59,7 @@ func (q *question) readPeriod() {
 	switch {
 	case len(q.form.wrong) > 0 || q.report.AsAt:
 	case to.Before(from):
-		q.addRefusal(report.ErrPeriod)
+		q.addFilterError(report.ErrPeriod)
 	case !from.IsZero() && from.AddMonths(12*longestYears).Before(to):
 		q.form.add("from", "Choose at most "+strconv.Itoa(longestYears)+" years.")
 	}
@@ -67,7 +67,7 @@ func (q *question) readPeriod() {
 	q.fill("to", to)
 }
 
-// fill sets an empty field to a day.
+// fill sets an empty field to a day, unless the form does not have the field.
 func (q *question) fill(field string, day civil.Date) {
 	if !q.form.values.Has(field) && !day.IsZero() && (field == "to" || !q.report.AsAt) {
 		q.form.values.Set(field, day.String())
@@ -92,6 +92,7 @@ func (q *question) day(field string) civil.Date {
 	return civil.Date{}
 }
 
+// nameOf is a date field's name in messages.
 func (q *question) nameOf(field string) string {
 	switch {
 	case q.report.AsAt:
@@ -102,8 +103,8 @@ func (q *question) nameOf(field string) string {
 	return "the last day"
 }
 
-// readWhom parses site and practitioner. The report checks that they exist.
-func (q *question) readWhom() {
+// readSiteAndPractitioner parses site and practitioner. The report checks that they exist.
+func (q *question) readSiteAndPractitioner() {
 	if text := q.form.Value("site"); text != "" {
 		id, err := uuid.Parse(text)
 		if err != nil {
@@ -123,7 +124,7 @@ func (q *question) readWhom() {
 		}
 	}
 	if q.filter.PractitionerID != nil && !q.report.Practitioners {
-		q.addRefusal(report.ErrNoPractitioners)
+		q.addFilterError(report.ErrNoPractitioners)
 	}
 }
 
@@ -132,9 +133,9 @@ const (
 	noPractitioner = "Choose a practitioner from the list."
 )
 
-// addRefusal adds the message for a filter that the report refused, and reports
-// whether err is such a refusal.
-func (q *question) addRefusal(err error) bool {
+// addFilterError adds the message for a filter that the report cannot use, and reports
+// whether err is such an error.
+func (q *question) addFilterError(err error) bool {
 	switch {
 	case errors.Is(err, report.ErrSite):
 		q.form.add("site", noSite)

@@ -22,7 +22,7 @@ import (
 	"chairside/internal/test/harness"
 )
 
-func TestReportQuestions(t *testing.T) {
+func TestReportQueryParameters(t *testing.T) {
 	cases := []struct {
 		path  string
 		shown map[string]string // field → value
@@ -65,15 +65,15 @@ func TestReportQuestions(t *testing.T) {
 		for _, c := range cases {
 			p := b.Get("/reports/" + c.path)
 			if len(c.wrong) > 0 {
-				wrong(t, p, c.wrong)
-				guarded(t, p, policy)
-				sound(t, p)
+				checkFieldErrors(t, p, c.wrong)
+				checkHeaders(t, p, policy)
+				checkPage(t, p)
 				p.Lacks(t, `class="figures"`)
 				name, query, _ := strings.Cut(c.path, "?")
 				for _, ending := range []string{".csv", ".json"} {
 					file := b.Get("/reports/"+name+ending+"?"+query).Status(t, http.StatusUnprocessableEntity)
 					if file.Header.Get("Content-Disposition") != "" {
-						t.Errorf("%s: the mistakes are a file", c.path)
+						t.Errorf("%s: an error page is sent as a file", c.path)
 					}
 				}
 			} else {
@@ -88,14 +88,14 @@ func TestReportQuestions(t *testing.T) {
 		b.Get("/reports/income?site=%zz").Status(t, http.StatusBadRequest)
 		b.Get("/reports/aged-debt?practitioner=1").Status(t, http.StatusUnprocessableEntity).Has(t, "cannot be limited to a practitioner")
 		if p := b.Get("/reports/aged-debt"); p.ByID("practitioner") != nil || p.ByID("from") != nil {
-			t.Error("the form of a report holds fields that it does not take")
+			t.Error("the form has fields that the report ignores")
 		}
 	})
 }
 
-// TestReportIsLimited: site and practitioner narrow a report, stay selected, and are named
+// TestReportFilters: site and practitioner narrow a report, stay selected, and are named
 // on the page. Those of another practice are invalid.
-func TestReportIsLimited(t *testing.T) {
+func TestReportFilters(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		demo, second := e.As(t, seed.DemoSlug), e.As(t, "second")
 		one := func(ctx context.Context) (*ent.Site, *ent.Practitioner) {
@@ -136,11 +136,11 @@ func TestReportIsLimited(t *testing.T) {
 			}
 			for _, ending := range []string{"", ".csv", ".json"} {
 				p := b.Get(path + ending + "?site=" + theirs.ID.String())
-				wrong(t, p, map[string]string{"site": "Choose a site from the list"})
+				checkFieldErrors(t, p, map[string]string{"site": "Choose a site from the list"})
 				p.Lacks(t, theirs.Name)
 				if r.Practitioners {
 					p := b.Get(path + ending + "?practitioner=" + strconv.FormatInt(they.ID, 10))
-					wrong(t, p, map[string]string{"practitioner": "Choose a practitioner from the list"})
+					checkFieldErrors(t, p, map[string]string{"practitioner": "Choose a practitioner from the list"})
 					p.Lacks(t, they.Edges.User.LastName+"</option>")
 				}
 			}
@@ -236,7 +236,7 @@ func TestReportFiles(t *testing.T) {
 					}
 				}
 				p := b.Get(link).Status(t, http.StatusOK)
-				guarded(t, p, policy)
+				checkHeaders(t, p, policy)
 				if !bytes.Equal(p.Raw, want.Bytes()) {
 					t.Errorf("%s is not what the command writes:\n%s\n%s", link, p.Raw, want.Bytes())
 				}

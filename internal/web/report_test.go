@@ -24,22 +24,22 @@ import (
 	"chairside/schema"
 )
 
-func TestReportsAreForRoles(t *testing.T) {
+func TestReportsDependOnRole(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, role := range []schema.Role{schema.RoleReceptionist, schema.RoleDentist, schema.RoleManager, schema.RoleAdministrator} {
 			b := e.Browser(t)
 			if role == schema.RoleAdministrator {
 				b.SignIn(seed.DemoAdmin)
 			} else {
-				b.SignIn(someone(t, e, role).Email)
+				b.SignIn(userWithRole(t, e, role).Email)
 			}
 			list := b.Get("/reports").Status(t, http.StatusOK)
-			guarded(t, list, policy)
-			sound(t, list)
+			checkHeaders(t, list, policy)
+			checkPage(t, list)
 			listed := map[string]bool{}
 			for _, link := range list.Links() {
 				if listed[link] {
-					t.Errorf("%s stands twice in the list", link)
+					t.Errorf("%s appears twice in the list", link)
 				}
 				listed[link] = true
 			}
@@ -57,22 +57,22 @@ func TestReportsAreForRoles(t *testing.T) {
 				}
 				for _, ending := range []string{"", ".csv", ".json"} {
 					p := b.Get(path+ending).Status(t, http.StatusForbidden).Has(t, "You don't have access to this report")
-					guarded(t, p, policy)
-					sound(t, p)
+					checkHeaders(t, p, policy)
+					checkPage(t, p)
 				}
 			}
 		}
 	})
 }
 
-func TestReportsNeedASession(t *testing.T) {
+func TestReportsRequireSession(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		for _, path := range []string{"/reports", "/reports/income", "/reports/day-sheet.csv", "/reports/nothing", "/reports/income?from=2026-04-01&site="} {
 			p := b.Get(path)
-			guarded(t, p, policy)
+			checkHeaders(t, p, policy)
 			if got, want := p.Redirect(t).String(), "/sign-in?next="+url.QueryEscape(path); got != want {
-				t.Errorf("%s leads to %s, want %s", path, got, want)
+				t.Errorf("%s redirects to %s, want %s", path, got, want)
 			}
 		}
 		b.SignIn(seed.DemoAdmin)
@@ -93,9 +93,9 @@ func TestReportPages(t *testing.T) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		for _, r := range report.All {
 			path := "/reports/" + r.Name
-			p := b.Get(path).Status(t, http.StatusOK).Has(t, r.Title, r.Doc, "Demo")
-			guarded(t, p, policy)
-			sound(t, p)
+			p := b.Get(path).Status(t, http.StatusOK).Has(t, r.Title, r.Definitions[0].Meaning, "Demo")
+			checkHeaders(t, p, policy)
+			checkPage(t, p)
 			charts, regions, tables := 0, 0, 0
 			for _, n := range p.All(func(*html.Node) bool { return true }) {
 				switch {
@@ -123,9 +123,9 @@ func TestReportPages(t *testing.T) {
 	})
 }
 
-// TestReportsOfAnEmptyPractice: the pages of a new practice say what is missing, for its
+// TestReportsOfEmptyPractice: the pages of a new practice say what is missing, for its
 // local day.
-func TestReportsOfAnEmptyPractice(t *testing.T) {
+func TestReportsOfEmptyPractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		const email = "first@new.example.com"
 		ctx := principal.AsSystem(t.Context())
@@ -143,7 +143,7 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 		b := e.Browser(t).SignIn(email)
 		for _, r := range report.All {
 			p := b.Get("/reports/"+r.Name).Status(t, http.StatusOK).Has(t, "Brand New").Lacks(t, "Demo")
-			sound(t, p)
+			checkPage(t, p)
 			empty := p.All(func(n *html.Node) bool { return harness.Attr(n, "class") == "empty" })
 			// With opening hours the diary is free, not empty.
 			if open := r.Name == "diary" || r.Name == "day-sheet"; open != (len(empty) == 0) {
@@ -161,8 +161,9 @@ func TestReportsOfAnEmptyPractice(t *testing.T) {
 	})
 }
 
-// TestReportCost: a report makes as many queries for many rows as for few.
-func TestReportCost(t *testing.T) {
+// TestReportQueriesDoNotGrowWithRows: a report makes as many queries for many rows as for
+// few.
+func TestReportQueriesDoNotGrowWithRows(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		var queries atomic.Int64
@@ -195,8 +196,8 @@ func TestReportCost(t *testing.T) {
 	})
 }
 
-// TestReportsAreInTheAccessLog like API requests, without names.
-func TestReportsAreInTheAccessLog(t *testing.T) {
+// TestReportsAreInAccessLog: reports are logged like API requests, without names.
+func TestReportsAreInAccessLog(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), e.As(t, seed.DemoSlug)
 		admin, err := e.DB.Ent.User.Query().Where(user.Email(seed.DemoAdmin)).Only(ctx)

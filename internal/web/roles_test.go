@@ -25,19 +25,19 @@ func offered(p *harness.Page) (all []string) {
 	return all
 }
 
-// TestNewTokenStaysWithinTheRole: the page offers the role's scopes, and refuses others,
+// TestNewTokenIsConfinedToRole: the page offers the role's scopes, and refuses others,
 // by name.
-func TestNewTokenStaysWithinTheRole(t *testing.T) {
+func TestNewTokenIsConfinedToRole(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, name := range schema.Role("").Values() {
 			role := schema.Role(name)
 			email := seed.DemoAdmin
 			if role != schema.RoleAdministrator {
-				email = someone(t, e, role).Email
+				email = userWithRole(t, e, role).Email
 			}
 			b, held := e.Browser(t).SignIn(email), role.PermissionLevel().MayHold()
 			page := b.Get("/settings/tokens/new").Status(t, http.StatusOK)
-			sound(t, page)
+			checkPage(t, page)
 			boxes, form := offered(page), page.Form(t, "/settings/tokens")
 			made := b.Submit(form, url.Values{"name": {"All"}, "scopes": boxes}).Status(t, http.StatusOK)
 			if got := e.Get(t, "/rate_limit", made.Value(t, "token")).Header.Get("X-OAuth-Scopes"); !held.AllowsAll(strings.Fields(got)) || !scope.Set(strings.Fields(got)).AllowsAll(held) {
@@ -52,18 +52,19 @@ func TestNewTokenStaysWithinTheRole(t *testing.T) {
 				}
 				p := b.Submit(form, url.Values{"name": {"More"}, "scopes": {"appointment:read", s}})
 				message := "Your role, " + name + ", does not allow " + strings.Join((scope.Set{s}).Beyond(held), ", ") + ". You can choose appointment:read"
-				wrong(t, p, map[string]string{"scopes": message})
-				sound(t, p)
+				checkFieldErrors(t, p, map[string]string{"scopes": message})
+				checkPage(t, p)
 			}
 			b.Get("/settings/tokens").Has(t, "All").Lacks(t, "More")
 		}
 	})
 }
 
-// TestTokensShowEffectiveScopes after the user's role has changed.
+// TestTokensShowEffectiveScopes: after a change of role the list shows what tokens still
+// allow.
 func TestTokensShowEffectiveScopes(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		u := someone(t, e, schema.RoleManager)
+		u := userWithRole(t, e, schema.RoleManager)
 		b := e.Browser(t).SignIn(u.Email)
 		makeToken(t, b, "Import", url.Values{"scopes": {"patient", "financials:read"}})
 		makeToken(t, b, "Money", url.Values{"scopes": {"financials"}})
@@ -73,13 +74,13 @@ func TestTokensShowEffectiveScopes(t *testing.T) {
 			return tx.User.UpdateOneID(u.ID).SetRole(schema.RoleReceptionist).Exec(ctx)
 		})
 		p := b.Get("/settings/tokens").Has(t, "Read, create and update patients.", "Not allowed by your role: financials:read patient:delete", "No access.", "Not allowed by your role: financials")
-		sound(t, p)
+		checkPage(t, p)
 	})
 }
 
-// TestReportsFollowTheTableOfRoles: a role sees the reports on data that it may read
+// TestReportsPerPermissionLevel: a role sees the reports on data that it may read
 // through the API; reception sees none on money.
-func TestReportsFollowTheTableOfRoles(t *testing.T) {
+func TestReportsPerPermissionLevel(t *testing.T) {
 	t.Parallel()
 	want := map[scope.Level][]string{
 		scope.Reception:    {"day-sheet", "diary", "recalls"},
@@ -104,6 +105,6 @@ func TestReportsFollowTheTableOfRoles(t *testing.T) {
 		}
 	}
 	if (&report.Report{}).OpenTo(scope.Administrator) {
-		t.Error("a report that names nothing is open")
+		t.Error("a report without scopes is open")
 	}
 }

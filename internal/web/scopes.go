@@ -11,8 +11,8 @@ type family struct {
 // box is the checkbox of one scope.
 type box struct {
 	Scope   string
-	Word    string // under the family's title: "Read"
-	Explain string // on its own: "Read patients"
+	Word    string // label in a row that has a title: "Read"
+	Explain string // label that stands alone: "Read patients"
 	Chosen  bool
 }
 

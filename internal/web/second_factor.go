@@ -31,7 +31,7 @@ func (s *Site) enableSecondFactor(w http.ResponseWriter, r *http.Request) error 
 	if signin.From(r.Context()).User.TotpSecret != "" {
 		return redirect(w, securityPath)
 	}
-	f := filled(r)
+	f := submitted(r)
 	codes, err := s.sessions.EnableFactor(r.Context(), f.Value("code"), signin.BrowserOf(r))
 	var slow *signin.Throttled
 	switch {

@@ -12,7 +12,7 @@ func (s *Site) disableSecondFactor(w http.ResponseWriter, r *http.Request) error
 	if signin.From(r.Context()).User.TotpSecret == "" {
 		return redirect(w, securityPath)
 	}
-	f := filled(r)
+	f := submitted(r)
 	err := s.sessions.DisableFactor(r.Context(), f.Value("password"), f.Value("code"), signin.BrowserOf(r))
 	if ok, err := s.confirmedBoth(w, r, f, "off", err); !ok {
 		return err

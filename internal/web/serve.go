@@ -30,7 +30,7 @@ func (s *Site) Serve(route Route) http.Handler {
 		}
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		guard(w.Header())
+		setHeaders(w.Header())
 		if err := s.check(r, route); err != nil {
 			s.fail(w, r, err)
 			return
@@ -39,7 +39,8 @@ func (s *Site) Serve(route Route) http.Handler {
 	})
 }
 
-// check makes the checks that do not depend on the visitor.
+// check checks the method and the origin of the request, which do not depend on the
+// visitor.
 func (s *Site) check(r *http.Request, route Route) error {
 	var allow []string
 	if route.get != nil {
@@ -79,14 +80,14 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (actio
 	switch err := r.ParseForm(); {
 	case errors.As(err, &tooLarge):
 		return nil, apierror.BodyTooLarge()
-	case err != nil || !legible(r.PostForm):
+	case err != nil || !storable(r.PostForm):
 		return nil, errMalformed
 	}
 	return route.post, nil
 }
 
-// legible reports whether both databases can store every value of a form.
-func legible(form url.Values) bool {
+// storable reports whether both databases can store every value of a form.
+func storable(form url.Values) bool {
 	for _, values := range form {
 		for _, value := range values {
 			if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {

@@ -36,15 +36,15 @@ func TestSessions(t *testing.T) {
 			stranger := e.Browser(t).SignIn(seed.SecondAdmin)
 
 			p := b.Get("/settings/sessions").Has(t, "Firefox on Linux", "Safari on iOS", "1 Jul 2026, 10:20")
-			sound(t, p)
-			ends := actions(p, "/settings/sessions/0")
+			checkPage(t, p)
+			ends := formActions(p, "/settings/sessions/0")
 			if len(ends) != 2 || p.HasForm("/settings/sessions/end") {
 				t.Fatalf("sessions to end: %v", ends)
 			}
 			var phones string
 			for _, end := range ends {
 				button := p.All(func(n *html.Node) bool { return harness.Attr(n, "action") == end })[0]
-				if strings.Contains(content(button), "Safari") {
+				if strings.Contains(textOf(button), "Safari") {
 					phones = end
 				}
 			}
@@ -61,7 +61,7 @@ func TestSessions(t *testing.T) {
 
 			// The current session has no button: signing out ends it.
 			mine := b.Get("/settings/sessions")
-			if len(actions(mine, "/settings/sessions/0")) > 0 {
+			if len(formActions(mine, "/settings/sessions/0")) > 0 {
 				t.Error("this browser can be ended")
 			}
 			b.Submit(mine.Form(t, "/sign-out"), nil)
@@ -70,7 +70,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-func content(n *html.Node) string {
+// textOf returns the text of an element.
+func textOf(n *html.Node) string {
 	var out strings.Builder
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
@@ -113,8 +114,8 @@ func TestPasswordChange(t *testing.T) {
 			{seed.Password, strings.Repeat("x", 5000), strings.Repeat("x", 5000), map[string]string{"password": "must not have more than"}},
 		} {
 			p := b.Submit(form, url.Values{"current": {test.current}, "password": {test.password}, "again": {test.again}})
-			wrong(t, p, test.wrong)
-			sound(t, p)
+			checkFieldErrors(t, p, test.wrong)
+			checkPage(t, p)
 			if test.password != "" {
 				p.Lacks(t, `value="`+test.password)
 			}

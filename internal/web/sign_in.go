@@ -24,7 +24,7 @@ func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request, status int, f 
 
 // signIn checks the e-mail address and password.
 func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
-	f, next := filled(r), r.PostForm.Get("next")
+	f, next := submitted(r), r.PostForm.Get("next")
 	if f.Value("email") == "" {
 		f.add("email", "Enter your e-mail address.")
 	}

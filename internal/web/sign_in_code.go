@@ -24,7 +24,7 @@ func (s *Site) showSignInCode(w http.ResponseWriter, r *http.Request, status int
 
 // signInCode checks the code.
 func (s *Site) signInCode(w http.ResponseWriter, r *http.Request) error {
-	f, next := filled(r), r.PostForm.Get("next")
+	f, next := submitted(r), r.PostForm.Get("next")
 	err := s.sessions.Code(r.Context(), f.Value("code"), signin.BrowserOf(r))
 	var slow *signin.Throttled
 	switch {

@@ -22,18 +22,18 @@ func TestSignIn(t *testing.T) {
 		form := b.Get("/sign-in?next=/settings/sessions").Form(t, "/sign-in")
 		p := b.Submit(form, url.Values{"email": {" ADMIN@demo.chairside.test "}, "password": {seed.Password}})
 		if got := p.Redirect(t).String(); got != "/settings/sessions" {
-			t.Errorf("leads to %s", got)
+			t.Errorf("redirects to %s", got)
 		}
 		cookie := p.Header.Get("Set-Cookie")
 		if !strings.HasPrefix(cookie, "chairside_session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; SameSite=Lax") {
 			t.Errorf("the cookie is %s", cookie)
 		}
-		guarded(t, p, policy)
+		checkHeaders(t, p, policy)
 		b.Get("/settings/sessions").Status(t, http.StatusOK).Has(t, "Firefox on Linux", "This browser", "127.0.0.1", "1 Jul 2026, 10:15", "not signed in anywhere else")
 
 		// A signed-in visitor can sign in as another user.
 		again := b.Get("/sign-in?next=/settings/tokens").Status(t, http.StatusOK).Has(t, "You are signed in as")
-		sound(t, again)
+		checkPage(t, again)
 		if !slices.Contains(again.Links(), "/settings/tokens") {
 			t.Errorf("the way on is not among %v", again.Links())
 		}
@@ -57,7 +57,7 @@ func TestSignIn(t *testing.T) {
 func TestSignInErrors(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
-		disabled := someone(t, e, schema.RoleReceptionist)
+		disabled := userWithRole(t, e, schema.RoleReceptionist)
 		e.Tx(t, e.As(t, seed.DemoSlug), func(tx *ent.Client) error { return signin.Disable(e.As(t, seed.DemoSlug), tx, disabled) })
 		form := b.Get("/sign-in?next=/settings/sessions").Form(t, "/sign-in")
 		for _, test := range []struct {
@@ -73,9 +73,9 @@ func TestSignInErrors(t *testing.T) {
 			{disabled.Email, "not-<it>", map[string]string{"password": "Incorrect e-mail address or password."}},
 		} {
 			p := b.Submit(form, url.Values{"email": {test.email}, "password": {test.password}})
-			wrong(t, p, test.wrong)
-			guarded(t, p, policy)
-			sound(t, p)
+			checkFieldErrors(t, p, test.wrong)
+			checkHeaders(t, p, policy)
+			checkPage(t, p)
 			back := p.Form(t, "/sign-in")
 			if back.Values.Get("email") != test.email || back.Values.Get("next") != "/settings/sessions" {
 				t.Errorf("the form comes back with %v", back.Values)
@@ -91,7 +91,7 @@ func TestSignInErrors(t *testing.T) {
 	})
 }
 
-func TestGuessesAreThrottled(t *testing.T) {
+func TestPasswordGuessesAreThrottled(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t)
 		form := b.Get("/sign-in").Form(t, "/sign-in")
@@ -105,7 +105,7 @@ func TestGuessesAreThrottled(t *testing.T) {
 		if err != nil || wait < 60 || wait > 15*60 || !strings.Contains(p.FieldError(t, "password"), "Try again in 15 minutes.") {
 			t.Errorf("Retry-After %q, beside the password %q", p.Header.Get("Retry-After"), p.FieldError(t, "password"))
 		}
-		sound(t, p)
+		checkPage(t, p)
 		guess.Set("password", seed.Password) // the correct one is not checked either
 		b.Submit(form, guess).Status(t, http.StatusTooManyRequests)
 		e.Clock.Advance(time.Duration(wait) * time.Second)
@@ -124,7 +124,7 @@ func TestGuessesAreThrottled(t *testing.T) {
 
 func TestDisabledUserIsSignedOut(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		u := someone(t, e, schema.RoleManager)
+		u := userWithRole(t, e, schema.RoleManager)
 		b := e.Browser(t).SignIn(u.Email)
 		ctx := e.As(t, seed.DemoSlug)
 		e.Tx(t, ctx, func(tx *ent.Client) error { return tx.User.UpdateOne(u).SetActive(false).Exec(ctx) })

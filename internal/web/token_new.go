@@ -27,6 +27,7 @@ func (s *Site) newToken(w http.ResponseWriter, r *http.Request) error {
 	return s.showNewToken(w, r, http.StatusOK, form{})
 }
 
+// showNewToken shows the form for a new token, with the messages of f.
 func (s *Site) showNewToken(w http.ResponseWriter, r *http.Request, status int, f form) error {
 	sites, err := s.sites(r.Context())
 	if err != nil {
@@ -45,6 +46,7 @@ func (s *Site) sites(ctx context.Context) ([]*ent.Site, error) {
 	return s.DB.Ent.Site.Query().Where(site.Active(true)).Order(site.ByName(), site.ByID()).All(ctx)
 }
 
+// today returns the current day in the practice's time zone.
 func today(ctx context.Context) civil.Date {
 	return civil.Of(clock.Now(ctx).In(signin.From(ctx).Zone))
 }
@@ -53,12 +55,12 @@ func today(ctx context.Context) civil.Date {
 type madeToken struct {
 	Name, Token string
 	Permissions []scope.Permission
-	Try         string // an example command
+	Try         string // example command
 }
 
 // createToken creates a token and shows it, in this response only.
 func (s *Site) createToken(w http.ResponseWriter, r *http.Request) error {
-	ctx, f := r.Context(), filled(r)
+	ctx, f := r.Context(), submitted(r)
 	grant, err := s.readGrant(ctx, &f)
 	if err != nil {
 		return err
@@ -128,7 +130,7 @@ func beyondRole(e *token.BeyondRoleError) string {
 func readLastDay(ctx context.Context, f *form, given string) *time.Time {
 	day, err := civil.Parse(given)
 	switch {
-	case err != nil || day.Year > 9998: // a year that both databases hold
+	case err != nil || day.Year > 9998: // its end must be in a year that both databases can store
 		f.add("expires_on", "Enter a date, for example "+today(ctx).AddMonths(3).String()+".")
 		return nil
 	case day.Before(today(ctx)):
@@ -139,4 +141,5 @@ func readLastDay(ctx context.Context, f *form, given string) *time.Time {
 	return &end
 }
 
+// control reports whether a character is a control character.
 func control(r rune) bool { return r < ' ' || r == '\u007f' }

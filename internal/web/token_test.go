@@ -19,8 +19,8 @@ func TestTokens(t *testing.T) {
 		b.Get("/settings/tokens").Has(t, "No tokens yet", "New token")
 		form := b.Get("/settings/tokens/new").Form(t, "/settings/tokens")
 		made := b.Submit(form, url.Values{"name": {" Recall & <letters> "}, "scopes": {"patient:read", "patient:update", "user"}}).Status(t, http.StatusOK)
-		sound(t, made)
-		guarded(t, made, policy)
+		checkPage(t, made)
+		checkHeaders(t, made, policy)
 		made.Has(t, "Permissions of Recall & <letters>", "Read and update patients", "Read, create, update and delete users", "Copy the token now")
 		token := made.Value(t, "token")
 		if !strings.Contains(made.Value(t, "try"), "curl -H 'Authorization: Bearer "+token+"'") || !strings.HasPrefix(token, "cs_pat_") {
@@ -31,11 +31,11 @@ func TestTokens(t *testing.T) {
 		}
 		list := b.Get("/settings/tokens").Has(t, "Recall & <letters>", "Read and update patients; read, create, update and delete users.", "within the last hour", "15 Jul 2026, 11:15", "extended by use")
 		list.Lacks(t, token, token[7:])
-		sound(t, list)
+		checkPage(t, list)
 
 		e.Clock.Advance(3 * time.Hour)
 		b.SignIn(seed.DemoAdmin).Get("/settings/tokens").Has(t, "3 hours ago")
-		revoke := actions(list, "/settings/tokens/")[0]
+		revoke := formActions(list, "/settings/tokens/")[0]
 		back := b.Submit(list.Form(t, revoke), nil)
 		b.Follow(back).Has(t, "Token revoked.", "No tokens yet").Lacks(t, "Recall")
 		e.Get(t, "/v1/user", token).Error(t, http.StatusUnauthorized, "invalid_token")
@@ -68,7 +68,7 @@ func TestTokenErrors(t *testing.T) {
 			{"scopes", "", "Choose at least one"},
 			{"scopes", "nothing", "Choose at least one"},
 			{"site_id", "x", "Choose a site from the list"},
-			{"site_id", nobody[1:], "Choose a site from the list"},
+			{"site_id", unusedID[1:], "Choose a site from the list"},
 			{"site_id", foreign.String(), "Choose a site from the list"},
 			{"expires_on", "2026-02-30", "Enter a date, for example 2026-10-01."},
 			{"expires_on", "tomorrow", "Enter a date"},
@@ -78,8 +78,8 @@ func TestTokenErrors(t *testing.T) {
 			given := url.Values{"name": {"Mine <b>"}, "scopes": {"patient:read"}, "expires_on": {"2026-09-01"}}
 			given.Set(test.field, test.value)
 			p := b.Submit(form, given)
-			wrong(t, p, map[string]string{test.field: test.message})
-			sound(t, p)
+			checkFieldErrors(t, p, map[string]string{test.field: test.message})
+			checkPage(t, p)
 			back := p.Form(t, "/settings/tokens").Values
 			for field := range given {
 				if field != test.field && back.Get(field) != given.Get(field) {
@@ -87,7 +87,7 @@ func TestTokenErrors(t *testing.T) {
 				}
 			}
 		}
-		wrong(t, b.Submit(form, url.Values{"expires_on": {"x"}}), map[string]string{"name": "Enter", "scopes": "Choose", "expires_on": "Enter"})
+		checkFieldErrors(t, b.Submit(form, url.Values{"expires_on": {"x"}}), map[string]string{"name": "Enter", "scopes": "Choose", "expires_on": "Enter"})
 		b.Get("/settings/tokens").Has(t, "No tokens yet")
 	})
 }
@@ -117,6 +117,6 @@ func TestTokenLimits(t *testing.T) {
 		// An inactive site is not offered.
 		e.Tx(t, ctx, func(tx *ent.Client) error { return tx.Site.UpdateOne(at).SetActive(false).Exec(ctx) })
 		p := b.SignIn(seed.DemoAdmin).Get("/settings/tokens/new").Lacks(t, at.ID.String())
-		wrong(t, b.Submit(p.Form(t, "/settings/tokens"), url.Values{"name": {"x"}, "scopes": {"patient"}, "site_id": {at.ID.String()}}), map[string]string{"site_id": "Choose a site"})
+		checkFieldErrors(t, b.Submit(p.Form(t, "/settings/tokens"), url.Values{"name": {"x"}, "scopes": {"patient"}, "site_id": {at.ID.String()}}), map[string]string{"site_id": "Choose a site"})
 	})
 }

@@ -54,6 +54,7 @@ func (v view) Used(t time.Time) Timestamp {
 	return m
 }
 
+// ago returns "1 hour ago" or "2 hours ago".
 func ago(n int, unit string) string {
 	if n == 1 {
 		return "1 " + unit + " ago"

@@ -49,6 +49,7 @@ func (a *appointment) scan(rows pgx.Row) error {
 		&a.patientFirst, &a.patientLast, &a.patientPlan)
 }
 
+// encode writes the appointment as Chairside does, member for member.
 func (a *appointment) encode(e *encoder) error {
 	e.open('{').key("id").int(a.id).key("start_time").time(a.start).key("finish_time").time(a.finish).key("duration").int(a.duration)
 	e.key("practitioner_id").int(a.practitioner).key("patient_id").optionalInt(a.patient).key("reason").text(a.reason).key("state").text(a.state)

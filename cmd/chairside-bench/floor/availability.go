@@ -136,6 +136,8 @@ func (s *Server) hours(r *http.Request, c *caller, ids []int64) (map[int64][]dia
 	return hours, shortest, nil
 }
 
+// openingHours reads the weekly opening hours from their stored JSON. Days without hours
+// are closed.
 func openingHours(stored []byte) ([]diary.Hours, error) {
 	var open map[string]struct{ Open, Close string }
 	if err := json.Unmarshal(stored, &open); err != nil {

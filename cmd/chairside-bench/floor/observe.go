@@ -28,6 +28,7 @@ func newObserver() *observer {
 	}
 }
 
+// observe wraps a handler.
 func (o *observer) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start, id := time.Now(), rand.Text()

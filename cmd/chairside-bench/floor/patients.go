@@ -74,7 +74,7 @@ func (p *patient) scan(rows pgx.Row) error {
 		&p.created, &p.updated, &p.account)
 }
 
-func (p *patient) encode(e *encoder, questions []question, answers map[answered]string) error {
+func (p *patient) encode(e *encoder, fields []customField, answers map[answerKey]string) error {
 	e.open('{').key("id").int(p.id).key("title").text(p.title).key("first_name").text(p.first).key("middle_name").optionalText(p.middle)
 	e.key("last_name").text(p.last).key("preferred_name").optionalText(p.preferred).key("date_of_birth").date(p.born).key("gender").bool(p.gender)
 	e.key("ethnicity").text(p.ethnicity).key("active").bool(p.active).key("address_line_1").text(p.line1).key("address_line_2").optionalText(p.line2)
@@ -98,8 +98,8 @@ func (p *patient) encode(e *encoder, questions []question, answers map[answered]
 	e.key("emergency_contact_phone").optionalText(p.emergency.number).key("emergency_contact_phone_country").optionalText(p.emergency.country)
 	e.key("emergency_contact_phone_normalized").optionalText(p.emergency.normalized)
 	e.key("created_at").time(p.created).key("updated_at").time(p.updated).key("account_id").optionalInt(p.account).key("custom_fields").open('[')
-	for _, q := range questions {
-		value, given := answers[answered{p.id, q.id}]
+	for _, q := range fields {
+		value, given := answers[answerKey{p.id, q.id}]
 		if !given && !q.active {
 			continue
 		}
@@ -118,32 +118,33 @@ func (p *patient) encode(e *encoder, questions []question, answers map[answered]
 	return nil
 }
 
-// question is a custom field of the patient screen.
-type question struct {
+// customField is a custom field of patients.
+type customField struct {
 	id       pgtype.UUID
 	kind     string
 	active   bool
 	position int64
 }
 
-type answered struct {
-	patient  int64
-	question pgtype.UUID
+type answerKey struct {
+	patient int64
+	field   pgtype.UUID
 }
 
 const (
-	questionsOfPractice = `SELECT id, type, active, position FROM custom_fields
+	customFieldsOfPractice = `SELECT id, type, active, position FROM custom_fields
 		WHERE practice_id = $1 AND customizable_type = 'Patient' AND type NOT IN ('title', 'spacer') ORDER BY position, id`
 	answersOfPatients = `SELECT patient_id, custom_field_id, value FROM custom_field_answers
 		WHERE practice_id = $1 AND patient_id = ANY($2) AND treatment_plan_item_id IS NULL`
 )
 
-func (s *Server) answers(ctx context.Context, c *caller, patients []patient) ([]question, map[answered]string, error) {
-	rows, err := s.db.Query(ctx, questionsOfPractice, c.practice)
+// answers returns the practice's custom fields, and the patients' answers to them.
+func (s *Server) answers(ctx context.Context, c *caller, patients []patient) ([]customField, map[answerKey]string, error) {
+	rows, err := s.db.Query(ctx, customFieldsOfPractice, c.practice)
 	if err != nil {
 		return nil, nil, err
 	}
-	questions, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (q question, err error) {
+	fields, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (q customField, err error) {
 		return q, row.Scan(&q.id, &q.kind, &q.active, &q.position)
 	})
 	if err != nil {
@@ -157,18 +158,18 @@ func (s *Server) answers(ctx context.Context, c *caller, patients []patient) ([]
 		return nil, nil, err
 	}
 	defer rows.Close()
-	answers := map[answered]string{}
+	answers := map[answerKey]string{}
 	for rows.Next() {
 		var (
-			a     answered
+			a     answerKey
 			value string
 		)
-		if err := rows.Scan(&a.patient, &a.question, &value); err != nil {
+		if err := rows.Scan(&a.patient, &a.field, &value); err != nil {
 			return nil, nil, err
 		}
 		answers[a] = value
 	}
-	return questions, answers, rows.Err()
+	return fields, answers, rows.Err()
 }
 
 // listPatients supports the search filter, query.
@@ -179,14 +180,14 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 		return 0, err
 	}
 	where, args := " WHERE p.practice_id = $1", []any{c.practice}
-	keyed := hex.EncodeToString(c.practice.Bytes[12:]) // what all keys of the practice begin with
+	prefix := hex.EncodeToString(c.practice.Bytes[12:]) // of all keys of the practice
 	for _, sought := range patterns(query.Get("query")) {
 		var any []string
 		for _, p := range sought.alternatives {
 			args = append(args, p)
 			any = append(any, "p.search_text LIKE $"+strconv.Itoa(len(args)))
 		}
-		args = append(args, keyed+sought.key)
+		args = append(args, prefix+sought.key)
 		where += " AND (" + strings.Join(any, " OR ") + ") AND practice_search_keys(p.practice_id, p.search_text) @> ARRAY[$" + strconv.Itoa(len(args)) + "]"
 	}
 	var total int
@@ -204,17 +205,17 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 		return 0, err
 	}
 	var (
-		questions []question
-		answers   map[answered]string
+		fields  []customField
+		answers map[answerKey]string
 	)
 	if len(patients) > 0 {
-		if questions, answers, err = s.answers(r.Context(), c, patients); err != nil {
+		if fields, answers, err = s.answers(r.Context(), c, patients); err != nil {
 			return 0, err
 		}
 	}
 	e.open('{').key("patients").open('[')
 	for i := range patients {
-		if err := patients[i].encode(e, questions, answers); err != nil {
+		if err := patients[i].encode(e, fields, answers); err != nil {
 			return 0, err
 		}
 	}
@@ -232,9 +233,9 @@ type pattern struct {
 	key          string
 }
 
-// patterns returns the patterns that search_text must match: a word of at least two
-// characters with a letter begins one of the patient's words; the rest is a British
-// telephone number of at least three digits, national or international.
+// patterns returns the patterns that search_text must match. A word with a letter matches
+// the start of one of the patient's words. All other words together are part of a British
+// telephone number, in national or international form.
 func patterns(query string) (all []pattern) {
 	var digits strings.Builder
 	for word := range strings.FieldsSeq(strings.ToLower(query)) {

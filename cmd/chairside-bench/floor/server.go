@@ -77,13 +77,13 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// answer appends a response's body to e and returns its status.
-type answer func(r *http.Request, c *caller, e *encoder) (status int, err error)
+// handler appends a response's body to e and returns its status.
+type handler func(r *http.Request, c *caller, e *encoder) (status int, err error)
 
 var encoders = sync.Pool{New: func() any { return &encoder{} }}
 
-// route adds the checks and the headers to an answer.
-func (s *Server) route(scope string, answer answer) http.HandlerFunc {
+// route adds the checks and the headers to a handler.
+func (s *Server) route(scope string, handle handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Access-Control-Allow-Origin", "*")
@@ -96,7 +96,7 @@ func (s *Server) route(scope string, answer answer) http.HandlerFunc {
 		e := encoders.Get().(*encoder)
 		defer encoders.Put(e)
 		e.reset(s.baseURL)
-		status, err := s.answer(h, r, scope, answer, e)
+		status, err := s.checkAndHandle(h, r, scope, handle, e)
 		if err != nil {
 			status = fail(e, err)
 		}
@@ -115,7 +115,8 @@ func (s *Server) route(scope string, answer answer) http.HandlerFunc {
 	}
 }
 
-func (s *Server) answer(h http.Header, r *http.Request, scope string, answer answer, e *encoder) (int, error) {
+// checkAndHandle checks User-Agent, token and scope, then calls the handler.
+func (s *Server) checkAndHandle(h http.Header, r *http.Request, scope string, handle handler, e *encoder) (int, error) {
 	if strings.TrimSpace(r.UserAgent()) == "" {
 		return 0, failure{http.StatusForbidden, "invalid_request_error", "missing_user_agent"}
 	}
@@ -128,7 +129,7 @@ func (s *Server) answer(h http.Header, r *http.Request, scope string, answer ans
 		return 0, failure{http.StatusForbidden, "invalid_access_error", "insufficient_scope"}
 	}
 	e.zone = c.zone
-	return answer(r, c, e)
+	return handle(r, c, e)
 }
 
 // failure is an error response.
@@ -157,6 +158,7 @@ func fail(e *encoder, err error) int {
 // page is the requested page of a list.
 type page struct{ number, size int }
 
+// readPage parses page and per_page; size is the default size, most the largest.
 func readPage(query url.Values, size, most int) (page, error) {
 	p := page{1, size}
 	for name, to := range map[string]*int{"page": &p.number, "per_page": &p.size} {
@@ -175,7 +177,7 @@ func readPage(query url.Values, size, most int) (page, error) {
 
 func (p page) offset() int { return (p.number - 1) * p.size }
 
-// meta is the last member of a list.
+// meta appends the member meta, the last one of a list.
 func (p page) meta(e *encoder, total int) {
 	e.key("meta").open('{').key("total").int(int64(total)).key("page").int(int64(p.number)).key("current_page").int(int64(p.number)).
 		key("per_page").int(int64(p.size)).key("total_pages").int(int64((total + p.size - 1) / p.size)).close('}')

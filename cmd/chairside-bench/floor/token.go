@@ -93,6 +93,7 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 // zones caches time zones.
 var zones sync.Map // name → *time.Location
 
+// loadZone is time.LoadLocation with a cache.
 func loadZone(name string) (*time.Location, error) {
 	if zone, ok := zones.Load(name); ok {
 		return zone.(*time.Location), nil

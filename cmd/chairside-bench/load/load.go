@@ -6,7 +6,7 @@
 //
 // A request counts once its response is read. Errors are statuses other than 2xx; for wrk,
 // those from 400. Only Go measures latencies as clients see them: wrk corrects for
-// coordinated omission, so that a pause of 1 % of the time becomes the p99.
+// coordinated omission, so that a pause of 1% of the time becomes the p99.
 package load
 
 import (

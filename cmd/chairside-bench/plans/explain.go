@@ -24,12 +24,12 @@ type Node struct {
 
 // Executed is an executed statement with its plan.
 type Executed struct {
-	First, Later Node
-	TooLong      bool // stopped, without a plan
+	First, Later Node // plans of the first and the last execution
+	TooLong      bool // stopped by the timeout; there is no plan
 }
 
-// longest is the statement timeout, as in Chairside.
-const longest = "30s"
+// statementTimeout is that of Chairside.
+const statementTimeout = "30s"
 
 // executionsBefore is the number of executions after which PostgreSQL may switch to a
 // generic plan.
@@ -42,8 +42,8 @@ func (s Statement) Explains() bool {
 	return strings.HasPrefix(text, "SELECT") || strings.HasPrefix(text, "WITH") && !writes
 }
 
-// Explain executes a statement until PostgreSQL settles on a plan, and returns the first and
-// the last plan. It changes nothing.
+// Explain executes a statement until PostgreSQL settles on a plan, and returns the first
+// and the last plan. It changes nothing.
 func Explain(ctx context.Context, db *pgx.Conn, s Statement) (e Executed, err error) {
 	run := func(text string) (string, error) {
 		results, err := db.PgConn().Exec(ctx, text).ReadAll()
@@ -52,7 +52,7 @@ func Explain(ctx context.Context, db *pgx.Conn, s Statement) (e Executed, err er
 		}
 		return string(results[len(results)-1].Rows[0][0]), nil
 	}
-	if _, err := run("BEGIN READ ONLY; SET LOCAL statement_timeout = '" + longest + "'; PREPARE explained AS " + s.Text); err != nil {
+	if _, err := run("BEGIN READ ONLY; SET LOCAL statement_timeout = '" + statementTimeout + "'; PREPARE explained AS " + s.Text); err != nil {
 		_, rollback := run("ROLLBACK")
 		return e, errors.Join(fmt.Errorf("plans: %w", err), rollback)
 	}
@@ -75,7 +75,7 @@ func Explain(ctx context.Context, db *pgx.Conn, s Statement) (e Executed, err er
 		}
 		var plans []struct{ Plan Node }
 		if err := json.Unmarshal([]byte(text), &plans); err != nil || len(plans) != 1 {
-			return e, fmt.Errorf("plans: EXPLAIN has another form: %w", err)
+			return e, fmt.Errorf("plans: EXPLAIN has an unknown format: %w", err)
 		}
 		if i == 0 {
 			e.First = plans[0].Plan

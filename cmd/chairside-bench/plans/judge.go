@@ -26,11 +26,11 @@ func Big(ctx context.Context, db *pgx.Conn, many float64) (map[string]bool, erro
 	return big, err
 }
 
-// Offences returns the problems of an executed plan: a big table read without an index, many
-// rows sorted, or many rows read and discarded.
+// Offences returns the problems of an executed plan: a big table read without an index,
+// many rows sorted, or many rows read and discarded.
 func (e Executed) Offences(big map[string]bool, many float64) []string {
 	if e.TooLong {
-		return []string{"takes more than " + longest}
+		return []string{"takes more than " + statementTimeout}
 	}
 	found := e.First.offences(big, many)
 	for _, o := range e.Later.offences(big, many) {
@@ -41,12 +41,13 @@ func (e Executed) Offences(big map[string]bool, many float64) []string {
 	return found
 }
 
+// offences returns the problems of a node and of those below it.
 func (n Node) offences(big map[string]bool, many float64) (found []string) {
 	if n.Type == "Seq Scan" && big[n.Relation] {
 		found = append(found, "reads all of "+n.Relation)
 	}
-	if thrown := n.Filtered * n.Loops; n.Type != "Seq Scan" && thrown > many {
-		found = append(found, fmt.Sprintf("throws %.0f rows of %s away (%s)", thrown, n.Relation, n.Index))
+	if discarded := n.Filtered * n.Loops; n.Type != "Seq Scan" && discarded > many {
+		found = append(found, fmt.Sprintf("discards %.0f rows of %s (%s)", discarded, n.Relation, n.Index))
 	}
 	for _, c := range n.Children {
 		if rows := c.Rows * c.Loops; (n.Type == "Sort" || n.Type == "Incremental Sort") && rows > many {

@@ -38,7 +38,7 @@ func TestOffences(t *testing.T) {
 	}
 	big, err := plans.Big(t.Context(), db, many)
 	if err != nil || !big["visits"] || len(big) != 1 {
-		t.Fatalf("big are %v, %v", big, err)
+		t.Fatalf("big tables: %v, %v", big, err)
 	}
 
 	address, err := url.Parse(where)
@@ -67,7 +67,7 @@ func TestOffences(t *testing.T) {
 		{"SELECT id FROM visits WHERE state = $1 AND practice = $2 ORDER BY id LIMIT 5", []any{"rare", "o'brien"}, nil, "on"},
 		{"SELECT id FROM visits WHERE note = $1", []any{"x"}, []string{"reads all of visits"}, "on"},
 		{"SELECT id FROM visits WHERE id > $1 ORDER BY note LIMIT 5", []any{0}, []string{"sorts 20000 rows", "reads all of visits"}, "on"},
-		{"SELECT id FROM visits WHERE practice = $1 AND note IS NULL ORDER BY id LIMIT 5", []any{"o'brien"}, []string{"throws 20000 rows of visits away (visits_pkey)"}, "off"},
+		{"SELECT id FROM visits WHERE practice = $1 AND note IS NULL ORDER BY id LIMIT 5", []any{"o'brien"}, []string{"discards 20000 rows of visits (visits_pkey)"}, "off"},
 		{"SELECT $1::text", []any{nil}, nil, "on"},
 	} {
 		if _, err := proxy.Take(); err != nil {
@@ -78,14 +78,14 @@ func TestOffences(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows.Close()
-		noted, err := proxy.Take()
-		if err != nil || len(noted) != 1 || noted[0].Text != c.statement || !noted[0].Explains() {
-			t.Fatalf("noted %v, %v", noted, err)
+		recorded, err := proxy.Take()
+		if err != nil || len(recorded) != 1 || recorded[0].Text != c.statement || !recorded[0].Explains() {
+			t.Fatalf("recorded %v, %v", recorded, err)
 		}
 		if _, err := db.Exec(t.Context(), "SET enable_sort = "+c.sorts); err != nil {
 			t.Fatal(err)
 		}
-		executed, err := plans.Explain(t.Context(), db, noted[0])
+		executed, err := plans.Explain(t.Context(), db, recorded[0])
 		if err != nil {
 			t.Fatalf("%s: %v", c.statement, err)
 		}
@@ -95,7 +95,7 @@ func TestOffences(t *testing.T) {
 	}
 }
 
-// TestExcused: rows may be sorted up to a limit, and walked beyond it.
+// TestExcused: rows may be sorted up to a limit, and discarded beyond it.
 func TestExcused(t *testing.T) {
 	plain := plans.Request{Operation: "listInvoices"}
 	one, two := plain, plain
@@ -111,7 +111,7 @@ func TestExcused(t *testing.T) {
 	}{
 		{plain, plans.Count, "reads all of invoices", plans.Wide + 1, false},
 		{plain, plans.Picked, "sorts 60000 rows", plans.Wide + 1, false},
-		{plain, plans.Rows, "throws 60000 rows of invoices away (x)", plans.Wide + 1, false},
+		{plain, plans.Rows, "discards 60000 rows of invoices (x)", plans.Wide + 1, false},
 		{one, plans.Count, "reads all of invoices", plans.Wide + 1, true},
 		{one, plans.Count, "reads all of invoices", plans.Wide, false},
 		{one, plans.Rows, "reads all of invoices", plans.Wide + 1, false},
@@ -119,10 +119,10 @@ func TestExcused(t *testing.T) {
 		{one, plans.Rows, "sorts 60000 rows", 60000, false},
 		{one, plans.Picked, "sorts 200001 rows, from the sixth execution on", plans.Wide + 1, true},
 		{one, plans.Picked, "sorts 200002 rows", plans.Wide + 1, false},
-		{one, plans.Rows, "throws 60000 rows of invoices away (x)", plans.Wide + 1, true},
-		{one, plans.Rows, "throws 60000 rows of invoices away (x)", plans.Wide, false},
-		{two, plans.Picked, "throws 60000 rows of invoices away (x)", 0, true},
-		{two, plans.Rows, "throws 60000 rows of invoices away (x)", 0, false},
+		{one, plans.Rows, "discards 60000 rows of invoices (x)", plans.Wide + 1, true},
+		{one, plans.Rows, "discards 60000 rows of invoices (x)", plans.Wide, false},
+		{two, plans.Picked, "discards 60000 rows of invoices (x)", 0, true},
+		{two, plans.Rows, "discards 60000 rows of invoices (x)", 0, false},
 		{two, plans.Picked, "sorts 200002 rows", plans.Wide, false},
 		{two, plans.Picked, "sorts 200002 rows", plans.Wide + 1, true},
 		{two, plans.Picked, "takes more than 30s", plans.Wide + 1, false},
@@ -138,7 +138,7 @@ func TestExcused(t *testing.T) {
 	}
 }
 
-func TestKinds(t *testing.T) {
+func TestStatementKind(t *testing.T) {
 	for text, want := range map[string]string{
 		`WITH "picked" AS (SELECT 1) SELECT 2`: plans.Picked,
 		`WITH "kept" AS (SELECT 1) SELECT 2`:   plans.Rows,

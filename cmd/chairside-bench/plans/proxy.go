@@ -21,12 +21,12 @@ type Statement struct {
 // The kinds of reading statements of a list.
 const (
 	Rows   = "rows"
-	Picked = "picked" // rows that are found by a filter, then put in order
+	Picked = "picked" // rows selected by a filter first, then sorted
 	Count  = "count"
 	Sum    = "sum"
 )
 
-// Kind is one of these.
+// Kind returns the kind of a statement.
 func (s Statement) Kind() string {
 	switch text := strings.ToUpper(s.Text); {
 	case strings.HasPrefix(text, `WITH "PICKED" `):
@@ -45,9 +45,9 @@ type Proxy struct {
 	listener net.Listener
 	target   string
 
-	mu    sync.Mutex
-	noted []Statement
-	err   error // the first message that could not be parsed
+	mu       sync.Mutex
+	recorded []Statement
+	err      error // the first message that could not be parsed
 }
 
 // Listen starts a proxy on a free port of this machine.
@@ -67,16 +67,17 @@ func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 // Close stops listening. Open connections continue until one side closes them.
 func (p *Proxy) Close() error { return p.listener.Close() }
 
-// Take returns the statements since its last call. A statement is recorded before PostgreSQL
-// gets it, so all statements of a response are included.
+// Take returns the statements since its last call. A statement is recorded before
+// PostgreSQL gets it, so all statements of a response are included.
 func (p *Proxy) Take() ([]Statement, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	noted := p.noted
-	p.noted = nil
-	return noted, p.err
+	recorded := p.recorded
+	p.recorded = nil
+	return recorded, p.err
 }
 
+// accept serves clients until the listener is closed.
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
@@ -87,6 +88,7 @@ func (p *Proxy) accept() {
 	}
 }
 
+// serve copies a client's connection to PostgreSQL and back, and records its statements.
 func (p *Proxy) serve(client net.Conn) {
 	defer func() { _ = client.Close() }() // both ends may be closed already
 	server, err := net.Dial("tcp", p.target)
@@ -104,6 +106,7 @@ func (p *Proxy) serve(client net.Conn) {
 	}
 }
 
+// fail keeps the first error, which Take returns.
 func (p *Proxy) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,14 +130,14 @@ func (p *Proxy) read(client io.Reader, server io.Writer) error {
 		}
 		length := binary.BigEndian.Uint32(message[header-4:])
 		if length < 4 || length > longestMessage {
-			return fmt.Errorf("a message of %d bytes", length)
+			return fmt.Errorf("invalid message length: %d bytes", length)
 		}
 		message = append(message, make([]byte, length-4)...)
 		if _, err := io.ReadFull(client, message[header:]); err != nil {
 			return err
 		}
 		if header == 5 {
-			if err := p.note(prepared, message[0], message[header:]); err != nil {
+			if err := p.record(prepared, message[0], message[header:]); err != nil {
 				return err
 			}
 		}
@@ -144,7 +147,9 @@ func (p *Proxy) read(client io.Reader, server io.Writer) error {
 	}
 }
 
-func (p *Proxy) note(prepared map[string]string, kind byte, body []byte) error {
+// record records an executed statement. kind is the message type: P (parse), B (bind) or Q
+// (simple query).
+func (p *Proxy) record(prepared map[string]string, kind byte, body []byte) error {
 	switch kind {
 	case 'P':
 		var parse pgproto3.Parse
@@ -160,7 +165,7 @@ func (p *Proxy) note(prepared map[string]string, kind byte, body []byte) error {
 		s := Statement{Text: prepared[bind.PreparedStatement]}
 		for i, value := range bind.Parameters {
 			if isBinary(bind.ParameterFormatCodes, i) {
-				return errors.New("an argument in binary form")
+				return errors.New("cannot record an argument in binary format")
 			}
 			if value == nil {
 				s.Args = append(s.Args, nil)
@@ -195,5 +200,5 @@ func isBinary(codes []int16, i int) bool {
 func (p *Proxy) add(s Statement) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.noted = append(p.noted, s)
+	p.recorded = append(p.recorded, s)
 }

@@ -21,52 +21,52 @@ import (
 
 // Request is a request for a list with a filter or an order.
 type Request struct {
-	Operation string // as in the API document
-	What      string // the filter or the order that is tried
+	Operation string // operationId in the API document
+	What      string // the filter or order requested
 	Path      string
-	Filters   int // how many it has
+	Filters   int // number of filters
 }
 
 // The pages that are requested if the list is long enough.
 const (
-	near = 5 // in order of id
-	deep = 1000
+	earlyPage = 5    // sorted by ID
+	deepPage  = 1000 // in the default order
 )
 
-// world provides values for filters.
+// world provides values for filters from the database.
 type world struct {
 	db       *pgx.Conn
 	practice pgtype.UUID
 	asOf     civil.Date
 }
 
-// ask is a filter or an order, with a value.
-type ask struct {
+// criterion is a filter with a value, or an order with a direction.
+type criterion struct {
 	param, value string
 	direction    string // of an order
 }
 
-// filters counts those among some.
-func filters(asks ...ask) (n int) {
-	for _, a := range asks {
-		if a.direction == "" {
+// filters counts the filters among criteria.
+func filters(criteria ...criterion) (n int) {
+	for _, c := range criteria {
+		if c.direction == "" {
 			n++
 		}
 	}
 	return n
 }
 
-func (a ask) String() string {
-	if a.direction != "" {
-		return "by " + a.value + " " + a.direction
+func (c criterion) String() string {
+	if c.direction != "" {
+		return "by " + c.value + " " + c.direction
 	}
-	return a.param + "=" + a.value
+	return c.param + "=" + c.value
 }
 
-func (a ask) add(query url.Values) {
-	query.Set(a.param, a.value)
-	if a.direction != "" {
-		query.Set("sort_direction", a.direction)
+func (c criterion) add(query url.Values) {
+	query.Set(c.param, c.value)
+	if c.direction != "" {
+		query.Set("sort_direction", c.direction)
 	}
 }
 
@@ -115,6 +115,7 @@ func lists() (map[string]codec.Operation, error) {
 	return lists, nil
 }
 
+// requests returns the requests for one list.
 func (w world) requests(ctx context.Context, path string, o codec.Operation) ([]Request, error) {
 	table := strings.TrimPrefix(path, "/")
 	base, err := w.base(ctx, o)
@@ -128,33 +129,33 @@ func (w world) requests(ctx context.Context, path string, o codec.Operation) ([]
 		return &all[len(all)-1]
 	}
 	add("default order", url.Values{})
-	add(fmt.Sprintf("page %d", deep), url.Values{"page": {fmt.Sprint(deep)}})
-	byID := url.Values{"page": {fmt.Sprint(near)}, "sort_by": {"id"}}
+	add(fmt.Sprintf("page %d", deepPage), url.Values{"page": {fmt.Sprint(deepPage)}})
+	byID := url.Values{"page": {fmt.Sprint(earlyPage)}, "sort_by": {"id"}}
 	ordered := slices.ContainsFunc(o.Params, func(p codec.Param) bool { return p.Name == "sort_by" })
 	if ordered {
-		add(fmt.Sprintf("page %d by id", near), maps.Clone(byID))
+		add(fmt.Sprintf("page %d by id", earlyPage), maps.Clone(byID))
 	}
-	var asks []ask
+	var criteria []criterion
 	for _, p := range o.Params {
 		if base.Has(p.Name) || base.Has(p.Name+"[]") {
 			continue
 		}
-		found, err := w.asks(ctx, table, p)
+		found, err := w.criteria(ctx, table, p)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		}
-		asks = append(asks, found...)
+		criteria = append(criteria, found...)
 	}
-	for i, one := range asks {
+	for i, one := range criteria {
 		query := url.Values{}
 		one.add(query)
 		add(one.String(), query).Filters = filters(one)
 		if ordered && one.direction == "" {
 			query := maps.Clone(byID)
 			one.add(query)
-			add(fmt.Sprintf("%s, page %d by id", one, near), query).Filters = filters(one)
+			add(fmt.Sprintf("%s, page %d by id", one, earlyPage), query).Filters = filters(one)
 		}
-		for _, other := range asks[:i] {
+		for _, other := range criteria[:i] {
 			if other.param == one.param || summed(o.ID) {
 				continue
 			}
@@ -167,24 +168,24 @@ func (w world) requests(ctx context.Context, path string, o codec.Operation) ([]
 	return all, nil
 }
 
-// asks returns the values to try for a parameter.
-func (w world) asks(ctx context.Context, table string, p codec.Param) (asks []ask, err error) {
+// criteria returns the criteria to try for a parameter.
+func (w world) criteria(ctx context.Context, table string, p codec.Param) (criteria []criterion, err error) {
 	switch p.Name {
 	case "page", "per_page", "sort_direction":
 		return nil, nil
 	case "sort_by":
 		for _, key := range p.Values {
 			for _, direction := range []string{"asc", "desc"} {
-				asks = append(asks, ask{param: p.Name, value: key, direction: direction})
+				criteria = append(criteria, criterion{param: p.Name, value: key, direction: direction})
 			}
 		}
-		return asks, nil
+		return criteria, nil
 	}
 	values, err := w.values(ctx, table, p)
 	for _, v := range values {
-		asks = append(asks, ask{param: p.Name, value: v})
+		criteria = append(criteria, criterion{param: p.Name, value: v})
 	}
-	return asks, err
+	return criteria, err
 }
 
 // base returns a list's required parameters.
@@ -201,6 +202,7 @@ func (w world) base(ctx context.Context, o codec.Operation) (url.Values, error) 
 	return url.Values{}, nil
 }
 
+// first returns the first column of a query, which must have a row.
 func (w world) first(ctx context.Context, query string) ([]string, error) {
 	rows, err := w.db.Query(ctx, query, w.practice)
 	if err != nil {

@@ -21,12 +21,12 @@ var (
 	cornerIn = regexp.MustCompile(`[ML] (-?\d+) (-?\d+)`)
 )
 
-// TestLabelsStandUnderTheirBars reads out of drawings where labels and bars are.
-func TestLabelsStandUnderTheirBars(t *testing.T) {
+// TestLabelsAreCentredUnderBars reads the positions of labels and bars from drawings.
+func TestLabelsAreCentredUnderBars(t *testing.T) {
 	t.Parallel()
 	colours := []string{"rgb(0,114,178)", "rgb(230,159,0)", "rgb(0,158,115)"}
 	for _, z := range sizes {
-		for _, form := range []report.Form{report.Bars, report.Stacked} {
+		for _, form := range []report.Form{report.VerticalBars, report.StackedVerticalBars} {
 			for _, series := range []int{1, 2, 3} {
 				for _, n := range []int{1, 2, 6, 7, 12, 13, 24, 37, 60, 120} {
 					c := chart{&report.Chart{Form: form, Title: "T", Kind: report.Count, Series: make([]report.Series, series)}}
@@ -73,14 +73,14 @@ func TestLabelsStandUnderTheirBars(t *testing.T) {
 	}
 }
 
-// TestPartsHaveTheirColours reads out of lying drawings which part is how long.
-// Some are drawn more than once, until the axis has its labels.
-func TestPartsHaveTheirColours(t *testing.T) {
+// TestStackedBarsFollowSeries reads the length of each part from horizontal drawings, also
+// of those that need several attempts to get labels on their axis.
+func TestStackedBarsFollowSeries(t *testing.T) {
 	t.Parallel()
 	colours := []string{"rgb(0,114,178)", "rgb(230,159,0)", "rgb(0,158,115)"}
 	for _, z := range sizes {
 		for hours := range int64(12) {
-			c := chart{&report.Chart{Form: report.Parts, Title: "T", Kind: report.Minutes, Series: []report.Series{{Name: "Patients"}, {Name: "Other"}, {Name: "Free"}}}}
+			c := chart{&report.Chart{Form: report.StackedHorizontalBars, Title: "T", Kind: report.Minutes, Series: []report.Series{{Name: "Patients"}, {Name: "Other"}, {Name: "Free"}}}}
 			c.Add("Sylvia", 60, 30, 60*hours)
 			c.Add("Zoe", 60, 0, 60)
 			svg, err := c.svgOf(z)
@@ -108,7 +108,7 @@ func TestPartsHaveTheirColours(t *testing.T) {
 	}
 }
 
-func TestAnAxisCountsInOneUnit(t *testing.T) {
+func TestAxisUsesOneUnit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kind    report.Kind
@@ -120,9 +120,9 @@ func TestAnAxisCountsInOneUnit(t *testing.T) {
 		{report.Money, 25_000, []float64{-5_000, 0, 5_000, 25_000}, "-5k, 0, 5k, 25k"},
 		{report.Money, 1_500_000, []float64{0, 500_000, 1_500_000}, "0, 0.5m, 1.5m"},
 		{report.Minutes, 20_000, []float64{0, 2_500}, "0 h, 2.5k h"},
-		{report.Percent, 2.5, []float64{0, 0.5, 2.5}, "0 %, 0.5 %, 2.5 %"},
+		{report.Percent, 2.5, []float64{0, 0.5, 2.5}, "0%, 0.5%, 2.5%"},
 	} {
-		label := chart{&report.Chart{Kind: c.kind}}.label(c.highest)
+		label := chart{&report.Chart{Kind: c.kind}}.formatter(c.highest)
 		var got []string
 		for _, v := range c.values {
 			got = append(got, label(v))
@@ -133,24 +133,25 @@ func TestAnAxisCountsInOneUnit(t *testing.T) {
 	}
 }
 
-// barsOf gives the left and right ends of the bars of a colour, but not of its
-// sign in the legend.
+// barsOf returns the left and right ends of the bars of a colour, without its symbol in the
+// legend.
 func barsOf(svg, colour string) (bars [][2]float64) {
 	for _, shape := range shapeIn.FindAllStringSubmatch(svg, -1) {
 		if shape[2] != colour {
 			continue
 		}
-		left, right, foot := math.Inf(1), math.Inf(-1), 0.0
+		left, right, bottom := math.Inf(1), math.Inf(-1), 0.0
 		for _, corner := range cornerIn.FindAllStringSubmatch(shape[1], -1) {
-			left, right, foot = min(left, number(corner[1])), max(right, number(corner[1])), max(foot, number(corner[2]))
+			left, right, bottom = min(left, number(corner[1])), max(right, number(corner[1])), max(bottom, number(corner[2]))
 		}
-		if foot > 40 {
+		if bottom > 40 { // below the legend
 			bars = append(bars, [2]float64{left, right})
 		}
 	}
 	return bars
 }
 
+// widthOf returns the width of a label in the drawing.
 func widthOf(label string) float64 {
 	words := charts.NewFontStyleWithSize(10)
 	words.Font, words.FontColor = charts.GetDefaultFont(), charts.ColorBlack

@@ -9,20 +9,20 @@
 //	                   └──▶  html.go     report.html, report.css: a page on screen and on paper
 //	                           └──▶ chart.go   charts, as SVG
 //
-// It knows kinds of values, sections and charts, but no single report: a new report needs no
-// change here.
+// The package knows kinds of values, sections and charts, but no particular report: a new
+// report needs no change here.
 //
 // # What the formats hold
 //
 // JSON is one object: report, practice, as_at or from and to, site_id, practitioner_id,
-// summary, and each section of the report under its key as an array of objects. Money, units
-// and percentages are strings with two decimals, minutes and counts are numbers, days are
-// YYYY-MM-DD, months YYYY-MM.
+// summary, and each section of the report under its key as an array of objects. Money,
+// units and percentages are strings with two decimals, minutes and counts are numbers,
+// days are YYYY-MM-DD, months YYYY-MM.
 //
-// CSV (RFC 4180) is the first section, with those after it that continue the same table, with
-// one header row and no sum, because a spreadsheet wants one table. Text that a spreadsheet
-// would take for a formula has an apostrophe before it.
+// CSV (RFC 4180) is the first table only: the first section and the sections that
+// continue it, with one header row and no totals. An apostrophe is put before text that a
+// spreadsheet would take for a formula.
 //
-// HTML is one page that needs nothing beside itself, without scripts, made for paper as well.
-// A terminal table leaves out columns that do not fit, and names them.
+// HTML is a self-contained page without scripts, for screen and paper. A terminal table
+// hides columns that do not fit, and lists them below.
 package render

@@ -20,69 +20,69 @@ var Style string
 //go:embed report.html
 var markup string
 
-// pages are the templates "page" and "body". Only this package and package web make HTML:
-// a report on the command line is a page, too.
+// pages holds the templates "page" and "body" of report.html.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"text":   report.Kind.Format,
 	"cell":   func(s report.Section, i int, v any) string { return s.Columns[i].Kind.Format(v) },
 	"shape":  shape,
 	"foot":   foot,
 	"class":  class,
-	"minor":  minor,
-	"group":  group,
+	"minor":  minorTitles,
+	"group":  groupColumn,
 	"groups": groups,
-	"shown":  shown,
-	"hidden": hidden,
+	"shown":  shownRows,
+	"hidden": hiddenRows,
 	"count":  func(n int) string { return report.Count.Format(n) },
 	"svg":    func(c *report.Chart) (template.HTML, error) { return chart{c}.svg() },
-	"cut":    func(c *report.Chart) int { return chart{c}.cut() },
+	"cut":    func(c *report.Chart) int { return chart{c}.hiddenLabels() },
 	"blank":  func(c *report.Chart) bool { return chart{c}.blank() },
 	"print":  report.Printable,
 	"style":  func() template.CSS { return template.CSS(Style) }, //nolint:gosec // our own file
 }).Parse(markup))
 
-// page is an answer with at most so many rows in a table, 0 for all of them.
+// page is the data of the templates.
 type page struct {
 	*report.Answer
-	Most int
+	MaxRows int // rows shown per table, 0 for all
 }
 
-// writeHTML writes a whole page that needs nothing beside itself.
+// writeHTML writes a self-contained page.
 func writeHTML(w io.Writer, a *report.Answer) error {
 	return pages.ExecuteTemplate(w, "page", page{a, 0})
 }
 
-// Fragment returns the report without its heading, for a page that has its own, puts
-// it into an element of the class "report", and uses Style. Tables have at most
-// so many rows, all of them for 0. It holds no scripts and no style attributes.
-func Fragment(a *report.Answer, most int) (template.HTML, error) {
+// Fragment returns the report without its heading. The page around it has a heading of its
+// own, puts the fragment into an element of the class "report", and uses Style. Tables
+// show at most maxRows rows, or all if it is 0. The fragment has no scripts and no style
+// attributes, which the page's content security policy may forbid.
+func Fragment(a *report.Answer, maxRows int) (template.HTML, error) {
 	var b strings.Builder
-	if err := pages.ExecuteTemplate(&b, "body", page{a, most}); err != nil {
+	if err := pages.ExecuteTemplate(&b, "body", page{a, maxRows}); err != nil {
 		return "", err
 	}
 	return template.HTML(b.String()), nil //nolint:gosec // made by the template
 }
 
-// shown are the first rows of a section.
-func shown(s report.Section, most int) [][]any { return s.Rows[:len(s.Rows)-hidden(s, most)] }
-
-// hidden is the number of rows after those.
-func hidden(s report.Section, most int) int {
-	if most == 0 {
-		return 0
-	}
-	return max(0, len(s.Rows)-most)
+// shownRows returns the first maxRows rows of a section.
+func shownRows(s report.Section, maxRows int) [][]any {
+	return s.Rows[:len(s.Rows)-hiddenRows(s, maxRows)]
 }
 
-// In letters: longer words are broken, and longer texts get room.
+// hiddenRows returns the number of rows after the first maxRows.
+func hiddenRows(s report.Section, maxRows int) int {
+	if maxRows == 0 {
+		return 0
+	}
+	return max(0, len(s.Rows)-maxRows)
+}
+
 const (
-	longWord = 30
-	longName = 30
+	longWord = 30 // letters; longer words may be broken
+	longText = 30 // letters; longer texts get a wider column
 )
 
-// shape is how the style sheet knows a cell of text by what is in it: a sentence
-// needs a wider column than a name, a name with a very long word must be broken
-// inside of it, and where there is but a short word a column may be narrow.
+// shape returns the CSS classes for a cell of text: " unbroken" if a very long word may be
+// broken, " word" if the column may be narrow, " long" if it needs to be wide.
 func shape(v any) (class string) {
 	s, isText := v.(string)
 	if !isText {
@@ -98,41 +98,40 @@ func shape(v any) (class string) {
 	case len(words) < 2:
 		class = " word"
 	}
-	if utf8.RuneCountInString(s) > longName {
+	if utf8.RuneCountInString(s) > longText {
 		class += " long"
 	}
 	return class
 }
 
-// group is the column whose values are lines above the rows, -1 for none.
-func group(s report.Section) int {
+// groupColumn returns the index of the column that rows are grouped by, -1 for none.
+func groupColumn(s report.Section) int {
 	return slices.IndexFunc(s.Columns, func(c report.Column) bool { return c.Group })
 }
 
-// foot is the value of a column in the last line. There is no line above it that
-// could say whose sum it is: what the column of those lines says stands in the
-// one after it.
+// foot formats a column of the total line. The group column is not shown as a column, so
+// the next column shows its text ("All practitioners").
 func foot(s report.Section, column int) string {
-	if group := group(s); group >= 0 && column == group+1 {
-		return sum(&s, group)
+	if group := groupColumn(s); group >= 0 && column == group+1 {
+		return totalText(&s, group)
 	}
-	return sum(&s, column)
+	return totalText(&s, column)
 }
 
-// rowGroup is rows under one line.
+// rowGroup is a group of rows under a heading.
 type rowGroup struct {
-	Name string // "" for no line
+	Name string // the heading, "" for none
 	Rows [][]any
 }
 
-// groups puts rows that follow each other with the same value in a column under
-// a line. All rows are together where the column is -1.
+// groups groups consecutive rows with the same value in a column. If the column is -1, all
+// rows are one group without a heading.
 func groups(column int, rows [][]any) (all []rowGroup) {
 	if column < 0 {
 		return []rowGroup{{"", rows}}
 	}
 	for _, row := range rows {
-		name := cmp.Or(report.Text.Format(row[column]), report.Text.Format(nil)) // a line in any case, or they would seem to belong to those above
+		name := cmp.Or(report.Text.Format(row[column]), report.Text.Format(nil)) // an empty name would look like more rows of the group above
 		if n := len(all); n == 0 || all[n-1].Name != name {
 			all = append(all, rowGroup{Name: name})
 		}
@@ -142,16 +141,17 @@ func groups(column int, rows [][]any) (all []rowGroup) {
 	return all
 }
 
-// crowded tables leave out their minor columns on narrow pages and on paper.
-const crowded = 8 // columns
+// crowded is the number of columns above which tables hide their Minor columns on narrow
+// pages and on paper.
+const crowded = 8
 
-// leavesOut reports whether narrow pages leave a column out. What only programs
-// need, the ids beside names, they leave out always.
-func leavesOut(s report.Section, c report.Column) bool {
+// hides reports whether narrow pages and paper hide a column. They always hide Minor IDs,
+// which are for programs.
+func hides(s report.Section, c report.Column) bool {
 	return c.Minor && (len(s.Columns) > crowded || c.Kind == report.ID)
 }
 
-// class is how the style sheet knows the cells of a column.
+// class returns the CSS classes for the cells of a column.
 func class(s report.Section, i int) string {
 	c := s.Columns[i]
 	class := "text"
@@ -161,17 +161,17 @@ func class(s report.Section, i int) string {
 	case c.Kind != report.Text:
 		class = "day"
 	}
-	if leavesOut(s, c) {
+	if hides(s, c) {
 		class += " minor"
 	}
 	return class
 }
 
-// minor names the columns that narrow pages leave out.
-func minor(s report.Section) string {
+// minorTitles lists the columns that narrow pages hide.
+func minorTitles(s report.Section) string {
 	var titles []string
 	for _, c := range s.Columns {
-		if leavesOut(s, c) {
+		if hides(s, c) {
 			titles = append(titles, c.Title)
 		}
 	}

@@ -10,22 +10,22 @@ import (
 	"chairside/internal/report"
 )
 
-// Format is a form in which an answer is written.
+// Format is an output format.
 type Format string
 
 // The formats.
 const (
 	Table Format = "table" // for people: all sections, for a terminal
-	CSV   Format = "csv"   // for a spreadsheet: the first section, RFC 4180, one header row
+	CSV   Format = "csv"   // for a spreadsheet: the first table, RFC 4180, one header row
 	JSON  Format = "json"  // for programs: one object with all sections
-	HTML  Format = "html"  // a page that needs nothing beside itself, with charts
+	HTML  Format = "html"  // a self-contained page, with charts
 )
 
-// Formats are all of them, the default one first.
+// Formats returns all formats, the default one first.
 func Formats() []Format { return []Format{Table, CSV, JSON, HTML} }
 
-// Write writes the answer. width is the number of columns of the terminal, 0 for no
-// limit; only Table uses it.
+// Write writes the answer to w. width is the number of character columns of the terminal,
+// 0 for no limit. Only Table uses it.
 func Write(w io.Writer, a *report.Answer, format Format, width int) error {
 	switch format {
 	case Table:
@@ -40,9 +40,9 @@ func Write(w io.Writer, a *report.Answer, format Format, width int) error {
 	return fmt.Errorf("format must be one of table, csv, json, html, not %q", format)
 }
 
-// writeCSV writes the first section: a spreadsheet takes one table, whose rows
-// are all alike, so without the sum. Text that a spreadsheet would take for a
-// formula has an apostrophe before it.
+// writeCSV writes the first table, without its totals: spreadsheets expect one table whose
+// rows all mean the same. It puts an apostrophe before text that a spreadsheet would take
+// for a formula.
 func writeCSV(w io.Writer, a *report.Answer) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -74,8 +74,8 @@ func writeCSV(w io.Writer, a *report.Answer) error {
 	return out.Error()
 }
 
-// writeJSON writes one object: what the report is about, the summary, and each
-// section under its key, as an array of objects.
+// writeJSON writes one object: the report's name and filter, the summary, and each section
+// under its key as an array of objects.
 func writeJSON(w io.Writer, a *report.Answer) error {
 	o := object{{"report", a.Name}, {"practice", a.Practice}}
 	if a.AsAt {
@@ -95,7 +95,7 @@ func writeJSON(w io.Writer, a *report.Answer) error {
 	o = append(o, member{"summary", summary})
 	for i, s := range a.Sections {
 		rows := make([]object, 0, len(s.Rows))
-		if i > 0 && a.Sections[i-1].Key == s.Key { // the same table goes on
+		if i > 0 && a.Sections[i-1].Key == s.Key { // this section continues the table
 			rows, o = o[len(o)-1].value.([]object), o[:len(o)-1]
 		}
 		for _, row := range s.Rows {
@@ -113,8 +113,8 @@ func writeJSON(w io.Writer, a *report.Answer) error {
 	return out.Encode(o)
 }
 
-// jsonValue returns a value as encoding/json takes it: numbers where they are whole,
-// text for all else.
+// jsonValue returns a value for encoding/json: integers stay numbers, everything else
+// becomes a string.
 func jsonValue(k report.Kind, v any) any {
 	switch v.(type) {
 	case nil, int, int64:

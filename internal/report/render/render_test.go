@@ -17,9 +17,9 @@ import (
 	"chairside/internal/report"
 )
 
-// sample is an answer with everything that is hard to write.
+// sample is an answer with text that needs escaping in every format.
 func sample(rows ...[]any) *report.Answer {
-	r := &report.Report{Name: "sample", Title: "Sample", Doc: "What is counted: <all> & everything."}
+	r := &report.Report{Name: "sample", Title: "Sample", Definitions: []report.Definition{{Term: "Counted", Meaning: "<all> & everything."}}}
 	return &report.Answer{
 		Report: r, Practice: "Smile & \x1b[31mCo", Filter: report.Filter{From: civil.MustParse("2026-04-01"), To: civil.MustParse("2026-04-30")},
 		Result: &report.Result{
@@ -49,7 +49,7 @@ func TestCSVIsSafeInASpreadsheet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(b.String(), "name,money,minutes,share,on,month\r\n") {
-		t.Errorf("it begins with %.60q", b.String())
+		t.Errorf("it starts with %.60q", b.String())
 	}
 	records, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
 	if err != nil {
@@ -61,7 +61,7 @@ func TestCSVIsSafeInASpreadsheet(t *testing.T) {
 			want = "'" + n
 		}
 		if got := records[i+1]; got[0] != want || got[1] != "-12.50" || got[2] != "90" || got[3] != "33.33" || got[4] != "2026-04-09" || got[5] != "2026-04" {
-			t.Errorf("%q is %q", n, got)
+			t.Errorf("%q: got %q", n, got)
 		}
 	}
 }
@@ -112,26 +112,26 @@ func TestTablesFitTheTerminal(t *testing.T) {
 				t.Errorf("at %d: %q", width, line)
 			}
 			if strings.ContainsRune(line, '\x1b') {
-				t.Errorf("a name speaks to the terminal: %q", line)
+				t.Errorf("a control character reaches the terminal: %q", line)
 			}
 		}
 	}
 }
 
-func TestColumnsGiveWay(t *testing.T) {
+func TestFitHidesLeastImportantColumns(t *testing.T) {
 	t.Parallel()
 	columns := []drawn{
-		{Column: report.Column{Title: "a", Spare: true}, narrowed: 7}, {Column: report.Column{Title: "b", Minor: true}, narrowed: 7},
-		{Column: report.Column{Title: "c", Spare: true}, narrowed: 7}, {Column: report.Column{Title: "d"}, narrowed: 7}, {Column: report.Column{Title: "e"}, narrowed: 7},
+		{Column: report.Column{Title: "a", Spare: true}, minWidth: 7}, {Column: report.Column{Title: "b", Minor: true}, minWidth: 7},
+		{Column: report.Column{Title: "c", Spare: true}, minWidth: 7}, {Column: report.Column{Title: "d"}, minWidth: 7}, {Column: report.Column{Title: "e"}, minWidth: 7},
 	}
 	for width, want := range map[int]string{51: "", 50: "b", 40: "b c", 30: "b c a", 1: "b c a"} {
-		if _, left := fit(slices.Clone(columns), width); strings.Join(left, " ") != want {
-			t.Errorf("at %d: %v is left out, want %s", width, left, want)
+		if _, hidden := fit(slices.Clone(columns), width); strings.Join(hidden, " ") != want {
+			t.Errorf("at %d: %v are hidden, want %s", width, hidden, want)
 		}
 	}
 }
 
-func TestLinesAboveRows(t *testing.T) {
+func TestGroupedRowsHaveHeadings(t *testing.T) {
 	t.Parallel()
 	a := sample()
 	a.Sections[0] = report.Section{
@@ -145,20 +145,20 @@ func TestLinesAboveRows(t *testing.T) {
 	}
 	body := string(whole)
 	if n := strings.Count(body, "<tbody>"); n != 3 {
-		t.Errorf("%d bodies for three people: a line is the heading of its own", n)
+		t.Errorf("%d bodies for three groups", n)
 	}
 	for _, want := range []string{`<span>Ann</span>`, `<span>Bob</span>`, `<span>–</span>`, `<tfoot><tr><td class="text">All</td><td class="number">1:45</td></tr></tfoot>`} {
 		if !strings.Contains(body, want) {
-			t.Errorf("there is no %s in\n%s", want, body)
+			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
 }
 
-func TestPagesAreSafe(t *testing.T) {
+func TestHTMLIsEscaped(t *testing.T) {
 	t.Parallel()
 	day := civil.MustParse("2026-04-09")
 	a := sample([]any{"<script>alert(1)</script>", decimal.Decimal(5), 90, nil, day, day})
-	a.Sections[0].Chart = &report.Chart{Form: report.Rows, Title: `A "chart" & $1`, Kind: report.Money, Labels: []string{"<script>alert(1)</script>"}, Series: []report.Series{{Name: "<b>", Values: []int64{5}}}}
+	a.Sections[0].Chart = &report.Chart{Form: report.HorizontalBars, Title: `A "chart" & $1`, Kind: report.Money, Labels: []string{"<script>alert(1)</script>"}, Series: []report.Series{{Name: "<b>", Values: []int64{5}}}}
 	whole, err := Fragment(a, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +187,7 @@ func TestCharts(t *testing.T) {
 		}
 		return all
 	}
-	for _, form := range []report.Form{report.Bars, report.Stacked, report.Rows, report.Parts} {
+	for _, form := range []report.Form{report.VerticalBars, report.StackedVerticalBars, report.HorizontalBars, report.StackedHorizontalBars} {
 		for _, n := range []int{0, 1, 12, 60} {
 			for name, value := range map[string]func(int) int64{
 				"rising": func(i int) int64 { return int64(i+1) * 1000 }, "none": func(int) int64 { return 0 },
@@ -219,14 +219,14 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-func TestShapes(t *testing.T) {
+func TestShapeClasses(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[any]string{
 		"": " word", "UDA": " word", "Adam Jones": "", 12: "", "abigail.butterworth@example.org": " unbroken long", "a name of " + strings.Repeat("Ж", 31): " unbroken long",
-		strings.Repeat("Ж", 30): " word", "The NHS refused it, and says why.": " long",
+		strings.Repeat("Ж", 30): " word", "The NHS refused the claim, see comment.": " long",
 	} {
 		if got := shape(v); got != want {
-			t.Errorf("%v is %q, want %q", v, got, want)
+			t.Errorf("%v: got %q, want %q", v, got, want)
 		}
 	}
 }

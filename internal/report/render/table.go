@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	proseWidth   = 100 // columns of running text, at most
-	narrowColumn = 14  // no column of text becomes narrower
+	proseWidth   = 100 // widest line of running text, in characters
+	narrowColumn = 14  // narrowest column of text, in characters
 )
 
-// wrap breaks lines between words, and leaves no spaces at their ends.
+// wrap breaks lines between words and removes trailing spaces.
 func wrap(s string, width int) string {
 	lines := strings.Split(text.WrapSoft(s, width), "\n")
 	for i := range lines {
@@ -26,7 +26,7 @@ func wrap(s string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// writeTable writes everything but the charts.
+// writeTable writes all parts of a report except its charts.
 func writeTable(w io.Writer, a *report.Answer, width int) error {
 	prose := proseWidth
 	if width > 0 {
@@ -49,12 +49,17 @@ func writeTable(w io.Writer, a *report.Answer, width int) error {
 		}
 		draw(&b, s, width)
 	}
-	fmt.Fprintf(&b, "\n%s\n", wrap(a.Doc, prose))
+	if len(a.Definitions) > 0 {
+		b.WriteString("\nDefinitions\n")
+	}
+	for _, d := range a.Definitions {
+		b.WriteString(wrap(d.Term+": "+d.Meaning, prose) + "\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// figures writes the summary, a line each.
+// figures formats the summary, one line per figure.
 func figures(all []report.Figure) string {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleDefault)
@@ -68,12 +73,12 @@ func figures(all []report.Figure) string {
 	return t.Render()
 }
 
-// draw writes the table. Where there is no room for all columns, those that are
-// not so important are left out; then headings and text are wrapped.
+// draw writes a table. If it is too wide, draw hides the less important columns and then
+// wraps headings and text.
 func draw(b *strings.Builder, s *report.Section, width int) {
-	columns, left := measure(s), []string(nil)
+	columns, hidden := measure(s), []string(nil)
 	if width > 0 {
-		columns, left = fit(columns, width)
+		columns, hidden = fit(columns, width)
 		squeeze(columns, width)
 	}
 	t := table.NewWriter()
@@ -90,7 +95,7 @@ func draw(b *strings.Builder, s *report.Section, width int) {
 		}
 		configs = append(configs, config)
 		if s.Total != nil {
-			foot = append(foot, sum(s, c.at))
+			foot = append(foot, totalText(s, c.index))
 		}
 	}
 	t.SetColumnConfigs(configs)
@@ -98,7 +103,7 @@ func draw(b *strings.Builder, s *report.Section, width int) {
 	for _, row := range s.Rows {
 		var cells table.Row
 		for _, c := range columns {
-			cells = append(cells, c.Kind.Format(row[c.at]))
+			cells = append(cells, c.Kind.Format(row[c.index]))
 		}
 		t.AppendRow(cells)
 	}
@@ -106,14 +111,13 @@ func draw(b *strings.Builder, s *report.Section, width int) {
 		t.AppendFooter(foot)
 	}
 	b.WriteString(t.Render() + "\n")
-	if len(left) > 0 {
-		b.WriteString(wrap("Left out for want of room: "+strings.Join(left, ", ")+".", min(width, proseWidth)) + "\n")
+	if len(hidden) > 0 {
+		b.WriteString(wrap("Hidden columns: "+strings.Join(hidden, ", ")+". Widen the terminal to show them.", min(width, proseWidth)) + "\n")
 	}
 }
 
-// sum is the value of a column in the last line. Columns that cannot be added
-// up stay blank.
-func sum(s *report.Section, column int) string {
+// totalText formats a column of the total line. Columns without a total stay blank.
+func totalText(s *report.Section, column int) string {
 	switch v := s.Total[column].(type) {
 	case nil:
 		return ""
@@ -124,30 +128,34 @@ func sum(s *report.Section, column int) string {
 	}
 }
 
-// drawn is a column on a terminal.
+// drawn is a column of a terminal table. Widths are in characters.
 type drawn struct {
 	report.Column
-	at       int // in the rows
-	width    int // of the widest value, and of the heading
-	narrowed int // of the widest value that must not be wrapped, and the longest word of the heading
+	index    int // of its values in a row
+	width    int // current width; at first that of the widest value or the heading
+	minWidth int // that of the widest value that must not be wrapped, or the longest word of the heading
 }
 
+// measure returns the columns of a section with their widths.
+
+// measure returns the columns with the widths of their longest cells. A text column may be
+// narrower, but not narrower than a word of its title.
 func measure(s *report.Section) []drawn {
 	var columns []drawn
 	for i, c := range s.Columns {
-		d := drawn{Column: c, at: i}
+		d := drawn{Column: c, index: i}
 		for _, row := range s.Rows {
 			d.width = max(d.width, text.StringWidth(c.Kind.Format(row[i])))
 		}
 		if s.Total != nil {
-			d.width = max(d.width, text.StringWidth(sum(s, i)))
+			d.width = max(d.width, text.StringWidth(totalText(s, i)))
 		}
-		d.narrowed = d.width
+		d.minWidth = d.width
 		if c.Kind == report.Text {
-			d.narrowed = min(d.narrowed, narrowColumn)
+			d.minWidth = min(d.minWidth, narrowColumn)
 		}
 		for _, word := range strings.Fields(c.Title) {
-			d.narrowed = max(d.narrowed, text.StringWidth(word))
+			d.minWidth = max(d.minWidth, text.StringWidth(word))
 		}
 		d.width = max(d.width, text.StringWidth(c.Title))
 		columns = append(columns, d)
@@ -155,44 +163,40 @@ func measure(s *report.Section) []drawn {
 	return columns
 }
 
-// total is the width of a table, with its rules.
-func total(columns []drawn, wide bool) int {
-	const rule = 3 // and the spaces beside it
+// tableWidth returns the width of a table whose columns have the widths that of returns.
+func tableWidth(columns []drawn, of func(drawn) int) int {
+	const ruleWidth = 3 // a vertical rule and the spaces beside it
 	n := 1
 	for _, c := range columns {
-		if wide {
-			n += c.width + rule
-		} else {
-			n += c.narrowed + rule
-		}
+		n += of(c) + ruleWidth
 	}
 	return n
 }
 
-// fit leaves out columns, the last of the minor ones first, then of the spare
-// ones, then the last but not the first two, until the others have room when
-// wrapped.
-func fit(columns []drawn, width int) (kept []drawn, left []string) {
-	for len(columns) > 2 && total(columns, false) > width {
+// fit hides columns until the others fit when their text is wrapped: first the Minor
+// columns, then the Spare ones, then any others, each time the last one. It keeps at
+// least two columns.
+func fit(columns []drawn, width int) (kept []drawn, hidden []string) {
+	for len(columns) > 2 && tableWidth(columns, func(c drawn) int { return c.minWidth }) > width {
 		last := len(columns) - 1
 		for i, c := range columns {
 			if c.Minor || c.Spare && !columns[last].Minor {
 				last = i
 			}
 		}
-		left = append(left, columns[last].Title)
+		hidden = append(hidden, columns[last].Title)
 		columns = slices.Delete(columns, last, last+1)
 	}
-	return columns, left
+	return columns, hidden
 }
 
-// squeeze narrows the widest column that can give, again and again, until the
-// table fits or nothing gives any more.
+// squeeze narrows the columns, always the one that is furthest above its minimum, until the
+// table fits or all columns have their minimum width.
 func squeeze(columns []drawn, width int) {
-	for total(columns, true) > width {
+	for tableWidth(columns, func(c drawn) int { return c.width }) > width {
 		widest := -1
 		for i, c := range columns {
-			if c.width > c.narrowed && (widest < 0 || c.width-c.narrowed > columns[widest].width-columns[widest].narrowed) {
+			if c.width > c.minWidth && (widest < 0 || c.width-c.minWidth > columns[widest].width-columns[widest].minWidth) {
 				widest = i
 			}
 		}

@@ -21,9 +21,10 @@ type violation struct {
 	Where  []string `json:"where"`
 }
 
-// accessible fails the test for each finding of axe-core, best practices included. axe is
-// injected through the protocol, because the page's policy allows no foreign script.
-func (p *tab) accessible(axe string) {
+// checkAccessibility fails the test for each finding of axe-core, best practices
+// included. axe is injected through the protocol, because the page's policy allows no
+// foreign script.
+func (p *tab) checkAccessibility(axe string) {
 	p.t.Helper()
 	var found []violation
 	awaited := func(q *runtime.EvaluateParams) *runtime.EvaluateParams { return q.WithAwaitPromise(true) }
@@ -63,6 +64,6 @@ var axeSource = sync.OnceValues(func() (string, error) {
 func axeCore(t testing.TB) string {
 	t.Helper()
 	source, err := axeSource()
-	needed(t, "no axe-core: ", err)
+	require(t, "no axe-core: ", err)
 	return source
 }

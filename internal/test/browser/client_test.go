@@ -37,23 +37,24 @@ func newClient(t *testing.T) *client {
 			return
 		}
 		if problem := r.FormValue("error"); problem != "" {
-			_, _ = w.Write([]byte(told("Not connected: " + problem)))
+			_, _ = w.Write([]byte(resultPage("Not connected: " + problem)))
 			return
 		}
 		token, err := c.config.Exchange(r.Context(), r.FormValue("code"), oauth2.VerifierOption(verifier))
 		if err != nil {
-			_, _ = w.Write([]byte(told("Not connected: " + err.Error())))
+			_, _ = w.Write([]byte(resultPage("Not connected: " + err.Error())))
 			return
 		}
 		c.mu.Lock()
 		c.token = token
 		c.mu.Unlock()
-		_, _ = w.Write([]byte(told("Connected")))
+		_, _ = w.Write([]byte(resultPage("Connected")))
 	})
 	return c
 }
 
-func told(text string) string {
+// resultPage is a page of the client that shows a text.
+func resultPage(text string) string {
 	return `<!DOCTYPE html><html lang="en"><link rel="icon" href="data:,"><title>Client</title><p>` + text
 }
 

@@ -29,7 +29,6 @@ func TestApplicationConnects(t *testing.T) {
 	})
 }
 
-// TestSignInReturnsToTheConsentPage.
 func TestSignInReturnsToTheConsentPage(t *testing.T) {
 	t.Parallel()
 	e := start(t)

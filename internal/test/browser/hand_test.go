@@ -82,7 +82,7 @@ func (p *tab) press(n *node) {
 		}
 		quads, err := dom.GetContentQuads().WithBackendNodeID(n.ID).Do(ctx)
 		if err != nil || len(quads) == 0 {
-			return fmt.Errorf("%s %q has no place: %w", n.Role.Value, n.Name.Value, err)
+			return fmt.Errorf("%s %q is not visible: %w", n.Role.Value, n.Name.Value, err)
 		}
 		q := quads[0]
 		return chromedp.MouseClickXY((q[0]+q[4])/2, (q[1]+q[5])/2).Do(ctx)
@@ -181,19 +181,19 @@ func (p *tab) walk(role, name string) *tab {
 	for range 200 {
 		p.keys(kb.Tab)
 		n := p.focused()
-		p.seen(n)
+		p.checkFocus(n)
 		if n.Role.Value == role && n.Name.Value == name {
 			return p
 		}
 		passed = append(passed, n.Role.Value+" "+n.Name.Value)
 	}
-	p.t.Fatalf("Tab never comes to %s %q, only to %q", role, name, passed)
+	p.t.Fatalf("Tab never reaches %s %q, only to %q", role, name, passed)
 	return nil
 }
 
-// seen fails the test unless the focused element is in the window and its focus is
+// checkFocus fails the test unless the focused element is in the window and its focus is
 // visible.
-func (p *tab) seen(n node) {
+func (p *tab) checkFocus(n node) {
 	p.t.Helper()
 	problem := eval[string](p, `(() => {
 		const e = document.activeElement, style = getComputedStyle(e), box = e.getBoundingClientRect();

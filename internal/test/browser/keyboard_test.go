@@ -21,14 +21,14 @@ func TestKeyboardOnly(t *testing.T) {
 
 	p.keys(kb.Tab)
 	if skip := p.focused(); skip.Name.Value != "Skip to content" {
-		t.Fatalf("Tab comes to %q first", skip.Name.Value)
+		t.Fatalf("the first Tab reaches %q", skip.Name.Value)
 	}
-	p.seen(p.focused())
+	p.checkFocus(p.focused())
 	p.keys(kb.Enter)
 	p.until("the content has the focus", func() bool { return eval[string](p, "document.activeElement.id") == "main" })
 	p.keys(kb.Tab)
 	if first := p.focused(); first.Name.Value != "Tokens" || eval[bool](p, `!!document.activeElement.closest("nav")`) {
-		t.Errorf("after the link to the content, Tab comes to %q", first.Name.Value)
+		t.Errorf("after the skip link, Tab reaches %q", first.Name.Value)
 	}
 	p.walk("textbox", "Name").keys("Recall letters")
 	p.walk("checkbox", "Read").keys(" ") // of the first family, appointments

@@ -40,24 +40,24 @@ var fitsScript string
 func TestPages(t *testing.T) {
 	t.Parallel()
 	axe, dir := axeCore(t), t.ArtifactDir()
-	kept := flag.Lookup("test.artifacts").Value.String() == "true" // otherwise nobody sees the screenshots
-	shown := furnish(t)
+	kept := flag.Lookup("test.artifacts").Value.String() == "true" // otherwise the screenshots are deleted
+	shown := buildPractice(t)
 	for _, s := range pages() {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			p := shown.show(t, s)
-			p.guarded()
+			p.checkHeaders()
 			for i, window := range []size{phone, desktop} {
 				for j, scheme := range schemes {
 					p.resize(window, scheme)
 					if i != j { // dark on the phone, light on the desktop: only once each, because it is slow
-						p.accessible(axe)
+						p.checkAccessibility(axe)
 					}
 					if kept {
 						p.capture(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", s.name, window.width, scheme)))
 					}
 				}
-				p.fits(window)
+				p.checkLayout(window)
 			}
 		})
 	}
@@ -75,8 +75,8 @@ func (shown *practice) show(t *testing.T, s state) *tab {
 		t.Fatal(err)
 	}
 	p := open(t, harness.Start(t, "sqlite:"+database))
-	if s.who != nobody {
-		p.bring(shown.cookies[s.who])
+	if s.who != signedOut {
+		p.setCookie(shown.cookies[s.who])
 		p.key = shown.key
 	}
 	p.visit(shown.address(s.path))
@@ -111,9 +111,9 @@ func (p *tab) capture(file string) {
 	}))
 }
 
-// fits fails the test if an element is too wide or too small, and logs small touch
+// checkLayout fails the test if an element is too wide or too small, and logs small touch
 // targets.
-func (p *tab) fits(window size) {
+func (p *tab) checkLayout(window size) {
 	p.t.Helper()
 	found := eval[struct {
 		Wrong []string `json:"wrong"`
@@ -129,8 +129,8 @@ func (p *tab) fits(window size) {
 	}
 }
 
-// guarded fails the test unless the page has the security headers.
-func (p *tab) guarded() {
+// checkHeaders fails the test unless the page has the security headers.
+func (p *tab) checkHeaders() {
 	p.t.Helper()
 	answer := p.answer()
 	for name, wants := range map[string][]string{

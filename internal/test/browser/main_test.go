@@ -39,8 +39,8 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	return ctx, chromedp.Run(ctx)
 })
 
-// needed fails the test if CI=true, and skips it otherwise.
-func needed(t testing.TB, what string, err error) {
+// require fails the test if CI=true, and skips it otherwise.
+func require(t testing.TB, what string, err error) {
 	t.Helper()
 	if err == nil {
 		return

@@ -25,18 +25,18 @@ const (
 // pages returns all pages in all states that look different.
 func pages() []state {
 	all := []state{
-		{"sign-in", nobody, "/sign-in", 0, nil},
-		{"sign-in-nothing-given", nobody, "/sign-in", wrong, submit("Sign in")},
-		{"sign-in-wrong", nobody, "/sign-in", wrong, func(p *tab) { p.giveCredentials(seed.DemoAdmin, "wrong-password") }},
-		{"sign-in-too-often", nobody, "/sign-in", http.StatusTooManyRequests, func(p *tab) {
+		{"sign-in", signedOut, "/sign-in", 0, nil},
+		{"sign-in-nothing-given", signedOut, "/sign-in", wrong, submit("Sign in")},
+		{"sign-in-wrong", signedOut, "/sign-in", wrong, func(p *tab) { p.giveCredentials(seed.DemoAdmin, "wrong-password") }},
+		{"sign-in-too-often", signedOut, "/sign-in", http.StatusTooManyRequests, func(p *tab) {
 			for range 11 {
-				p.giveCredentials("nobody@demo.chairside.test", "wrong-password")
+				p.giveCredentials("unknown@demo.chairside.test", "wrong-password")
 			}
 		}},
 		{"sign-in-again", admin, "/sign-in", 0, nil},
 		{"sign-in-signed-out", admin, "/settings/sessions", 0, submit("Sign out")},
-		{"sign-in-code", halfway, "/sign-in/code", 0, nil},
-		{"sign-in-code-wrong", halfway, "/sign-in/code", wrong, func(p *tab) { p.fill("Authentication code", "000000").submit("Sign in") }},
+		{"sign-in-code", codePending, "/sign-in/code", 0, nil},
+		{"sign-in-code-wrong", codePending, "/sign-in/code", wrong, func(p *tab) { p.fill("Authentication code", "000000").submit("Sign in") }},
 
 		{"consent", admin, "{consent}", 0, nil},
 		{"consent-long-names", admin, "{consent of a long name}", 0, nil},
@@ -98,20 +98,20 @@ func pages() []state {
 		{"security-changed", admin, "/settings/security", 0, func(p *tab) {
 			p.fill("Current password", seed.Password).fill("New password", newPassword).fill("Confirm new password", newPassword).submit("Change password")
 		}},
-		{"security-guarded", guarded, "/settings/security", 0, nil},
-		{"security-guarded-wrong", guarded, "/settings/security", wrong, func(p *tab) {
+		{"security-two-factor", twoFactor, "/settings/security", 0, nil},
+		{"security-two-factor-wrong", twoFactor, "/settings/security", wrong, func(p *tab) {
 			p.unfold("Turn off two-factor authentication").fill("Password", "wrong-password").submit("Turn off")
 		}},
 		{"second-factor", admin, "/settings/second-factor", 0, nil},
 		{"second-factor-wrong", admin, "/settings/second-factor", wrong, func(p *tab) { p.fill("Authentication code", "000000").submit("Turn on") }},
-		{"recovery-codes", guarded, "/settings/security", 0, func(p *tab) {
+		{"recovery-codes", twoFactor, "/settings/security", 0, func(p *tab) {
 			p.env.Clock.Advance(time.Minute) // a code is taken once
 			p.unfold("Generate new recovery codes").fill("Password", seed.Password).fill("Authentication code", code(p.t, p.env, p.key)).submit("Generate new recovery codes")
 		}},
 
 		{"not-found", admin, "/settings/nothing", http.StatusNotFound, nil},
-		{"not-found-signed-out", nobody, "/settings/nothing", http.StatusNotFound, nil},
-		{"wrong-method", nobody, "/sign-out", http.StatusMethodNotAllowed, nil},
+		{"not-found-signed-out", signedOut, "/settings/nothing", http.StatusNotFound, nil},
+		{"wrong-method", signedOut, "/sign-out", http.StatusMethodNotAllowed, nil},
 
 		{"reports", admin, "/reports", 0, nil},
 		{"reports-of-reception", reception, "/reports", 0, nil},

@@ -24,12 +24,12 @@ import (
 
 // The users who see the table's pages.
 const (
-	nobody    = ""
-	admin     = "admin"     // has some of everything
-	owner     = "owner"     // of a new, empty practice
-	reception = "reception" // has the fewest permissions
-	guarded   = "guarded"   // has two-factor authentication
-	halfway   = "halfway"   // has entered the password but no code
+	signedOut   = ""
+	admin       = "admin"        // has some of everything
+	owner       = "owner"        // of a new, empty practice
+	reception   = "reception"    // has the fewest permissions
+	twoFactor   = "two-factor"   // has two-factor authentication
+	codePending = "code-pending" // has entered the password but no code
 )
 
 const ownerEmail = "owner@new.chairside.test"
@@ -39,18 +39,19 @@ type practice struct {
 	database string // of SQLite; each page gets a copy
 	cookies  map[string]*http.Cookie
 	names    map[string]string // {name} in the table's paths → value
-	key      string            // of the guarded user's authenticator
+	key      string            // of the authenticator of the user with two-factor authentication
 }
 
-// furnish creates the practice, oldest data first, because the clock only moves forward.
-func furnish(t *testing.T) *practice {
+// buildPractice creates the practice, oldest data first, because the clock only moves
+// forward.
+func buildPractice(t *testing.T) *practice {
 	t.Helper()
 	e := start(t)
 	p := &practice{database: filepath.Join(t.TempDir(), "practice.db"), cookies: map[string]*http.Cookie{}, names: map[string]string{}}
 	openPractice(t, e)
 	users := map[string]string{
 		admin: seed.DemoAdmin, owner: ownerEmail,
-		reception: someUser(t, e, schema.RoleReceptionist), guarded: someUser(t, e, schema.RoleDentist),
+		reception: someUser(t, e, schema.RoleReceptionist), twoFactor: someUser(t, e, schema.RoleDentist),
 	}
 
 	e.Clock.Set(harness.Now.AddDate(0, 0, -20))
@@ -78,19 +79,19 @@ func furnish(t *testing.T) *practice {
 	for _, agent := range []string{
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1",
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0",
-		"a program of somebody's",
+		"an unknown program",
 	} {
 		b := e.Browser(t)
 		b.Header.Set("User-Agent", agent)
 		b.SignIn(users[admin])
 	}
-	p.key = guard(t, e, e.Browser(t).SignIn(users[guarded]))
+	p.key = enableTwoFactor(t, e, e.Browser(t).SignIn(users[twoFactor]))
 
 	e.Clock.Set(harness.Now)
 	for who, email := range users {
 		b := e.Browser(t).SignIn(email)
-		if who == guarded {
-			p.cookies[halfway] = b.Cookies()[0]
+		if who == twoFactor {
+			p.cookies[codePending] = b.Cookies()[0]
 			b = e.Browser(t).SignIn(email)
 			b.Post("/sign-in/code", url.Values{"code": {code(t, e, p.key)}}).Status(t, http.StatusSeeOther)
 		}
@@ -155,6 +156,7 @@ type application struct{ id, secret, redirect string }
 // asked are the scopes that the applications request.
 const asked = "appointment patient:read patient:update user:read"
 
+// register registers an application, of kind "confidential" or "public", on the pages.
 func register(t *testing.T, b *harness.Browser, name, kind, redirects string) application {
 	t.Helper()
 	form := b.Get("/settings/applications/new").Form(t, "/settings/applications")
@@ -188,8 +190,8 @@ func authorise(t *testing.T, e *harness.Env, b *harness.Browser, a application) 
 	return token
 }
 
-// guard turns on two-factor authentication and returns the setup key.
-func guard(t *testing.T, e *harness.Env, b *harness.Browser) (key string) {
+// enableTwoFactor turns on two-factor authentication and returns the setup key.
+func enableTwoFactor(t *testing.T, e *harness.Env, b *harness.Browser) (key string) {
 	t.Helper()
 	page := b.Get("/settings/second-factor")
 	key = page.Value(t, "setup-key")

@@ -42,7 +42,6 @@ func TestTwoFactorSignIn(t *testing.T) {
 	p.visit("/settings/tokens").at("/sign-in")
 }
 
-// TestBackButtonShowsNothingAfterSignOut.
 func TestBackButtonShowsNothingAfterSignOut(t *testing.T) {
 	t.Parallel()
 	e := start(t)

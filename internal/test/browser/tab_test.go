@@ -39,14 +39,14 @@ type tab struct {
 	document  *network.Response          // of the page
 	documents map[network.RequestID]bool // requests for pages
 	asked     []string                   // URLs of requested pages
-	noise     []string                   // console messages
+	console   []string                   // console messages
 }
 
 // open opens a tab.
 func open(t testing.TB, e *harness.Env) *tab {
 	t.Helper()
 	browser, err := chromium()
-	needed(t, "no Chromium: ", err)
+	require(t, "no Chromium: ", err)
 	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	p := &tab{t: t, env: e, ctx: ctx, documents: map[network.RequestID]bool{}}
@@ -54,8 +54,8 @@ func open(t testing.TB, e *harness.Env) *tab {
 		cancel()
 		closeTab()
 	})
-	t.Cleanup(p.quiet)
-	chromedp.ListenTarget(ctx, p.hear)
+	t.Cleanup(p.checkConsole)
+	chromedp.ListenTarget(ctx, p.handleEvent)
 	p.run(chromedp.EmulateViewport(desktop.width, desktop.height))
 	return p
 }
@@ -87,8 +87,8 @@ func (p *tab) call(method string, given, result any) {
 	}))
 }
 
-// hear handles the tab's events.
-func (p *tab) hear(event any) {
+// handleEvent handles the tab's events.
+func (p *tab) handleEvent(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e := event.(type) {
@@ -110,16 +110,16 @@ func (p *tab) hear(event any) {
 		}
 	case *log.EventEntryAdded:
 		if !p.documents[e.Entry.NetworkRequestID] { // the tests check the status themselves
-			p.noise = append(p.noise, fmt.Sprintf("%s %s: %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
+			p.console = append(p.console, fmt.Sprintf("%s %s: %s %s", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
 		}
 	case *runtime.EventExceptionThrown:
-		p.noise = append(p.noise, "exception: "+e.ExceptionDetails.Error())
+		p.console = append(p.console, "exception: "+e.ExceptionDetails.Error())
 	case *runtime.EventConsoleAPICalled:
-		p.noise = append(p.noise, fmt.Sprintf("console.%s", e.Type))
+		p.console = append(p.console, fmt.Sprintf("console.%s", e.Type))
 	}
 }
 
-// load does something that opens another page, and waits until it has loaded.
+// load calls do, which opens another page, and waits until that page has loaded.
 func (p *tab) load(do func()) *tab {
 	p.t.Helper()
 	there := make(chan struct{})
@@ -130,7 +130,7 @@ func (p *tab) load(do func()) *tab {
 	select {
 	case <-there:
 	case <-p.ctx.Done():
-		p.t.Fatalf("no page came\n%s", p.report())
+		p.t.Fatalf("no page was loaded\n%s", p.report())
 	}
 	return p
 }
@@ -168,8 +168,8 @@ func (p *tab) giveCredentials(email, password string) *tab {
 	return p.submit("Sign in")
 }
 
-// bring sets a cookie.
-func (p *tab) bring(cookie *http.Cookie) {
+// setCookie sets a cookie.
+func (p *tab) setCookie(cookie *http.Cookie) {
 	p.t.Helper()
 	p.run(network.SetCookie(cookie.Name, cookie.Value).WithURL(p.env.URL).WithHTTPOnly(true))
 }
@@ -188,7 +188,7 @@ func (p *tab) answer() *network.Response {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.document == nil {
-		p.t.Fatal("no page was asked for")
+		p.t.Fatal("no page was requested")
 	}
 	return p.document
 }
@@ -205,7 +205,7 @@ func (p *tab) until(what string, done func() bool) {
 	p.t.Helper()
 	for !done() {
 		if p.ctx.Err() != nil {
-			p.t.Fatalf("in vain: %s\n%s\n%q", what, p.report(), p.addresses())
+			p.t.Fatalf("timed out: %s\n%s\n%q", what, p.report(), p.addresses())
 		}
 		eval[int](p, "new Promise(resolve => setTimeout(resolve, 20, 0))")
 	}
@@ -276,14 +276,14 @@ func eval[T any](p *tab, expression string) (value T) {
 	return value
 }
 
-// quiet fails the test for any console message.
-func (p *tab) quiet() {
+// checkConsole fails the test for any console message.
+func (p *tab) checkConsole() {
 	if p.ctx.Err() == nil && chromedp.FromContext(p.ctx).Target != nil {
 		eval[int](p, "1") // all messages have arrived by now
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, line := range p.noise {
+	for _, line := range p.console {
 		p.t.Error("console: ", line)
 	}
 }
@@ -298,5 +298,5 @@ func (p *tab) report() string {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return strings.Join(append([]string{shown}, p.noise...), "\n")
+	return strings.Join(append([]string{shown}, p.console...), "\n")
 }

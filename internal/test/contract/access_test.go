@@ -9,9 +9,9 @@ import (
 	"chairside/internal/test/harness"
 )
 
-func TestGuestsAreTurnedAway(t *testing.T) {
+func TestRequestsWithoutAValidTokenAreRefused(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := look(t, e, "demo")
+		w := loadWorld(t, e, "demo")
 		for _, op := range operations() {
 			r := send(t, e, op, w.request(op, 0)).Error(t, http.StatusUnauthorized, "missing_token")
 			if got := r.Header.Get("WWW-Authenticate"); got != `Bearer realm="chairside"` {
@@ -32,9 +32,9 @@ func TestGuestsAreTurnedAway(t *testing.T) {
 	})
 }
 
-func TestScopes(t *testing.T) {
+func TestEveryOperationRequiresItsScope(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := look(t, e, "demo")
+		w := loadWorld(t, e, "demo")
 		tokens := map[string]string{}
 		with := func(scopes string) string {
 			if tokens[scopes] == "" {
@@ -65,7 +65,7 @@ func TestScopes(t *testing.T) {
 					t.Errorf("%s: WWW-Authenticate is %q", op, got)
 				}
 				if got := r.Header.Get("X-OAuth-Scopes"); got == "" {
-					t.Errorf("%s: a refused token is not told its scopes", op)
+					t.Errorf("%s: the response does not show the refused token's scopes", op)
 				}
 			}
 			for n, right := range []string{op.Scope, family} {
@@ -80,7 +80,7 @@ func TestScopes(t *testing.T) {
 	})
 }
 
-func TestTokenForms(t *testing.T) {
+func TestTokensAreAcceptedFromHeaderAndQuery(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		op, good := find(t, "getCurrentUser"), e.Token(t, "user:read")
 		other := e.TokenOf(t, "admin@second.chairside.test", "user:read", nil)

@@ -55,7 +55,7 @@ func with(t testing.TB, w *world, op operation, member, value string) string {
 // response names the member; send checks the rest.
 func TestHostileMembers(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		seen := map[string]bool{}
 		for _, op := range operations() {
 			if op.Body == nil || op.Method == http.MethodPut {
@@ -92,7 +92,7 @@ func TestHostileMembers(t *testing.T) {
 // TestAcceptedTextIsReturnedUnchanged on both databases.
 func TestAcceptedTextIsReturnedUnchanged(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		texts := []string{
 			"plain", " leading and trailing ", "two\nlines\r\n", "tab\t", "Ünïcödé", "é", "🦷👩‍⚕️", "\u202eright to left", "%_\\", "'\"`", "<&>", "{{x}}", "a\\u0000b",
 			"a\u2028b", "\ufeff", "\uffff", "ﬀ", "İı", "\x7f", "\x1b[31m", strings.Repeat("ﷺ", 255),
@@ -158,7 +158,7 @@ func TestHostileBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			harness.Each(t, func(t *testing.T, e *harness.Env) {
-				w, token := look(t, e, "demo"), e.Token(t, "")
+				w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 				for _, op := range operations() {
 					if op.Body == nil {
 						continue
@@ -178,7 +178,7 @@ func TestHostileBodies(t *testing.T) {
 // TestLargestBody: exactly 1 MiB is accepted.
 func TestLargestBody(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		op := find(t, "updateFee")
 		q := w.request(op, 0)
 		body := `{"fee": {}}`
@@ -191,7 +191,7 @@ func TestLargestBody(t *testing.T) {
 // write see the same one.
 func TestDuplicateMembers(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		op := find(t, "updatePatient")
 		q := w.request(op, 0)
 		q.Token, q.Body = token, `{"patient": {"first_name": "One"}, "patient": {"first_name": "Two", "first_name": "Three", "FIRST_NAME": "Four"}}`
@@ -206,8 +206,8 @@ func TestDuplicateMembers(t *testing.T) {
 // TestReadOnlyMembersAreIgnored sends every member of a response back.
 func TestReadOnlyMembersAreIgnored(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
-		foreign := look(t, e, "second")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
+		foreign := loadWorld(t, e, "second")
 		for _, op := range operations() {
 			if op.Body == nil || !op.one() {
 				continue
@@ -225,11 +225,11 @@ func TestReadOnlyMembersAreIgnored(t *testing.T) {
 				members["payment_plan_id"] = foreign.ids["payment_plans"][0]
 			}
 			q.Body = map[string]any{op.Body.Key: members}
-			same(t, op.String(), before, send(t, e, op, q).Status(t, http.StatusOK))
+			checkSame(t, op.String(), before, send(t, e, op, q).Status(t, http.StatusOK))
 
 			// Sending a response back unchanged changes nothing.
 			q.Body = string(before.Raw)
-			same(t, op.String()+" of what was read", before, send(t, e, op, q).Status(t, http.StatusOK))
+			checkSame(t, op.String()+" of what was read", before, send(t, e, op, q).Status(t, http.StatusOK))
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestReadOnlyMembersAreIgnored(t *testing.T) {
 // TestBodiesOfUnknownLength: a chunked body is measured while it arrives.
 func TestBodiesOfUnknownLength(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		op := find(t, "updateFee")
 		for padding, want := range map[int]int{0: http.StatusOK, 1 << 20: http.StatusRequestEntityTooLarge, 8 << 20: http.StatusRequestEntityTooLarge} {
 			body := io.MultiReader(strings.NewReader(`{"fee": {"duration_one": 30}}`), io.LimitReader(blanks{}, int64(padding)))

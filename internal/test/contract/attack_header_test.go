@@ -8,9 +8,9 @@ import (
 	"chairside/internal/test/harness"
 )
 
-func TestMediaTypes(t *testing.T) {
+func TestBodiesMustBeJSON(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.Body == nil || op.Method == http.MethodPost {
 				continue
@@ -40,9 +40,9 @@ func TestMediaTypes(t *testing.T) {
 	})
 }
 
-func TestAccept(t *testing.T) {
+func TestResponsesAreOnlyJSON(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.writes() {
 				continue
@@ -70,7 +70,7 @@ func TestAccept(t *testing.T) {
 // TestStrangeHeaders: no header value makes the server fail.
 func TestStrangeHeaders(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		values := []string{"\"", ",", ",,,", "*", "**", "W/", `W/"`, `"a" "b"`, "é", "=", ";", ";;=", "\t", strings.Repeat(",", 20_000), strings.Repeat(`"x",`, 5000), strings.Repeat("a", 40_000), "handling=strict;;;", "handling==strict", "-1", "0", "NaN", "bytes=0-10"}
 		for _, id := range []string{"listPatients", "getAppointment", "updateFee", "getRateLimit"} { // headers are checked before the operation
 			op := find(t, id)
@@ -101,7 +101,7 @@ func TestStrangeHeaders(t *testing.T) {
 // TestMethodOverridesAreIgnored: a GET stays a GET.
 func TestMethodOverridesAreIgnored(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		before := dump(t, e, w.practice)
 		for _, op := range operations() {
 			if !op.one() {

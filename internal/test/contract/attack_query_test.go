@@ -31,7 +31,7 @@ var fewValues = []string{"", "-1", "9223372036854775808", "abc", "%_\\", "' OR '
 // the parameter.
 func TestHostileParameters(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		seen := map[string]bool{}
 		for _, op := range operations() {
 			for _, p := range op.Params {
@@ -40,20 +40,22 @@ func TestHostileParameters(t *testing.T) {
 					seen[like], values = true, hostileValues
 				}
 				for _, value := range values {
-					hostileParameter(t, e, w, op, token, p, p.Name+"="+url.QueryEscape(value))
+					sendHostileParameter(t, e, w, op, token, p, p.Name+"="+url.QueryEscape(value))
 				}
 				for _, value := range hostileEscaped {
-					hostileParameter(t, e, w, op, token, p, p.Name+"="+value)
+					sendHostileParameter(t, e, w, op, token, p, p.Name+"="+value)
 				}
 				for _, pair := range []string{p.Name, p.Name + "=1&" + p.Name + "=2", p.Name + "[]=1", p.Name + "[0]=1", p.Name + "[a]=1", p.Name + "[=1", p.Name + "]=1", strings.ToUpper(p.Name) + "=1"} {
-					hostileParameter(t, e, w, op, token, p, pair)
+					sendHostileParameter(t, e, w, op, token, p, pair)
 				}
 			}
 		}
 	})
 }
 
-func hostileParameter(t *testing.T, e *harness.Env, w *world, op operation, token string, p codec.Param, pair string) {
+// sendHostileParameter adds a pair to a valid query. The server must accept it, or name the
+// parameter in a 400.
+func sendHostileParameter(t *testing.T, e *harness.Env, w *world, op operation, token string, p codec.Param, pair string) {
 	t.Helper()
 	q := w.request(op, 0)
 	address, query, _ := strings.Cut(q.Path, "?")
@@ -99,7 +101,7 @@ func TestMalformedParametersAreRefused(t *testing.T) {
 		codec.Enum:    {"", "abc", "ID", "id,id"},
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			for _, p := range op.Params {
 				for _, value := range malformed[p.Kind] {
@@ -119,10 +121,10 @@ func TestMalformedParametersAreRefused(t *testing.T) {
 	})
 }
 
-// TestPages checks the limits of page and per_page on every list.
-func TestPages(t *testing.T) {
+// TestPageLimits checks the limits of page and per_page on every list.
+func TestPageLimits(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if !op.lists() {
 				continue
@@ -162,11 +164,11 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// TestOrders: every order of every list is total. The pages together hold every row
-// once, in both directions.
-func TestOrders(t *testing.T) {
+// TestEveryListOrderIsTotal: every order of every list is total. The pages together hold
+// every row once, in both directions.
+func TestEveryListOrderIsTotal(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			for _, p := range op.Params {
 				if p.Name != "sort_by" {
@@ -178,8 +180,8 @@ func TestOrders(t *testing.T) {
 					separator = "&"
 				}
 				for _, key := range p.Values {
-					up := pages(t, e, op, token, base+separator+"sort_by="+key)
-					down := pages(t, e, op, token, base+separator+"sort_by="+key+"&sort_direction=desc")
+					up := pagedIDs(t, e, op, token, base+separator+"sort_by="+key)
+					down := pagedIDs(t, e, op, token, base+separator+"sort_by="+key+"&sort_direction=desc")
 					if len(up) != len(down) {
 						t.Errorf("%s by %s: %d rows up, %d down", op, key, len(up), len(down))
 						continue
@@ -201,8 +203,8 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-// pages reads the ids of at most six small pages, and of the rest in one page.
-func pages(t *testing.T, e *harness.Env, op operation, token, path string) (ids []string) {
+// pagedIDs reads the ids of at most six small pages, and of the rest in one page.
+func pagedIDs(t *testing.T, e *harness.Env, op operation, token, path string) (ids []string) {
 	t.Helper()
 	for page := 1; ; page++ {
 		q := harness.Request{Method: http.MethodGet, Path: path + "&per_page=50&page=" + itoa(int64(page)), Token: token}
@@ -217,11 +219,11 @@ func pages(t *testing.T, e *harness.Env, op operation, token, path string) (ids 
 // TestManyPractitioners requests as many as fit into a URL.
 func TestManyPractitioners(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token, op := look(t, e, "demo"), e.Token(t, ""), find(t, "listAvailability")
+		w, token, op := loadWorld(t, e, "demo"), e.Token(t, ""), find(t, "listAvailability")
 		base, _, _ := strings.Cut(w.request(op, 0).Path, "practitioner_ids")
 		one := send(t, e, op, harness.Request{Method: http.MethodGet, Path: base + "practitioner_ids=" + w.ids["practitioners"][0], Token: token}).Status(t, http.StatusOK)
 		again := base + "practitioner_ids=" + strings.Repeat(w.ids["practitioners"][0]+",", 40_000) + w.ids["practitioners"][0]
-		same(t, "one practitioner many times", one, send(t, e, op, harness.Request{Method: http.MethodGet, Path: again, Token: token}))
+		checkSame(t, "one practitioner many times", one, send(t, e, op, harness.Request{Method: http.MethodGet, Path: again, Token: token}))
 
 		var many []string
 		for id := range int64(20_000) {

@@ -106,6 +106,7 @@ func (c *comparison) add(where, problem string, args ...any) {
 	c.problems = append(c.problems, where+": "+fmt.Sprintf(problem, args...))
 }
 
+// operation compares an operation's parameters, body and responses.
 func (c *comparison) operation(where string, was, is *openapi3.Operation) {
 	for _, p := range was.Parameters {
 		name := where + " parameter " + p.Value.Name
@@ -162,6 +163,7 @@ const (
 	received direction = false // by the client: the server must return nothing else and no less
 )
 
+// schema compares the schemas of a value, members included.
 func (c *comparison) schema(where string, was, is *openapi3.Schema, d direction) {
 	if is == nil {
 		c.add(where, "is gone")

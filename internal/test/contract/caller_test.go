@@ -70,7 +70,7 @@ func TestQueriesNeedAPrincipal(t *testing.T) {
 
 func TestMutationsNeedAPrincipal(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := look(t, e, "demo")
+		w := loadWorld(t, e, "demo")
 		before := dump(t, e, w.practice)
 		for name := range entities(e.DB.Ent) {
 			for _, method := range []string{"Create", "Update", "UpdateOneID", "Delete", "DeleteOneID"} {
@@ -113,7 +113,7 @@ func firstID(client reflect.Value, w *world) any {
 // TestMutationsStayInThePractice changes and deletes every row without a condition.
 func TestMutationsStayInThePractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		foreign := look(t, e, "second")
+		foreign := loadWorld(t, e, "second")
 		before := dump(t, e, foreign.practice)
 		ctx := e.As(t, "demo")
 		for name := range entities(e.DB.Ent) {
@@ -128,7 +128,7 @@ func TestMutationsStayInThePractice(t *testing.T) {
 						}
 					}
 					builder := call(client, method, args...)
-					touch(builder)
+					setSomeColumn(builder)
 					return failure(builder, "Exec", ctx)
 				})
 			}
@@ -137,8 +137,8 @@ func TestMutationsStayInThePractice(t *testing.T) {
 	})
 }
 
-// touch sets the first text column that the builder can set.
-func touch(builder reflect.Value) {
+// setSomeColumn sets the first text column that the builder can set.
+func setSomeColumn(builder reflect.Value) {
 	for _, setter := range []string{"SetUpdatedAt", "SetName", "SetNotes", "SetValue"} {
 		set := builder.MethodByName(setter)
 		if !set.IsValid() {

@@ -80,7 +80,7 @@ func recordKey(c *ent.Change, keys []rowChange) string {
 
 func TestEveryChangeIsAuditedOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		tokenID := column(t, e, "SELECT id FROM access_tokens WHERE practice_id = $1 ORDER BY created_at DESC", w.practice)[0]
 		userID := column(t, e, "SELECT user_id FROM access_tokens WHERE id = $1", tokenID)[0]
 		for n, op := range operations() {
@@ -129,7 +129,7 @@ func TestEveryChangeIsAuditedOnce(t *testing.T) {
 // not even updated_at, and leaves no audit entry.
 func TestRepeatedWritesChangeNothing(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for n, op := range operations() {
 			if !op.writes() || op.Method == http.MethodPost {
 				continue
@@ -147,7 +147,7 @@ func TestRepeatedWritesChangeNothing(t *testing.T) {
 
 func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token, reader := look(t, e, "demo"), e.Token(t, ""), e.Token(t, "patient:read appointment:read treatments:read")
+		w, token, reader := loadWorld(t, e, "demo"), e.Token(t, ""), e.Token(t, "patient:read appointment:read treatments:read")
 		booked := w.request(find(t, "createAppointment"), 0)
 		e.Post(t, booked.Path, token, booked.Body).Status(t, http.StatusCreated)
 		before := dump(t, e, w.practice)
@@ -155,7 +155,7 @@ func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 			if !op.writes() {
 				continue
 			}
-			for name, spoil := range map[string]func(q *harness.Request){
+			for name, corrupt := range map[string]func(q *harness.Request){
 				"token":    func(q *harness.Request) { q.Token = "" },
 				"scope":    func(q *harness.Request) { q.Token = reader },
 				"If-Match": func(q *harness.Request) { q.Header = map[string]string{"If-Match": `"other"`} },
@@ -177,7 +177,7 @@ func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 				}
 				q := w.request(op, 0)
 				q.Token = token
-				spoil(&q)
+				corrupt(&q)
 				if r := send(t, e, op, q); r.Code < 400 {
 					t.Errorf("%s with a wrong %s: status %d", op, name, r.Code)
 				}
@@ -190,7 +190,7 @@ func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 // TestChangeAndAuditEntryShareATransaction: neither exists without the other.
 func TestChangeAndAuditEntryShareATransaction(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		before := dump(t, e, w.practice)
 		ctx, enough := e.As(t, "demo"), errors.New("enough")
 		err := e.DB.Tx(ctx, func(tx *ent.Client) error {
@@ -227,7 +227,7 @@ func TestChangeAndAuditEntryShareATransaction(t *testing.T) {
 // TestWritesOutsideATransactionAreRefused, for the program's own code.
 func TestWritesOutsideATransactionAreRefused(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := look(t, e, "demo")
+		w := loadWorld(t, e, "demo")
 		before := dump(t, e, w.practice)
 		if err := e.DB.Ent.AcquisitionSource.Create().SetName("Poster").Exec(e.As(t, "demo")); err == nil {
 			t.Error("a write without a transaction is not refused")
@@ -239,7 +239,7 @@ func TestWritesOutsideATransactionAreRefused(t *testing.T) {
 // TestAuditEntriesHoldNoValues searches for a write's values in its entry.
 func TestAuditEntriesHoldNoValues(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		op := find(t, "createPatient")
 		q := w.request(op, 0)
 		q.Token = token

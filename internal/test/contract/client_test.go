@@ -14,17 +14,17 @@ import (
 	"chairside/ogent"
 )
 
-// replay is an HTTP client to which every request is answered alike.
+// replay is an HTTP client that answers every request with the same response.
 type replay struct{ *harness.Response }
 
-// Do gives the response.
+// Do returns the response.
 func (r replay) Do(q *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: r.Code, Header: r.Header, Body: io.NopCloser(bytes.NewReader(r.Raw)), Request: q}, nil
 }
 
-// decodes holds that the generated client reads a response, errors included, and loses
-// nothing of it: what it has read encodes to the same JSON.
-func decodes(t testing.TB, op operation, r *harness.Response) {
+// checkDecoding checks that the generated client decodes a response, errors included, and
+// loses nothing: encoded again, the result is the same JSON.
+func checkDecoding(t testing.TB, op operation, r *harness.Response) {
 	t.Helper()
 	if op.ID == "" || r.Code == http.StatusNotModified || r.Code < 300 && len(r.Raw) == 0 && r.Code != http.StatusNoContent || r.Code > 399 && len(r.Raw) == 0 {
 		return // the client knows no other paths, sends no conditional request, and no HEAD
@@ -60,7 +60,7 @@ func decodes(t testing.TB, op operation, r *harness.Response) {
 	case errors.As(err, &refused):
 		decoded = &refused.Response
 	case err != nil:
-		t.Errorf("%s: the client does not read %s: %v", op, r.Raw, err)
+		t.Errorf("%s: the client cannot decode %s: %v", op, r.Raw, err)
 		return
 	case len(results) == 1:
 		return // there is no body
@@ -76,6 +76,6 @@ func decodes(t testing.TB, op operation, r *harness.Response) {
 	d := json.NewDecoder(bytes.NewReader(again))
 	d.UseNumber()
 	if err := d.Decode(&members); err != nil || !reflect.DeepEqual(members, r.JSON) {
-		t.Errorf("%s: the client reads\n%sas\n%s", op, r.Raw, again)
+		t.Errorf("%s: the client decodes\n%sas\n%s", op, r.Raw, again)
 	}
 }

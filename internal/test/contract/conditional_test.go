@@ -12,7 +12,7 @@ var otherTags = []string{`"other"`, `W/"other"`, `other`, `"`, `""`, `"a", "b"`,
 
 func TestIfNoneMatchAnswers304(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.writes() {
 				continue
@@ -43,7 +43,7 @@ func TestIfNoneMatchAnswers304(t *testing.T) {
 // TestWritesHonourIfMatch also checks that a write's tag equals that of the next GET.
 func TestWritesHonourIfMatch(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		n := 0
 		for _, op := range operations() {
 			if !op.one() || !op.writes() {
@@ -88,10 +88,11 @@ func TestWritesHonourIfMatch(t *testing.T) {
 	})
 }
 
-// TestOrderOfRefusals checks the order of behaviour.md section 6: 404, then 412, then 422.
+// TestOrderOfRefusals checks which error a request with several mistakes gets: 401, 415,
+// 400, 404, 412 or 422, in this order.
 func TestOrderOfRefusals(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if !op.one() || !op.writes() {
 				continue
@@ -119,7 +120,7 @@ func TestOrderOfRefusals(t *testing.T) {
 
 func TestNewRecordsHaveTheTagOfTheNextGet(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.Method != http.MethodPost {
 				continue
@@ -138,7 +139,7 @@ func TestNewRecordsHaveTheTagOfTheNextGet(t *testing.T) {
 // TestTagsAreDeterministic, also for hashes, which have no order.
 func TestTagsAreDeterministic(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.Method != http.MethodPost {
 				continue

@@ -67,12 +67,14 @@ func TestQueriesStayConfined(t *testing.T) {
 			if err != nil || len(seen) == 0 {
 				t.Fatal(len(seen), err)
 			}
-			confined(t, ctx, who, e.DB.Ent, seen)
+			checkConfined(t, ctx, who, e.DB.Ent, seen)
 		}
 	})
 }
 
-func confined(t *testing.T, ctx context.Context, who string, client *ent.Client, seen []int64) {
+// checkConfined runs queries that try to escape, and checks that they return no other
+// patients than seen.
+func checkConfined(t *testing.T, ctx context.Context, who string, client *ent.Client, seen []int64) {
 	t.Helper()
 	slices.Sort(seen)
 	check := func(about string, got []int64, err error) {
@@ -214,8 +216,8 @@ func TestWritesStayConfined(t *testing.T) {
 	})
 }
 
-// leaving is SQL text that would leave the practice or write, and the error for it.
-var leaving = map[string]error{
+// escapingSQL is SQL text that would leave the practice or write, and the error for it.
+var escapingSQL = map[string]error{
 	"(SELECT COUNT(*) FROM main.patients) > 0":             question.ErrSchemaNamed,
 	"(SELECT COUNT(*) FROM public.patients) > 0":           question.ErrSchemaNamed,
 	`(SELECT COUNT(*) FROM "public" . "patients") > 0`:     question.ErrSchemaNamed,
@@ -256,7 +258,7 @@ func TestQuestionsStayInThePractice(t *testing.T) {
 				}
 			}
 			view(func(ctx context.Context, client *ent.Client) error {
-				confined(t, ctx, "question", client, ids)
+				checkConfined(t, ctx, "question", client, ids)
 				for about, modify := range map[string]func(*sql.Selector){
 					"union": func(s *sql.Selector) {
 						s.Select(s.C("id")).UnionAll(sql.Dialect(s.Dialect()).Select("id").From(sql.Table("patients")))
@@ -281,7 +283,7 @@ func TestQuestionsStayInThePractice(t *testing.T) {
 						t.Errorf("%s: %d rows, %v", about, len(got), err)
 					}
 				}
-				for text, want := range leaving {
+				for text, want := range escapingSQL {
 					_, err := client.Patient.Query().Where(func(s *sql.Selector) { s.Where(sql.ExprP(text)) }).Count(ctx)
 					if !errors.Is(err, want) {
 						t.Errorf("%s: %v", text, err)

@@ -56,9 +56,9 @@ func (m *meter) cost(request func()) cost {
 	return cost{after.mutations - before.mutations, after.trips - before.trips}
 }
 
-// costs is the budget of each operation. The default is one round trip for a record, and two
-// for a list: the page and the total. A counter is read with the page, custom fields and
-// answers after it.
+// costs is the budget of each operation. The default is one round trip for a record, and
+// two for a list: the page and the total. A counter is read with the page, custom fields
+// and answers after it.
 var costs = map[string]cost{
 	"getRateLimit": {0, 0},
 
@@ -130,7 +130,7 @@ func withinBudget(op operation, d string, c cost) (budget cost, ok bool) {
 
 func TestCosts(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token, m := look(t, e, "demo"), e.Token(t, ""), watch(e)
+		w, token, m := loadWorld(t, e, "demo"), e.Token(t, ""), watch(e)
 		e.Get(t, "/rate_limit", token) // also writes the token's last use
 		w.ids["appointments"] = column(t, e, "SELECT id FROM appointments WHERE practice_id = $1 AND patient_id IS NOT NULL ORDER BY id", w.practice)
 		row := 0
@@ -171,7 +171,7 @@ func smallChange(b *codec.Body) map[string]any {
 // TestListsCostTheSameForEveryPage: no list queries row by row.
 func TestListsCostTheSameForEveryPage(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token, m := look(t, e, "demo"), e.Token(t, ""), watch(e)
+		w, token, m := loadWorld(t, e, "demo"), e.Token(t, ""), watch(e)
 		e.Get(t, "/rate_limit", token)
 		for _, op := range operations() {
 			if !op.lists() {
@@ -179,7 +179,7 @@ func TestListsCostTheSameForEveryPage(t *testing.T) {
 			}
 			base := w.request(op, 0).Path
 			page := func(size string) cost {
-				forget(t, e)
+				clearCaches(t, e)
 				return m.cost(func() {
 					q := harness.Request{Method: http.MethodGet, Path: base + separator(base) + "per_page=" + size, Token: token}
 					send(t, e, op, q).Status(t, http.StatusOK)
@@ -201,8 +201,8 @@ func TestListsCostTheSameForEveryPage(t *testing.T) {
 	})
 }
 
-// forget clears the server's caches, so that the cost does not depend on timing.
-func forget(t *testing.T, e *harness.Env) {
+// clearCaches clears the server's caches, so that the cost does not depend on timing.
+func clearCaches(t *testing.T, e *harness.Env) {
 	t.Helper()
 	e.ChangePractice(t, func(*ent.PracticeUpdateOne) {}) // any change clears them
 }

@@ -23,9 +23,8 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 }
 
-// TestEveryResponseMemberIsRequired checks behaviour.md section 2, absent values:
-// documented members are always present, and null without a value. Only errors have
-// optional members.
+// TestEveryResponseMemberIsRequired: documented members are always present, and null if
+// they have no value. Only errors have optional members.
 func TestEveryResponseMemberIsRequired(t *testing.T) {
 	seen := map[*openapi3.Schema]bool{}
 	var walk func(name string, s *openapi3.Schema)
@@ -69,7 +68,7 @@ func TestEveryOperationHasExamples(t *testing.T) {
 // TestExamplesOfBodiesWork sends the examples with real ids.
 func TestExamplesOfBodiesWork(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.Body == nil {
 				continue
@@ -77,7 +76,7 @@ func TestExamplesOfBodiesWork(t *testing.T) {
 			example := op.doc.RequestBody.Value.Content.Get("application/json").Example.(map[string]any)
 			members := map[string]any{"force_changes": true} // the seeded diary may overlap
 			for name, v := range example[op.Body.Key].(map[string]any) {
-				if table := points(name); table != "" {
+				if table := referencedTable(name); table != "" {
 					v = w.ids[table][0]
 				}
 				members[name] = v
@@ -94,7 +93,7 @@ func TestExamplesOfBodiesWork(t *testing.T) {
 func TestResponsesConform(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for slug, email := range map[string]string{"demo": "admin@demo.chairside.test", "second": "admin@second.chairside.test"} {
-			w, token := look(t, e, slug), e.TokenOf(t, email, "", nil)
+			w, token := loadWorld(t, e, slug), e.TokenOf(t, email, "", nil)
 			for _, op := range operations() {
 				if op.writes() {
 					continue
@@ -132,7 +131,7 @@ func TestResponsesConform(t *testing.T) {
 // TestWritesConform writes all members, and as few as possible.
 func TestWritesConform(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.Body == nil {
 				continue

@@ -16,12 +16,12 @@ import (
 func init() {
 	openapi3.DefineStringFormatValidator("uuid", openapi3.NewRegexpFormatValidator(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`))
 	openapi3.DefineStringFormatValidator("date", openapi3.NewRegexpFormatValidator(`^\d{4}-\d\d-\d\d$`))
-	// Milliseconds and a numeric offset: behaviour.md section 2.
+	// The API always writes milliseconds and a numeric offset.
 	openapi3.DefineStringFormatValidator("date-time", openapi3.NewRegexpFormatValidator(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$`))
 }
 
-// send sends a request to an operation and checks what holds for every response. A 5xx
-// fails the test.
+// send sends a request to an operation and makes the checks that apply to every response.
+// A 5xx fails the test.
 func send(t testing.TB, e *harness.Env, op operation, q harness.Request) *harness.Response {
 	t.Helper()
 	r := e.Do(t, q)
@@ -29,7 +29,7 @@ func send(t testing.TB, e *harness.Env, op operation, q harness.Request) *harnes
 		t.Errorf("%s %.300s %.300v: status %d: %s\n%s", q.Method, q.Path, q.Body, r.Code, r.Raw, cause(e, r))
 	}
 	check(t, op, q, r)
-	decodes(t, op, r)
+	checkDecoding(t, op, r)
 	return r
 }
 
@@ -122,8 +122,8 @@ func checkDocumented(t testing.TB, op operation, q harness.Request, r *harness.R
 	}
 }
 
-// types maps each error code to its status and type (behaviour.md section 6).
-var types = map[string]struct {
+// errorTypes maps each error code to its status and type.
+var errorTypes = map[string]struct {
 	status int
 	name   string
 }{
@@ -152,7 +152,7 @@ var types = map[string]struct {
 func checkError(t testing.TB, q harness.Request, r *harness.Response) {
 	t.Helper()
 	code := r.Text(t, "error.code")
-	want, known := types[code]
+	want, known := errorTypes[code]
 	if !known || want.status != r.Code || want.name != r.Text(t, "error.type") {
 		t.Errorf("%s %s → %d: code %q, type %q", q.Method, q.Path, r.Code, code, r.Text(t, "error.type"))
 	}

@@ -19,30 +19,30 @@ import (
 	"chairside/ogent"
 )
 
-// sift is a condition that no list has as a filter; about a third of the rows match. Its
-// OR has no parentheses, as in hand-written SQL.
-func sift(s *sql.Selector) {
+// extraCondition is a condition that no list has as a filter; about a third of the rows
+// match. Its OR has no parentheses, as in hand-written SQL.
+func extraCondition(s *sql.Selector) {
 	id := "CAST(" + s.C("id") + " AS text)"
 	digit := "substr(" + id + ", length(" + id + "), 1)"
 	s.Where(sql.ExprP(digit + " IN ('1', '4', '7', 'a') OR " + digit + " = 'd'"))
 }
 
-func sifted(id string) bool { return strings.ContainsAny(id[len(id)-1:], "147ad") }
+func meetsExtraCondition(id string) bool { return strings.ContainsAny(id[len(id)-1:], "147ad") }
 
 // interceptors are the ways to narrow a query.
 var interceptors = map[string]func(about func(ent.Query) bool) ent.Interceptor{
 	"confine": func(about func(ent.Query) bool) ent.Interceptor {
-		return traverse(about, func(q ent.Query) { q.(interface{ Confine(...func(*sql.Selector)) }).Confine(sift) })
+		return traverse(about, func(q ent.Query) { q.(interface{ Confine(...func(*sql.Selector)) }).Confine(extraCondition) })
 	},
 	"where": func(about func(ent.Query) bool) ent.Interceptor {
-		return traverse(about, func(q ent.Query) { narrow(q, "Where", sift) })
+		return traverse(about, func(q ent.Query) { narrow(q, "Where", extraCondition) })
 	},
 	"modify": func(about func(ent.Query) bool) ent.Interceptor {
-		return traverse(about, func(q ent.Query) { narrow(q, "Modify", sift) })
+		return traverse(about, func(q ent.Query) { narrow(q, "Modify", extraCondition) })
 	},
 	"where and order": func(about func(ent.Query) bool) ent.Interceptor {
 		return traverse(about, func(q ent.Query) {
-			narrow(q, "Where", sift)
+			narrow(q, "Where", extraCondition)
 			narrow(q, "Order", func(s *sql.Selector) { s.OrderBy(sql.Desc(s.C("updated_at"))) }) // after the id: no effect
 		})
 	},
@@ -98,12 +98,12 @@ func TestListsWithAnExtraCondition(t *testing.T) {
 					for _, direction := range []string{"asc", "desc"} {
 						about := fmt.Sprintf("%s of the %s by %s %s", o.ID, name, order, direction)
 						extra := reflect.MakeFunc(read.Type().In(2).Elem(), func(args []reflect.Value) []reflect.Value {
-							sift(args[0].Interface().(*sql.Selector))
+							extraCondition(args[0].Interface().(*sql.Selector))
 							return nil
 						})
 						l := list{t: t, ctx: ctx, order: order, direction: direction}
-						all, _ := l.everything(plain, many)
-						want := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return !sifted(id) })
+						all, _ := l.allIDs(plain, many)
+						want := slices.DeleteFunc(slices.Clone(all), func(id string) bool { return !meetsExtraCondition(id) })
 						check := func(how string, reads ogent.Reads, extra ...reflect.Value) {
 							for _, size := range []int{7, 100} {
 								last := (len(want) + size - 1) / size
@@ -205,8 +205,8 @@ func (l list) page(reads ogent.Reads, many string, page, size int, extra ...refl
 	return ids, total
 }
 
-// everything reads all pages.
-func (l list) everything(reads ogent.Reads, many string) (ids []string, total int) {
+// allIDs reads all pages.
+func (l list) allIDs(reads ogent.Reads, many string) (ids []string, total int) {
 	l.t.Helper()
 	for page := 1; ; page++ {
 		got, n := l.page(reads, many, page, 100)

@@ -24,7 +24,7 @@ func TestForeignKeysStayInThePractice(t *testing.T) {
 		e.Token(t, "") // for a row in the tokens table
 		e.TokenOf(t, seed.SecondAdmin, "", nil)
 		prepare(t, e)
-		own, foreign := look(t, e, "demo"), look(t, e, "second")
+		own, foreign := loadWorld(t, e, "demo"), loadWorld(t, e, "second")
 		tried := 0
 		for _, table := range migrate.Tables {
 			for _, key := range table.ForeignKeys {
@@ -41,16 +41,16 @@ func TestForeignKeysStayInThePractice(t *testing.T) {
 				}
 				set := fmt.Sprintf("UPDATE %s SET %s = $1 WHERE id = $2", table.Name, link)
 				was := column(t, e, fmt.Sprintf("SELECT %s FROM %s WHERE id = $1", link, table.Name), rows[0])[0]
-				if err := undone(t, e, set, was, rows[0]); err != nil {
+				if err := tryStatement(t, e, set, was, rows[0]); err != nil {
 					t.Errorf("%s.%s cannot keep its value: %v", table.Name, link, err)
 				}
-				refusedByKey(t, table, link, undone(t, e, set, foreign.ids[target][0], rows[0]))
+				checkForeignKeyError(t, table, link, tryStatement(t, e, set, foreign.ids[target][0], rows[0]))
 
 				insert, args := copyOf(table, link, foreign.ids[target][0], rows[0])
-				refusedByKey(t, table, link, undone(t, e, insert, args...))
+				checkForeignKeyError(t, table, link, tryStatement(t, e, insert, args...))
 
 				move := fmt.Sprintf("UPDATE %s SET practice_id = $1 WHERE id = $2", table.Name)
-				refusedByKey(t, table, "practice_id", undone(t, e, move, foreign.practice, rows[0]))
+				checkForeignKeyError(t, table, "practice_id", tryStatement(t, e, move, foreign.practice, rows[0]))
 			}
 		}
 		if tried < 50 {
@@ -62,7 +62,7 @@ func TestForeignKeysStayInThePractice(t *testing.T) {
 // prepare fills the references that the seed may leave empty.
 func prepare(t testing.TB, e *harness.Env) {
 	t.Helper()
-	w := look(t, e, "demo")
+	w := loadWorld(t, e, "demo")
 	for _, fill := range []string{
 		"UPDATE access_tokens SET site_id = '" + w.ids["sites"][0] + "' WHERE practice_id = '" + w.practice + "'",
 	} {
@@ -112,8 +112,8 @@ func copyOf(table *entschema.Table, link, value, row string) (statement string, 
 	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %[1]s WHERE id = $1", table.Name, strings.Join(names, ", "), strings.Join(values, ", ")), args
 }
 
-// undone runs a statement in a transaction that is rolled back.
-func undone(t testing.TB, e *harness.Env, statement string, args ...any) error {
+// tryStatement runs a statement in a transaction that is rolled back.
+func tryStatement(t testing.TB, e *harness.Env, statement string, args ...any) error {
 	t.Helper()
 	tx, err := e.DB.SQL.BeginTx(context.WithoutCancel(t.Context()), nil)
 	if err != nil {
@@ -134,8 +134,9 @@ func undone(t testing.TB, e *harness.Env, statement string, args ...any) error {
 	return nil
 }
 
-// refusedByKey fails unless a foreign key, or a unique index before it, refused the row.
-func refusedByKey(t testing.TB, table *entschema.Table, link string, err error) {
+// checkForeignKeyError fails unless a foreign key, or a unique index before it, refused
+// the row.
+func checkForeignKeyError(t testing.TB, table *entschema.Table, link string, err error) {
 	t.Helper()
 	if err == nil {
 		t.Errorf("%s.%s can point at another practice", table.Name, link)

@@ -54,6 +54,7 @@ type stackRecorder struct {
 	frames []string // outermost first
 }
 
+// Value records the stack when Ent's driver calls it.
 func (s *stackRecorder) Value(key any) any {
 	pc := make([]uintptr, 256)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc)])

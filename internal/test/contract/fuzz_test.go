@@ -14,7 +14,7 @@ import (
 //	go test ./internal/test/contract -run NONE -fuzz FuzzCreateAppointment -fuzzminimizetime 5x
 func fuzzBody(f *testing.F, id string, seeds ...string) {
 	e := harness.Start(f, harness.SQLite(f))
-	w, token, op := look(f, e, "demo"), e.Token(f, ""), find(f, id)
+	w, token, op := loadWorld(f, e, "demo"), e.Token(f, ""), find(f, id)
 	for _, field := range op.Body.Fields[:3] {
 		f.Add(with(f, w, op, field.Name, `null`))
 		f.Add(with(f, w, op, field.Name, `"\ud800"`))
@@ -55,7 +55,7 @@ func FuzzUpdateFee(f *testing.F) {
 // fuzzQuery sends any text as the query of an operation.
 func fuzzQuery(f *testing.F, id string, seeds ...string) {
 	e := harness.Start(f, harness.SQLite(f))
-	w, token, op := look(f, e, "demo"), e.Token(f, ""), find(f, id)
+	w, token, op := loadWorld(f, e, "demo"), e.Token(f, ""), find(f, id)
 	_, query, _ := strings.Cut(w.request(op, 0).Path, "?")
 	for _, s := range append(seeds, query, "page=2&per_page=3", "page=%00", "sort_by=id&sort_direction=desc", "%zz", "access_token=x", "a[]=1&a[0]=2&&=;") {
 		f.Add(s)

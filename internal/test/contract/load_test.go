@@ -17,12 +17,12 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// soon is far longer than an unhindered request takes, and shorter than one that waits
-// for stalled work.
-const soon = 8 * time.Second
+// answerTime is far longer than an unhindered request takes, and shorter than one that
+// waits for stalled work.
+const answerTime = 8 * time.Second
 
-// answered checks that unhindered requests are answered soon.
-func answered(t *testing.T, e *harness.Env, token string, paths ...string) {
+// checkAnswered checks that unhindered requests are answered within answerTime.
+func checkAnswered(t *testing.T, e *harness.Env, token string, paths ...string) {
 	t.Helper()
 	began := time.Now()
 	for range 5 {
@@ -30,13 +30,13 @@ func answered(t *testing.T, e *harness.Env, token string, paths ...string) {
 			e.Get(t, path, token).Status(t, http.StatusOK)
 		}
 	}
-	if took := time.Since(began); took > soon {
+	if took := time.Since(began); took > answerTime {
 		t.Errorf("%v, 5 times each, took %v", paths, took)
 	}
 }
 
-// refused checks that a response is 503 with Retry-After.
-func refused(t *testing.T, r *harness.Response) {
+// checkUnavailable checks that a response is 503 with Retry-After.
+func checkUnavailable(t *testing.T, r *harness.Response) {
 	t.Helper()
 	r.Error(t, http.StatusServiceUnavailable, "unavailable")
 	if r.Header.Get("Retry-After") == "" {
@@ -44,8 +44,8 @@ func refused(t *testing.T, r *harness.Response) {
 	}
 }
 
-// crowd sends a request many times at once, and ends with the test.
-func crowd(t *testing.T, n int, send func()) (wait func()) {
+// sendAtOnce sends a request many times at once, and ends with the test.
+func sendAtOnce(t *testing.T, n int, send func()) (wait func()) {
 	t.Helper()
 	var group sync.WaitGroup
 	for range n {
@@ -55,8 +55,8 @@ func crowd(t *testing.T, n int, send func()) (wait func()) {
 	return group.Wait
 }
 
-// busy waits until a kind of work waits for connections.
-func busy(t *testing.T, db *store.DB, kind string) {
+// waitUntilBusy waits until a kind of work waits for connections.
+func waitUntilBusy(t *testing.T, db *store.DB, kind string) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		for _, u := range db.Usage() {
@@ -77,8 +77,8 @@ func TestLockedTableStallsOnlyItself(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.Postgres(t))
 	token, second := e.Token(t, ""), e.TokenOf(t, seed.SecondAdmin, "", nil)
-	answered(t, e, token, "/v1/patients", "/v1/appointments")
-	answered(t, e, second, "/v1/practice")
+	checkAnswered(t, e, token, "/v1/patients", "/v1/appointments")
+	checkAnswered(t, e, second, "/v1/practice")
 
 	holder, err := e.DB.SQL.Conn(t.Context())
 	if err != nil {
@@ -88,16 +88,16 @@ func TestLockedTableStallsOnlyItself(t *testing.T) {
 	if _, err := holder.ExecContext(t.Context(), "BEGIN; LOCK TABLE appointments IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	wait := crowd(t, 40, func() { refused(t, e.Get(t, "/v1/appointments", token)) })
-	busy(t, e.DB, "appointments")
-	answered(t, e, token, "/v1/patients", "/v1/practice", "/v1/invoices", "/readyz")
-	answered(t, e, second, "/v1/patients")
+	wait := sendAtOnce(t, 40, func() { checkUnavailable(t, e.Get(t, "/v1/appointments", token)) })
+	waitUntilBusy(t, e.DB, "appointments")
+	checkAnswered(t, e, token, "/v1/patients", "/v1/practice", "/v1/invoices", "/readyz")
+	checkAnswered(t, e, second, "/v1/patients")
 	wait()
 
 	if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	answered(t, e, token, "/v1/appointments")
+	checkAnswered(t, e, token, "/v1/appointments")
 }
 
 // TestSlowReportsLeaveConnections for the API and the pages; one report too many is
@@ -108,15 +108,15 @@ func TestSlowReportsLeaveConnections(t *testing.T) {
 		ctx, end := context.WithCancel(admission.With(e.As(t, "demo"), "reports", "income"))
 		t.Cleanup(end)
 		refusals := make(chan error, 40)
-		wait := crowd(t, 40, func() {
+		wait := sendAtOnce(t, 40, func() {
 			err := e.DB.View(ctx, func(*ent.Client) error { <-ctx.Done(); return nil })
 			if ctx.Err() == nil {
 				refusals <- store.APIError(ctx, err)
 			}
 		})
-		busy(t, e.DB, "reports")
-		answered(t, e, token, "/v1/patients", "/v1/appointments", "/readyz")
-		answered(t, e, second, "/v1/patients")
+		waitUntilBusy(t, e.DB, "reports")
+		checkAnswered(t, e, token, "/v1/patients", "/v1/appointments", "/readyz")
+		checkAnswered(t, e, second, "/v1/patients")
 		e.Browser(t).Get("/sign-in").Status(t, http.StatusOK)
 		var fault *apierror.Error
 		if err := <-refusals; !errors.As(err, &fault) || fault.Status != http.StatusServiceUnavailable {
@@ -133,8 +133,8 @@ func TestBusyPracticeLeavesConnections(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.Postgres(t))
 	token, second := e.Token(t, ""), e.TokenOf(t, seed.SecondAdmin, "", nil)
-	answered(t, e, token, "/v1/patients")
-	answered(t, e, second, "/v1/patients")
+	checkAnswered(t, e, token, "/v1/patients")
+	checkAnswered(t, e, second, "/v1/patients")
 	path := "/v1/patients/" + e.Get(t, "/v1/patients?per_page=1", token).Text(t, "patients.0.id")
 
 	holder, err := e.DB.SQL.Conn(t.Context())
@@ -146,10 +146,10 @@ func TestBusyPracticeLeavesConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	edit := map[string]any{"patient": map[string]any{"first_name": "Rosa"}}
-	wait := crowd(t, 40, func() { refused(t, e.Patch(t, path, token, edit)) })
-	busy(t, e.DB, "patients")
-	answered(t, e, second, "/v1/patients", "/v1/appointments")
-	answered(t, e, token, "/v1/appointments")
+	wait := sendAtOnce(t, 40, func() { checkUnavailable(t, e.Patch(t, path, token, edit)) })
+	waitUntilBusy(t, e.DB, "patients")
+	checkAnswered(t, e, second, "/v1/patients", "/v1/appointments")
+	checkAnswered(t, e, token, "/v1/appointments")
 	wait()
 	if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
@@ -175,10 +175,10 @@ func TestWriteLockElsewhereEndsInTime(t *testing.T) {
 	}
 	edit := map[string]any{"patient": map[string]any{"first_name": "Rosa"}}
 	began := time.Now()
-	wait := crowd(t, 6, func() { refused(t, e.Patch(t, path, token, edit)) })
-	answered(t, e, token, path, "/v1/appointments")
+	wait := sendAtOnce(t, 6, func() { checkUnavailable(t, e.Patch(t, path, token, edit)) })
+	checkAnswered(t, e, token, path, "/v1/appointments")
 	wait()
-	if took := time.Since(began); took > soon {
+	if took := time.Since(began); took > answerTime {
 		t.Errorf("writes were refused after %v", took)
 	}
 	if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
@@ -192,14 +192,14 @@ func TestWriteLockElsewhereEndsInTime(t *testing.T) {
 func TestSlowNetworkEndsInTime(t *testing.T) {
 	t.Parallel()
 	e, proxy, token := behindProxy(t, harness.Postgres(t))
-	answered(t, e, token, "/v1/patients")
+	checkAnswered(t, e, token, "/v1/patients")
 
 	proxy.Delay(3 * time.Second)
 	defer proxy.Delay(0)
-	wait := crowd(t, 60, func() {
+	wait := sendAtOnce(t, 60, func() {
 		began := time.Now()
 		if r := e.Get(t, "/v1/patients", token); r.Code != http.StatusOK {
-			refused(t, r)
+			checkUnavailable(t, r)
 		}
 		if took := time.Since(began); took > 20*time.Second {
 			t.Errorf("answered after %v", took)
@@ -211,7 +211,7 @@ func TestSlowNetworkEndsInTime(t *testing.T) {
 // TestRequestsNameTheirKind: no request queries the database without a kind of work.
 func TestRequestsNameTheirKind(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token, visitor := look(t, e, "demo"), e.Token(t, ""), e.Browser(t).SignIn(seed.DemoAdmin)
+		w, token, visitor := loadWorld(t, e, "demo"), e.Token(t, ""), e.Browser(t).SignIn(seed.DemoAdmin)
 		unnamed := func() (n int64) {
 			for _, u := range e.DB.Usage() {
 				if u.Kind == admission.Other {

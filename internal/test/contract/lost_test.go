@@ -46,8 +46,8 @@ func behindProxy(t *testing.T, address string) (e *harness.Env, proxy *pgproxy.P
 	return e, proxy, token
 }
 
-// many sends n requests at once; each response is 200, or 503 with Retry-After.
-func many(t *testing.T, e *harness.Env, n int, path, token string) (statuses map[int]int) {
+// sendMany sends n requests at once; each response is 200, or 503 with Retry-After.
+func sendMany(t *testing.T, e *harness.Env, n int, path, token string) (statuses map[int]int) {
 	t.Helper()
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -74,10 +74,10 @@ func many(t *testing.T, e *harness.Env, n int, path, token string) (statuses map
 	return statuses
 }
 
-// recovers waits until requests succeed.
-func recovers(t *testing.T, e *harness.Env, token string) {
+// waitForRecovery waits until requests succeed.
+func waitForRecovery(t *testing.T, e *harness.Env, token string) {
 	t.Helper()
-	for deadline := time.Now().Add(recoveryLimit); many(t, e, 20, "/v1/patients?per_page=2", token)[http.StatusOK] < 20; {
+	for deadline := time.Now().Add(recoveryLimit); sendMany(t, e, 20, "/v1/patients?per_page=2", token)[http.StatusOK] < 20; {
 		if time.Now().After(deadline) {
 			t.Fatal("requests are not answered well again")
 		}
@@ -89,10 +89,10 @@ func recovers(t *testing.T, e *harness.Env, token string) {
 func TestSilentConnections(t *testing.T) {
 	t.Parallel()
 	eachConnection(t, func(t *testing.T, e *harness.Env, proxy *pgproxy.Proxy, token string) {
-		many(t, e, 40, "/v1/patients?per_page=2", token)
+		sendMany(t, e, 40, "/v1/patients?per_page=2", token)
 		proxy.Swallow()
 		e.Get(t, "/readyz", "").Status(t, http.StatusOK)
-		recovers(t, e, token)
+		waitForRecovery(t, e, token)
 	})
 }
 
@@ -100,9 +100,9 @@ func TestSilentConnections(t *testing.T) {
 func TestResetConnections(t *testing.T) {
 	t.Parallel()
 	eachConnection(t, func(t *testing.T, e *harness.Env, proxy *pgproxy.Proxy, token string) {
-		many(t, e, 40, "/v1/patients?per_page=2", token)
+		sendMany(t, e, 40, "/v1/patients?per_page=2", token)
 		proxy.Reset()
-		recovers(t, e, token)
+		waitForRecovery(t, e, token)
 	})
 }
 
@@ -112,7 +112,7 @@ func TestProxyWithoutPrimary(t *testing.T) {
 	eachConnection(t, func(t *testing.T, e *harness.Env, proxy *pgproxy.Proxy, token string) {
 		proxy.Close(true)
 		proxy.Reset()
-		if got := many(t, e, 40, "/v1/patients?per_page=2", token); got[http.StatusServiceUnavailable] != 40 {
+		if got := sendMany(t, e, 40, "/v1/patients?per_page=2", token); got[http.StatusServiceUnavailable] != 40 {
 			t.Errorf("without a primary: %v", got)
 		}
 		e.Get(t, "/readyz", "").Status(t, http.StatusServiceUnavailable)
@@ -120,7 +120,7 @@ func TestProxyWithoutPrimary(t *testing.T) {
 			t.Errorf("a page was answered with %d", p.Code)
 		}
 		proxy.Close(false)
-		recovers(t, e, token)
+		waitForRecovery(t, e, token)
 	})
 }
 
@@ -130,7 +130,7 @@ func TestStoppedBackends(t *testing.T) {
 	address := harness.Postgres(t)
 	e := harness.Start(t, address)
 	token := e.Token(t, "")
-	many(t, e, 40, "/v1/patients?per_page=2", token)
+	sendMany(t, e, 40, "/v1/patients?per_page=2", token)
 	var processes []int
 	rows, err := e.DB.SQL.QueryContext(t.Context(), "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'")
 	if err != nil {
@@ -155,7 +155,7 @@ func TestStoppedBackends(t *testing.T) {
 	}
 	defer signal(syscall.SIGCONT) // before the database is dropped
 	signal(syscall.SIGSTOP)
-	recovers(t, e, token)
+	waitForRecovery(t, e, token)
 }
 
 // TestBookingSurvivesACutConnection cuts the connection after more and more bytes of a
@@ -164,7 +164,7 @@ func TestStoppedBackends(t *testing.T) {
 func TestBookingSurvivesACutConnection(t *testing.T) {
 	t.Parallel()
 	eachConnection(t, func(t *testing.T, e *harness.Env, proxy *pgproxy.Proxy, token string) {
-		w := look(t, e, "demo")
+		w := loadWorld(t, e, "demo")
 		count := func(table string) (n int) {
 			t.Helper()
 			if err := e.DB.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {

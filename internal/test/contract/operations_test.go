@@ -141,7 +141,7 @@ func TestDocumentAndServerHaveTheSameOperations(t *testing.T) {
 			t.Errorf("%s needs no scope", o)
 		}
 		if o.Scope != "" && !strings.Contains(o.doc.Description, "`"+o.Scope+"`") {
-			t.Errorf("%s does not tell that it needs %s", o, o.Scope)
+			t.Errorf("the description of %s does not name the scope %s", o, o.Scope)
 		}
 	}
 	served := append(slices.Collect(maps.Keys(ogent.Operations)), "getRateLimit")
@@ -160,9 +160,9 @@ type world struct {
 	answer   any                 // an answer to it
 }
 
-// look reads the rows of a practice from the database. Resources without demo data get some
-// rows first.
-func look(t testing.TB, e *harness.Env, slug string) *world {
+// loadWorld reads the rows of a practice from the database. Resources without demo data
+// get some rows first.
+func loadWorld(t testing.TB, e *harness.Env, slug string) *world {
 	t.Helper()
 	w := &world{ids: map[string][]string{}}
 	w.practice = column(t, e, "SELECT id FROM practices WHERE slug = $1", slug)[0]
@@ -300,7 +300,7 @@ func (w *world) body(b *codec.Body) map[string]any {
 
 // value returns a valid value of a member.
 func (w *world) value(f codec.Field) any {
-	if table := points(f.Name); table != "" {
+	if table := referencedTable(f.Name); table != "" {
 		return w.ids[table][0]
 	}
 	switch f.Name {
@@ -340,9 +340,9 @@ func (w *world) value(f codec.Field) any {
 	return "Ada"
 }
 
-// points returns the table that a parameter or member of this name points at, or "": foreign
-// keys of that name agree.
-func points(name string) string {
+// referencedTable returns the table that a parameter or member of this name points at, or
+// "": foreign keys of that name agree.
+func referencedTable(name string) string {
 	column := strings.TrimSuffix(name, "s") // practitioner_ids
 	for _, table := range migrate.Tables {
 		if target := target(table, column); target != "" {
@@ -363,4 +363,5 @@ func execute(t testing.TB, e *harness.Env, statement string, args ...any) {
 	}
 }
 
+// itoa formats an id.
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -16,7 +16,7 @@ func TestPostgresOutageAndRecovery(t *testing.T) {
 	t.Parallel()
 	address := harness.Postgres(t)
 	e := harness.Start(t, address)
-	w, token := look(t, e, "demo"), e.Token(t, "")
+	w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 
 	u, err := url.Parse(address)
 	if err != nil {
@@ -80,7 +80,7 @@ func TestPostgresOutageAndRecovery(t *testing.T) {
 // reads work.
 func TestRowsLockedElsewhere(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK) // writes the token's last use
 		before := dump(t, e, w.practice)
 
@@ -126,10 +126,11 @@ func TestRowsLockedElsewhere(t *testing.T) {
 	})
 }
 
-// TestLostTables: a broken database gives a 500 without details, until it is repaired.
-func TestLostTables(t *testing.T) {
+// TestMissingTablesRevealNothing: a broken database gives a 500 without details, until it
+// is repaired.
+func TestMissingTablesRevealNothing(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
 		for _, op := range operations() {
 			if op.writes() || !slices.Contains([]string{"rooms", "payments", "nhs_claims", "sundries"}, op.table()) {

@@ -11,7 +11,8 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// Values that only these tests' patients and requests contain.
+// Values that only these tests' patients and requests contain. The misspelling keeps
+// ordinary text from matching.
 const (
 	canary      = "qanary"
 	canaryPhone = "07700900987"
@@ -20,8 +21,8 @@ const (
 // canaries are the values that must not appear, in lower case.
 var canaries = []string{canary, canaryPhone, "7700900987", "cs_pat_", "access_token", "bearer"}
 
-// tainted returns a valid body with a canary as every text.
-func tainted(w *world, op operation) map[string]any {
+// canaryBody returns a valid body with a canary as every text.
+func canaryBody(w *world, op operation) map[string]any {
 	body := w.body(op.Body)
 	members := body[op.Body.Key].(map[string]any)
 	for _, f := range op.Body.Fields {
@@ -40,9 +41,9 @@ func tainted(w *world, op operation) map[string]any {
 	return body
 }
 
-// provoke sends requests of every kind with canaries everywhere, and returns all error
-// bodies.
-func provoke(t *testing.T, e *harness.Env, w *world, token string) (errors []string) {
+// provokeErrors sends requests of every kind with canaries everywhere, and returns all
+// error bodies.
+func provokeErrors(t *testing.T, e *harness.Env, w *world, token string) (errors []string) {
 	t.Helper()
 	try := func(q harness.Request) {
 		if r := e.Do(t, q); r.Code >= 400 {
@@ -53,7 +54,7 @@ func provoke(t *testing.T, e *harness.Env, w *world, token string) (errors []str
 		good := w.request(op, 0)
 		good.Token = token
 		if op.Body != nil {
-			good.Body = tainted(w, op)
+			good.Body = canaryBody(w, op)
 		}
 		if op.Method != http.MethodDelete {
 			try(good)
@@ -93,7 +94,7 @@ func provoke(t *testing.T, e *harness.Env, w *world, token string) (errors []str
 		}
 		for _, f := range op.Body.Fields {
 			for _, value := range []any{canary, canary + "\x00", strings.Repeat(canary, 20_000), map[string]any{canary: []string{canary}}, []any{canary}, canaryPhone + canaryPhone + canaryPhone} {
-				body := tainted(w, op)
+				body := canaryBody(w, op)
 				body[op.Body.Key].(map[string]any)[f.Name] = value
 				q.Body = body
 				try(q)
@@ -114,8 +115,8 @@ func provoke(t *testing.T, e *harness.Env, w *world, token string) (errors []str
 	return errors
 }
 
-// unseen fails the test if a canary appears.
-func unseen(t *testing.T, where, text string) {
+// checkNoCanary fails the test if a canary appears.
+func checkNoCanary(t *testing.T, where, text string) {
 	t.Helper()
 	lower := strings.ToLower(text)
 	for _, c := range canaries {
@@ -129,22 +130,22 @@ func unseen(t *testing.T, where, text string) {
 // refuses queries, and without a database.
 func TestNoPrivateDataInLogsErrorsAndMetrics(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		var errors []string
-		errors = append(errors, provoke(t, e, w, token)...)
+		errors = append(errors, provokeErrors(t, e, w, token)...)
 
 		execute(t, e, "ALTER TABLE accounts RENAME TO accounts_away")
-		errors = append(errors, provoke(t, e, w, token)...)
+		errors = append(errors, provokeErrors(t, e, w, token)...)
 		execute(t, e, "ALTER TABLE accounts_away RENAME TO accounts")
 
 		e.Settle()
 		metrics := e.Get(t, "/metrics", "").Status(t, http.StatusOK)
-		unseen(t, "/metrics", string(metrics.Raw))
+		checkNoCanary(t, "/metrics", string(metrics.Raw))
 
 		if err := e.DB.Close(); err != nil {
 			t.Fatal(err)
 		}
-		errors = append(errors, provoke(t, e, w, token)...)
+		errors = append(errors, provokeErrors(t, e, w, token)...)
 		e.Get(t, "/readyz", "").Status(t, http.StatusServiceUnavailable)
 
 		if len(errors) < 1000 {
@@ -152,10 +153,10 @@ func TestNoPrivateDataInLogsErrorsAndMetrics(t *testing.T) {
 		}
 		for _, text := range errors {
 			request, body, _ := strings.Cut(text, " → ")
-			unseen(t, "the error of "+request[:min(len(request), 120)], body)
+			checkNoCanary(t, "the error of "+request[:min(len(request), 120)], body)
 		}
 		e.Settle()
-		unseen(t, "the log", e.Log.String())
+		checkNoCanary(t, "the log", e.Log.String())
 	})
 }
 
@@ -163,34 +164,34 @@ func TestNoPrivateDataInLogsErrorsAndMetrics(t *testing.T) {
 // that repeats them.
 func TestDatabaseErrorsDoNotLeakValues(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		op := find(t, "createPatient")
 		q := w.request(op, 0)
-		q.Token, q.Body = token, tainted(w, op)
+		q.Token, q.Body = token, canaryBody(w, op)
 		send(t, e, op, q).Status(t, http.StatusCreated)
 		fail := func() {
 			t.Helper()
 			r := e.Do(t, q)
 			check(t, op, q, r)
 			r.Error(t, http.StatusInternalServerError, "internal")
-			unseen(t, "the error", string(r.Raw))
+			checkNoCanary(t, "the error", string(r.Raw))
 			if about := lines(t, e, r.Header.Get("X-Request-Id")); len(about) < 2 {
 				t.Errorf("the failure is not in the log: %v", about)
 			}
 		}
 		execute(t, e, "CREATE UNIQUE INDEX no_namesakes ON patients (practice_id, last_name, postcode, date_of_birth)")
 		fail()
-		for _, statement := range talkative[e.DB.Dialect] {
+		for _, statement := range leakyStatements[e.DB.Dialect] {
 			execute(t, e, statement)
 		}
 		fail()
-		unseen(t, "the log", e.Log.String())
+		checkNoCanary(t, "the log", e.Log.String())
 	})
 }
 
-// talkative makes the database refuse every patient with a message that names the
+// leakyStatements makes the database refuse every patient with a message that names the
 // patient.
-var talkative = map[string][]string{
+var leakyStatements = map[string][]string{
 	dialect.SQLite: {
 		"DROP INDEX no_namesakes",
 		"CREATE TRIGGER refuse BEFORE INSERT ON patients BEGIN SELECT RAISE(ABORT, 'no ' || NEW.last_name || ' ' || NEW.mobile_phone); END",

@@ -13,7 +13,7 @@ import (
 
 func TestUserAgentIsRequired(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			for _, agent := range []string{"", " ", "\t"} {
 				q := w.request(op, 0)
@@ -34,12 +34,13 @@ func TestUserAgentIsRequired(t *testing.T) {
 	})
 }
 
-// TestUserAgentIsCheckedFirst, in the order of behaviour.md section 6.
+// TestUserAgentIsCheckedFirst: a request without it is refused before its path, method and
+// token are checked.
 func TestUserAgentIsCheckedFirst(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		nobody := map[string]string{"User-Agent": ""}
+		noAgent := map[string]string{"User-Agent": ""}
 		for _, path := range []string{"/", "/v1", "/v1/nothing", "/v1/patients/abc", "/v1/patients"} {
-			q := harness.Request{Method: "PURGE", Path: path, Header: nobody}
+			q := harness.Request{Method: "PURGE", Path: path, Header: noAgent}
 			send(t, e, operation{}, q).Error(t, http.StatusForbidden, "missing_user_agent")
 		}
 	})
@@ -47,7 +48,7 @@ func TestUserAgentIsCheckedFirst(t *testing.T) {
 
 func TestVersionPrefixIsOptional(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.writes() || op.ID == "getRateLimit" {
 				continue
@@ -57,7 +58,7 @@ func TestVersionPrefixIsOptional(t *testing.T) {
 			versioned := send(t, e, op, q).Status(t, http.StatusOK)
 			q.Path = strings.TrimPrefix(q.Path, "/v1")
 			bare := send(t, e, op, q).Status(t, http.StatusOK)
-			same(t, op.String(), versioned, bare)
+			checkSame(t, op.String(), versioned, bare)
 		}
 		// Writes: the error for an empty body identifies the operation.
 		for _, op := range operations() {
@@ -68,22 +69,22 @@ func TestVersionPrefixIsOptional(t *testing.T) {
 			q.Token, q.Body = token, map[string]any{}
 			versioned := send(t, e, op, q).Error(t, http.StatusUnprocessableEntity, "validation_failed", op.Body.Key)
 			q.Path = strings.TrimPrefix(q.Path, "/v1")
-			same(t, op.String(), versioned, send(t, e, op, q))
+			checkSame(t, op.String(), versioned, send(t, e, op, q))
 		}
 	})
 }
 
-// changing are the headers that differ between equal responses.
-var changing = []string{"Date", "X-Request-Id"}
+// changingHeaders are the headers that differ between equal responses.
+var changingHeaders = []string{"Date", "X-Request-Id"}
 
-// same fails unless two responses are equal.
-func same(t testing.TB, what string, a, b *harness.Response) {
+// checkSame fails unless two responses are equal.
+func checkSame(t testing.TB, what string, a, b *harness.Response) {
 	t.Helper()
 	if a.Code != b.Code {
 		t.Errorf("%s: status %d and %d: %s\n%s", what, a.Code, b.Code, a.Raw, b.Raw)
 		return
 	}
-	if x, y := anonymous(a), anonymous(b); x != y {
+	if x, y := withoutRequestID(a), withoutRequestID(b); x != y {
 		t.Errorf("%s:\n%s\n%s", what, x, y)
 	}
 	for _, name := range headerNames(a, b) {
@@ -93,15 +94,16 @@ func same(t testing.TB, what string, a, b *harness.Response) {
 	}
 }
 
-// anonymous returns the body without its request id.
-func anonymous(r *harness.Response) string {
+// withoutRequestID returns the body without its request id.
+func withoutRequestID(r *harness.Response) string {
 	return string(bytes.ReplaceAll(r.Raw, []byte(r.Header.Get("X-Request-Id")), nil))
 }
 
+// headerNames returns the names of the headers of any of the responses.
 func headerNames(responses ...*harness.Response) (names []string) {
 	for _, r := range responses {
 		for name := range r.Header {
-			if !slices.Contains(changing, name) && !slices.Contains(names, name) {
+			if !slices.Contains(changingHeaders, name) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -111,7 +113,7 @@ func headerNames(responses ...*harness.Response) (names []string) {
 
 func TestHeadIsGetWithoutBody(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.writes() {
 				continue
@@ -137,7 +139,7 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 
 func TestPreflightNeedsNoTokenOrUserAgent(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := look(t, e, "demo")
+		w := loadWorld(t, e, "demo")
 		for _, op := range operations() {
 			q := harness.Request{Method: http.MethodOptions, Path: w.request(op, 0).Path, Header: map[string]string{
 				"User-Agent": "", "Origin": "https://client.example", "Access-Control-Request-Method": op.Method,
@@ -162,9 +164,9 @@ func TestPreflightNeedsNoTokenOrUserAgent(t *testing.T) {
 	})
 }
 
-func TestWrongMethods(t *testing.T) {
+func TestWrongMethodsAreRefused(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		methods := map[string][]string{}
 		paths := map[string]string{}
 		for _, op := range operations() {
@@ -197,7 +199,7 @@ func TestWrongMethods(t *testing.T) {
 	})
 }
 
-func TestUnknownPaths(t *testing.T) {
+func TestUnknownPathsAreNotFound(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		for _, path := range []string{
@@ -219,7 +221,7 @@ func TestUnknownPaths(t *testing.T) {
 
 func TestMalformedIDsAreNotFound(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if !op.one() {
 				continue
@@ -251,7 +253,7 @@ func TestErrorsDoNotRepeatTheID(t *testing.T) {
 
 func TestPutAndPatchAreTheSame(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.Method != http.MethodPut {
 				continue
@@ -260,7 +262,7 @@ func TestPutAndPatchAreTheSame(t *testing.T) {
 			q.Token = token
 			put := send(t, e, op, q).Status(t, http.StatusOK)
 			q.Method = http.MethodPatch
-			same(t, op.String(), put, send(t, e, op, q)) // the second changes nothing
+			checkSame(t, op.String(), put, send(t, e, op, q)) // the second changes nothing
 		}
 	})
 }
@@ -293,7 +295,7 @@ func TestRequestIDOfTheClientIsKept(t *testing.T) {
 
 func TestUnknownParametersAreNamed(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		for _, op := range operations() {
 			if op.writes() || op.ID == "getRateLimit" {
 				continue

@@ -10,14 +10,14 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// allowing starts a server with a limit of n requests per hour and token.
-func allowing(t *testing.T, n int) *harness.Env {
+// startWithLimit starts a server with a limit of n requests per hour and token.
+func startWithLimit(t *testing.T, n int) *harness.Env {
 	t.Helper()
 	return harness.Start(t, harness.SQLite(t), func(o *server.Options) { o.RateLimit = n })
 }
 
-// limits checks the rate limit headers and returns the reset time.
-func limits(t *testing.T, r *harness.Response, limit, remaining int) time.Time {
+// checkLimits checks the rate limit headers and returns the reset time.
+func checkLimits(t *testing.T, r *harness.Response, limit, remaining int) time.Time {
 	t.Helper()
 	if got := r.Header.Get("X-RateLimit-Limit"); got != strconv.Itoa(limit) {
 		t.Errorf("X-RateLimit-Limit is %q, want %d", got, limit)
@@ -34,41 +34,41 @@ func limits(t *testing.T, r *harness.Response, limit, remaining int) time.Time {
 
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
-	e := allowing(t, 3)
+	e := startWithLimit(t, 3)
 	token, other, op := e.Token(t, ""), e.Token(t, ""), find(t, "getCurrentUser")
 	ask := func(token string) *harness.Response {
 		return send(t, e, op, harness.Request{Method: http.MethodGet, Path: "/v1/user", Token: token})
 	}
 	for remaining := 2; remaining >= 0; remaining-- {
-		limits(t, ask(token).Status(t, http.StatusOK), 3, remaining)
+		checkLimits(t, ask(token).Status(t, http.StatusOK), 3, remaining)
 	}
 	r := ask(token).Error(t, http.StatusTooManyRequests, "rate_limited")
-	reset := limits(t, r, 3, 0)
+	reset := checkLimits(t, r, 3, 0)
 	wait, err := strconv.Atoi(r.Header.Get("Retry-After"))
 	if err != nil || wait < 1 || wait > 3600 {
 		t.Errorf("Retry-After is %q", r.Header.Get("Retry-After"))
 	}
-	limits(t, ask(other).Status(t, http.StatusOK), 3, 2) // each token has its own limit
+	checkLimits(t, ask(other).Status(t, http.StatusOK), 3, 2) // each token has its own limit
 
 	// Refused until Retry-After, then accepted.
 	e.Clock.Advance(time.Duration(wait-1)*time.Second - time.Millisecond)
 	ask(token).Error(t, http.StatusTooManyRequests, "rate_limited")
 	e.Clock.Advance(time.Second + time.Millisecond)
-	limits(t, ask(token).Status(t, http.StatusOK), 3, 0)
+	checkLimits(t, ask(token).Status(t, http.StatusOK), 3, 0)
 	ask(token).Error(t, http.StatusTooManyRequests, "rate_limited")
 
 	e.Clock.Set(reset.Add(time.Hour))
-	limits(t, ask(token).Status(t, http.StatusOK), 3, 2)
+	checkLimits(t, ask(token).Status(t, http.StatusOK), 3, 2)
 }
 
 // TestRefusedRequestsCount towards the limit.
 func TestRefusedRequestsCount(t *testing.T) {
 	t.Parallel()
-	e := allowing(t, 3)
+	e := startWithLimit(t, 3)
 	token, op := e.Token(t, "user:read"), find(t, "listPatients")
 	for remaining := 2; remaining >= 0; remaining-- {
 		r := send(t, e, op, harness.Request{Method: http.MethodGet, Path: "/v1/patients", Token: token})
-		limits(t, r.Error(t, http.StatusForbidden, "insufficient_scope"), 3, remaining)
+		checkLimits(t, r.Error(t, http.StatusForbidden, "insufficient_scope"), 3, remaining)
 	}
 	r := send(t, e, op, harness.Request{Method: http.MethodGet, Path: "/v1/patients", Token: token})
 	r.Error(t, http.StatusTooManyRequests, "rate_limited")
@@ -76,12 +76,12 @@ func TestRefusedRequestsCount(t *testing.T) {
 
 func TestRateLimitRequestsDoNotCount(t *testing.T) {
 	t.Parallel()
-	e := allowing(t, 3)
+	e := startWithLimit(t, 3)
 	token, op := e.Token(t, "user:read"), find(t, "getRateLimit")
 	e.Get(t, "/v1/user", token).Status(t, http.StatusOK)
 	for range 5 {
 		r := send(t, e, op, harness.Request{Method: http.MethodGet, Path: "/rate_limit", Token: token}).Status(t, http.StatusOK)
-		reset := limits(t, r, 3, 2)
+		reset := checkLimits(t, r, 3, 2)
 		for member, want := range map[string]string{"limit": "3", "remaining": "2", "reset": itoa(reset.Unix())} {
 			if got := r.Text(t, "resources.core."+member); got != want {
 				t.Errorf("%s is %s, want %s", member, got, want)
@@ -99,14 +99,14 @@ func TestRateLimitRequestsDoNotCount(t *testing.T) {
 
 func TestNoRateLimit(t *testing.T) {
 	t.Parallel()
-	e := allowing(t, 0)
+	e := startWithLimit(t, 0)
 	token := e.Token(t, "user:read")
 	const unlimited = 2147483647
 	for range 50 {
-		limits(t, e.Get(t, "/v1/user", token).Status(t, http.StatusOK), 0, unlimited)
+		checkLimits(t, e.Get(t, "/v1/user", token).Status(t, http.StatusOK), 0, unlimited)
 	}
 	r := send(t, e, find(t, "getRateLimit"), harness.Request{Method: http.MethodGet, Path: "/rate_limit", Token: token}).Status(t, http.StatusOK)
-	limits(t, r, 0, unlimited)
+	checkLimits(t, r, 0, unlimited)
 	if r.Text(t, "resources.core.limit") != "0" || r.Text(t, "resources.core.remaining") != strconv.Itoa(unlimited) {
 		t.Errorf("%s", r.Raw)
 	}
@@ -115,10 +115,10 @@ func TestNoRateLimit(t *testing.T) {
 // TestEveryResponseToATokenHasTheLimit, including errors and 304.
 func TestEveryResponseToATokenHasTheLimit(t *testing.T) {
 	t.Parallel()
-	e := allowing(t, 100_000)
-	w, token := look(t, e, "demo"), e.Token(t, "")
+	e := startWithLimit(t, 100_000)
+	w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 	for _, op := range operations() {
-		for _, spoil := range []func(*harness.Request){
+		for _, corrupt := range []func(*harness.Request){
 			func(*harness.Request) {},
 			func(q *harness.Request) { q.Header = map[string]string{"If-None-Match": "*", "If-Match": `"x"`} },
 			func(q *harness.Request) {
@@ -129,7 +129,7 @@ func TestEveryResponseToATokenHasTheLimit(t *testing.T) {
 		} {
 			q := w.request(op, 0)
 			q.Token = token
-			spoil(&q)
+			corrupt(&q)
 			if r := send(t, e, op, q); r.Header.Get("X-RateLimit-Limit") != "100000" {
 				t.Errorf("%s → %d: X-RateLimit-Limit is %q", op, r.Code, r.Header.Get("X-RateLimit-Limit"))
 			}

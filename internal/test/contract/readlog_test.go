@@ -40,7 +40,7 @@ func reads(all []entry) []entry {
 // records shown, and nothing else.
 func TestReadingPatientDataIsLogged(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		tokenID := column(t, e, "SELECT id FROM access_tokens WHERE practice_id = $1 ORDER BY created_at DESC", w.practice)[0]
 		want := []string{"level", "msg", "operation", "practice_id", "records", "request_id", "time", "token_id", "user_id"}
 		for _, op := range operations() {
@@ -65,15 +65,15 @@ func TestReadingPatientDataIsLogged(t *testing.T) {
 					t.Errorf("%s: %v", op, found[0])
 				}
 				if method == http.MethodGet && op.PatientData {
-					logged(t, op, r, found[0])
+					checkLogged(t, op, r, found[0])
 				}
 			}
 		}
 	})
 }
 
-// logged fails unless the line has exactly the response's records.
-func logged(t *testing.T, op operation, r *harness.Response, line entry) {
+// checkLogged fails unless the line has exactly the response's records.
+func checkLogged(t *testing.T, op operation, r *harness.Response, line entry) {
 	t.Helper()
 	records, _ := line["records"].(map[string]any)
 	if answers := records["custom_field_answers"]; answers != nil {
@@ -106,7 +106,7 @@ func logged(t *testing.T, op operation, r *harness.Response, line entry) {
 // TestUnreadRecordsAreNotLogged: refused requests and missing records.
 func TestUnreadRecordsAreNotLogged(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token, other := look(t, e, "demo"), e.Token(t, ""), e.Token(t, "user:read")
+		w, token, other := loadWorld(t, e, "demo"), e.Token(t, ""), e.Token(t, "user:read")
 		for _, op := range operations() {
 			if !op.PatientData || op.writes() {
 				continue
@@ -133,7 +133,7 @@ func TestUnreadRecordsAreNotLogged(t *testing.T) {
 // TestEveryRequestIsLoggedOnce, in the documented form.
 func TestEveryRequestIsLoggedOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, token := look(t, e, "demo"), e.Token(t, "")
+		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		want := []string{"bytes", "duration_ms", "level", "method", "msg", "operation", "request_id", "route", "status", "time"}
 		for _, op := range operations() {
 			q := w.request(op, 0)

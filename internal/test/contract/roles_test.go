@@ -13,9 +13,9 @@ import (
 	"chairside/schema"
 )
 
-// heldBy is each role's scopes, as the header of a token with every scope shows them
-// (behaviour.md section 7). It repeats the table of package scope, to check it.
-var heldBy = map[schema.Role]string{
+// roleScopes is each role's scopes, as the header of a token with every scope shows
+// them. It repeats the table of package scope, to check it.
+var roleScopes = map[schema.Role]string{
 	schema.RoleReceptionist:  reception,
 	schema.RoleNurse:         reception,
 	schema.RoleDentist:       practitioner,
@@ -40,8 +40,8 @@ func employee(t testing.TB, e *harness.Env, role schema.Role) *ent.User {
 	return u
 }
 
-// alterUser changes a user through the server's client.
-func alterUser(t testing.TB, e *harness.Env, u *ent.User, change func(*ent.UserUpdateOne)) {
+// updateUser changes a user through the server's client.
+func updateUser(t testing.TB, e *harness.Env, u *ent.User, change func(*ent.UserUpdateOne)) {
 	t.Helper()
 	ctx := e.As(t, "demo")
 	e.Tx(t, ctx, func(tx *ent.Client) error {
@@ -51,16 +51,16 @@ func alterUser(t testing.TB, e *harness.Env, u *ent.User, change func(*ent.UserU
 	})
 }
 
-// stored sets a token's scopes to ones that token.Create may refuse, as in old tokens.
-func stored(t testing.TB, e *harness.Env, value, scopes string) string {
+// storeScopes sets a token's scopes to ones that token.Create may refuse, as in old tokens.
+func storeScopes(t testing.TB, e *harness.Env, value, scopes string) string {
 	t.Helper()
 	execute(t, e, "UPDATE access_tokens SET scopes = $1 WHERE hash = $2", scopes, token.Hash(value))
 	return value
 }
 
-// everyOperation sends a request for each operation and checks that it is allowed exactly
-// if the scopes allow it. n selects the rows to delete.
-func everyOperation(t *testing.T, e *harness.Env, w *world, who, value, scopes string, n int) {
+// tryEveryOperation sends a request for each operation and checks that it is allowed
+// exactly if the scopes allow it. n selects the rows to delete.
+func tryEveryOperation(t *testing.T, e *harness.Env, w *world, who, value, scopes string, n int) {
 	t.Helper()
 	held := scope.Set(strings.Fields(scopes))
 	for _, op := range operations() {
@@ -86,24 +86,24 @@ func everyOperation(t *testing.T, e *harness.Env, w *world, who, value, scopes s
 // stored, can do exactly what the role allows.
 func TestRolesLimitEveryOperation(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, n := look(t, e, "demo"), 0
+		w, n := loadWorld(t, e, "demo"), 0
 		for _, name := range schema.Role("").Values() {
 			role := schema.Role(name)
-			u, held := employee(t, e, role), heldBy[role]
+			u, held := employee(t, e, role), roleScopes[role]
 			if held == "" {
 				t.Errorf("the table lacks the role %s", role)
 			}
 			for kind, value := range map[string]string{
 				"most":            e.TokenOf(t, u.Email, "", nil),
-				"made before":     stored(t, e, e.TokenOf(t, u.Email, "appointment", nil), scope.Everything().String()),
-				"with every verb": stored(t, e, e.TokenOf(t, u.Email, "appointment", nil), strings.Join(scope.All(), " ")),
+				"made before":     storeScopes(t, e, e.TokenOf(t, u.Email, "appointment", nil), scope.Everything().String()),
+				"with every verb": storeScopes(t, e, e.TokenOf(t, u.Email, "appointment", nil), strings.Join(scope.All(), " ")),
 			} {
 				n++
 				shown := held
 				if kind == "with every verb" { // "patient patient:create …": as granted, within the role
 					shown = scope.Set(scope.All()).Within(strings.Fields(held)).String()
 				}
-				everyOperation(t, e, w, name+", "+kind, value, shown, n)
+				tryEveryOperation(t, e, w, name+", "+kind, value, shown, n)
 			}
 		}
 	})
@@ -114,7 +114,7 @@ func TestRolesAndScopes(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, name := range schema.Role("").Values() {
 			u := employee(t, e, schema.Role(name))
-			held := scope.Set(strings.Fields(heldBy[u.Role]))
+			held := scope.Set(strings.Fields(roleScopes[u.Role]))
 			value := e.TokenOf(t, u.Email, "appointment", nil)
 			for _, s := range scope.All() {
 				err := e.DB.Tx(e.As(t, "demo"), func(tx *ent.Client) error {
@@ -144,15 +144,15 @@ func TestRolesAndScopes(t *testing.T) {
 // TestRoleChangesReachEveryOperation of an existing token: demoted, promoted, disabled.
 func TestRoleChangesReachEveryOperation(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, u := look(t, e, "demo"), employee(t, e, schema.RoleManager)
-		value := stored(t, e, e.TokenOf(t, u.Email, "appointment", nil), scope.Everything().String())
+		w, u := loadWorld(t, e, "demo"), employee(t, e, schema.RoleManager)
+		value := storeScopes(t, e, e.TokenOf(t, u.Email, "appointment", nil), scope.Everything().String())
 		for n, role := range []schema.Role{
 			schema.RoleManager, schema.RoleReceptionist, schema.RoleAdministrator, schema.RoleDentist, schema.RoleNurse, schema.RoleManager,
 		} {
-			alterUser(t, e, u, func(change *ent.UserUpdateOne) { change.SetRole(role) })
-			everyOperation(t, e, w, "changed to "+string(role), value, heldBy[role], n+1)
+			updateUser(t, e, u, func(change *ent.UserUpdateOne) { change.SetRole(role) })
+			tryEveryOperation(t, e, w, "changed to "+string(role), value, roleScopes[role], n+1)
 		}
-		alterUser(t, e, u, func(change *ent.UserUpdateOne) { change.SetActive(false) })
+		updateUser(t, e, u, func(change *ent.UserUpdateOne) { change.SetActive(false) })
 		for _, op := range operations() {
 			q := w.request(op, 0)
 			q.Token = value
@@ -161,14 +161,13 @@ func TestRoleChangesReachEveryOperation(t *testing.T) {
 	})
 }
 
-// TestPromotionRestoresOnlyGrantedScopes.
 func TestPromotionRestoresOnlyGrantedScopes(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, u := look(t, e, "demo"), employee(t, e, schema.RoleReceptionist)
+		w, u := loadWorld(t, e, "demo"), employee(t, e, schema.RoleReceptionist)
 		value := e.TokenOf(t, u.Email, "patient:read user:read", nil)
 		for n, role := range []schema.Role{schema.RoleAdministrator, schema.RoleReceptionist, schema.RoleManager} {
-			alterUser(t, e, u, func(change *ent.UserUpdateOne) { change.SetRole(role) })
-			everyOperation(t, e, w, string(role), value, "patient:read user:read", n+1)
+			updateUser(t, e, u, func(change *ent.UserUpdateOne) { change.SetRole(role) })
+			tryEveryOperation(t, e, w, string(role), value, "patient:read user:read", n+1)
 		}
 	})
 }
@@ -176,8 +175,8 @@ func TestPromotionRestoresOnlyGrantedScopes(t *testing.T) {
 // TestNoOperationRaisesARole: no request of a receptionist changes users or tokens.
 func TestNoOperationRaisesARole(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w, u := look(t, e, "demo"), employee(t, e, schema.RoleReceptionist)
-		value := stored(t, e, e.TokenOf(t, u.Email, "appointment", nil), scope.Everything().String())
+		w, u := loadWorld(t, e, "demo"), employee(t, e, schema.RoleReceptionist)
+		value := storeScopes(t, e, e.TokenOf(t, u.Email, "appointment", nil), scope.Everything().String())
 		state := func() string {
 			return strings.Join(column(t, e, "SELECT CAST(id AS text) || role || password_hash || totp_secret || CAST(active AS text) || email FROM users ORDER BY id"), "\n") +
 				strings.Join(column(t, e, "SELECT CAST(id AS text) || scopes || CAST(user_id AS text) FROM access_tokens ORDER BY id"), "\n") +
@@ -231,7 +230,7 @@ func TestTokensOpenNoPages(t *testing.T) {
 		}
 		q := harness.Request{Method: http.MethodPost, Path: "/settings/tokens", Token: value, Body: "name=x&scopes=user", Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}
 		if r := e.Do(t, q); r.Code != http.StatusSeeOther {
-			t.Errorf("a token makes a token: %d", r.Code)
+			t.Errorf("a token was created with a token: status %d", r.Code)
 		}
 		if made, err := e.DB.Ent.AccessToken.Query().Count(e.As(t, "demo")); err != nil || made != 1 {
 			t.Errorf("%d tokens, %v", made, err)

@@ -10,9 +10,9 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// ofSite selects each table's rows of site $2 of practice $1, or of the whole practice
-// (behaviour.md section 7). It repeats the schema's rules, to check them.
-var ofSite = map[string]string{
+// rowsOfSite selects each table's rows of site $2 of practice $1, or of the whole practice
+// if the condition is empty. It repeats the schema's rules, to check them.
+var rowsOfSite = map[string]string{
 	"sites":                "id = $2",
 	"rooms":                "site_id = $2",
 	"contracts":            "site_id = $2",
@@ -33,25 +33,26 @@ var ofSite = map[string]string{
 	"payment_plans": "", "treatments": "", "treatment_categories": "",
 }
 
-// limited is a site of the main practice, a token limited to it, and the rows that it can
+// siteToken is a site of the main practice, a token limited to it, and the rows that it can
 // and cannot see.
-type limited struct {
+type siteToken struct {
 	site, token     string
 	inside, outside *world
 }
 
-func limit(t testing.TB, e *harness.Env) limited {
+// newSiteToken creates a token for the site with the most patients.
+func newSiteToken(t testing.TB, e *harness.Env) siteToken {
 	t.Helper()
-	whole := look(t, e, "demo")
+	whole := loadWorld(t, e, "demo")
 	site := column(t, e, "SELECT site_id FROM patients WHERE practice_id = $1 GROUP BY site_id ORDER BY count(*) DESC", whole.practice)[0]
 	id := uuid.MustParse(site)
-	l := limited{
+	l := siteToken{
 		site: site, token: e.TokenOf(t, "admin@demo.chairside.test", "", &id),
 		inside:  &world{practice: whole.practice, ids: map[string][]string{}, question: whole.question, answer: whole.answer},
 		outside: &world{practice: whole.practice, ids: map[string][]string{}},
 	}
 	for table, ids := range whole.ids {
-		condition, known := ofSite[table]
+		condition, known := rowsOfSite[table]
 		if !known || condition == "" {
 			l.inside.ids[table] = ids
 			continue
@@ -70,19 +71,19 @@ func limit(t testing.TB, e *harness.Env) limited {
 
 func TestSiteLimitedTokensSeeTheirSite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		l := limit(t, e)
+		l := newSiteToken(t, e)
 		hidden := 0
 		for _, op := range operations() {
 			if op.writes() {
 				continue
 			}
-			if _, known := ofSite[op.table()]; (op.lists() || op.one()) && !known {
+			if _, known := rowsOfSite[op.table()]; (op.lists() || op.one()) && !known {
 				t.Errorf("%s: is %s of a site?", op, op.table())
 			}
 			switch {
 			case op.ID == "listAvailability":
 			case op.lists():
-				got, want := everything(t, e, l.inside, op, l.token), slices.Clone(l.inside.ids[op.table()])
+				got, want := allIDs(t, e, l.inside, op, l.token), slices.Clone(l.inside.ids[op.table()])
 				if op.ID == "listFees" {
 					want = column(t, e, "SELECT id FROM fees WHERE practice_id = $1 AND payment_plan_id = $2", l.inside.practice, l.inside.ids["payment_plans"][0])
 				}
@@ -116,7 +117,7 @@ func TestSiteLimitedTokensSeeTheirSite(t *testing.T) {
 // the row.
 func TestAnotherSiteDoesNotExist(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		l := limit(t, e)
+		l := newSiteToken(t, e)
 		before := dump(t, e, l.inside.practice)
 		places := tryForeign(t, e, l.inside, l.outside, l.token, showsOnly(l.inside))
 		if places < 30 {
@@ -138,7 +139,7 @@ func showsOnly(w *world) func(t testing.TB, what string, there, nowhere *harness
 	return func(t testing.TB, what string, there, nowhere *harness.Response) {
 		t.Helper()
 		if there.Code != http.StatusOK {
-			same(t, what, there, nowhere)
+			checkSame(t, what, there, nowhere)
 			return
 		}
 		for table := range there.JSON {
@@ -157,7 +158,7 @@ func showsOnly(w *world) func(t testing.TB, what string, there, nowhere *harness
 // TestFiltersStayWithinTheSite, whose condition is an OR beside theirs.
 func TestFiltersStayWithinTheSite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		l := limit(t, e)
+		l := newSiteToken(t, e)
 		for _, table := range []string{"practitioners", "rooms", "users"} {
 			path := "/v1/" + table + "?active=true&updated_after=2000-01-01T00:00:00Z&per_page=100"
 			shown := e.Get(t, path, l.token)
@@ -172,14 +173,14 @@ func TestFiltersStayWithinTheSite(t *testing.T) {
 // TestSiteLimitedTokensWriteTheirSite, and can read but not write practice-wide rows.
 func TestSiteLimitedTokensWriteTheirSite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		l := limit(t, e)
+		l := newSiteToken(t, e)
 		for _, op := range operations() {
 			if !op.writes() {
 				continue
 			}
 			q := l.inside.request(op, 0)
 			q.Token = l.token
-			if ofSite[op.table()] != "" {
+			if rowsOfSite[op.table()] != "" {
 				send(t, e, op, q).Status(t, op.Success)
 				continue
 			}
@@ -195,7 +196,7 @@ func TestSiteLimitedTokensWriteTheirSite(t *testing.T) {
 
 func TestSiteLimitedTokensStillHaveAUser(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		w := look(t, e, "demo")
+		w := loadWorld(t, e, "demo")
 		own := e.Get(t, "/v1/user", e.Token(t, "")).Status(t, http.StatusOK)
 		for _, site := range w.ids["sites"] {
 			id := uuid.MustParse(site)
@@ -214,7 +215,7 @@ func TestSiteLimitedTokensStillHaveAUser(t *testing.T) {
 // TestNewPatientsOfASiteLimitedTokenAreAtItsSite, whichever site the body names.
 func TestNewPatientsOfASiteLimitedTokenAreAtItsSite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		l := limit(t, e)
+		l := newSiteToken(t, e)
 		op := find(t, "createPatient")
 		q := l.inside.request(op, 0)
 		q.Token = l.token
@@ -238,7 +239,7 @@ func TestNewPatientsOfASiteLimitedTokenAreAtItsSite(t *testing.T) {
 // name; an appointment whose patient is at another site shows only the patient's id.
 func TestReferencesToAnotherSite(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		l := limit(t, e)
+		l := newSiteToken(t, e)
 		practitioner, elsewhere := l.inside.ids["practitioners"][0], l.outside.ids["sites"][0]
 		user := column(t, e, "SELECT user_id FROM practitioners WHERE id = $1", practitioner)[0]
 		execute(t, e, "UPDATE users SET site_id = $1 WHERE id = $2", elsewhere, user)

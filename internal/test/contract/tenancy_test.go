@@ -28,10 +28,10 @@ func missing(id string) string {
 // other practice must not change.
 func TestAnotherPracticeDoesNotExist(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		own, foreign := look(t, e, "demo"), look(t, e, "second")
+		own, foreign := loadWorld(t, e, "demo"), loadWorld(t, e, "second")
 		token := e.Token(t, "")
 		before := dump(t, e, foreign.practice)
-		n := tryForeign(t, e, own, foreign, token, same)
+		n := tryForeign(t, e, own, foreign, token, checkSame)
 		if n < 100 {
 			t.Errorf("only %d places were tried", n)
 		}
@@ -50,15 +50,15 @@ func tryForeign(t *testing.T, e *harness.Env, own, foreign *world, token string,
 		op, q = request(missing(id))
 		q.Token = token
 		nowhere := send(t, e, op, q)
-		say := same
+		checkPair := checkSame
 		if op.lists() {
-			say = compareLists
+			checkPair = compareLists
 		}
-		say(t, fmt.Sprintf("%s with %s %s", op, what, id), there, nowhere)
+		checkPair(t, fmt.Sprintf("%s with %s %s", op, what, id), there, nowhere)
 	}
 	for _, op := range operations() {
 		if op.one() {
-			for _, id := range few(foreign.ids[op.table()]) {
+			for _, id := range firstAndLast(foreign.ids[op.table()]) {
 				try("path", id, func(id string) (operation, harness.Request) {
 					q := own.request(op, 0)
 					q.Path = "/v1/" + op.table() + "/" + id
@@ -67,7 +67,7 @@ func tryForeign(t *testing.T, e *harness.Env, own, foreign *world, token string,
 			}
 		}
 		for _, p := range op.Params {
-			for _, id := range few(foreign.ids[points(p.Name)]) {
+			for _, id := range firstAndLast(foreign.ids[referencedTable(p.Name)]) {
 				try("parameter "+p.Name, id, func(id string) (operation, harness.Request) {
 					q := own.request(op, 0)
 					address, query, _ := strings.Cut(q.Path, "?")
@@ -86,7 +86,7 @@ func tryForeign(t *testing.T, e *harness.Env, own, foreign *world, token string,
 			continue
 		}
 		for _, f := range op.Body.Fields {
-			for _, id := range few(foreign.ids[points(f.Name)]) {
+			for _, id := range firstAndLast(foreign.ids[referencedTable(f.Name)]) {
 				try("member "+f.Name, id, func(id string) (operation, harness.Request) {
 					q := own.request(op, 0)
 					q.Body.(map[string]any)[op.Body.Key].(map[string]any)[f.Name] = id
@@ -106,8 +106,8 @@ func tryForeign(t *testing.T, e *harness.Env, own, foreign *world, token string,
 	return places
 }
 
-// few returns the first and the last id.
-func few(ids []string) []string {
+// firstAndLast returns the first and the last id.
+func firstAndLast(ids []string) []string {
 	if len(ids) < 2 {
 		return ids
 	}
@@ -118,12 +118,12 @@ func few(ids []string) []string {
 func TestListsShowNothingOfAnotherPractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
-		own, foreign := look(t, e, "demo"), look(t, e, "second")
+		own, foreign := loadWorld(t, e, "demo"), loadWorld(t, e, "second")
 		for _, op := range operations() {
 			if !op.lists() || op.ID == "listAvailability" {
 				continue
 			}
-			got := everything(t, e, own, op, token)
+			got := allIDs(t, e, own, op, token)
 			for _, id := range foreign.ids[op.table()] {
 				if slices.Contains(got, id) {
 					t.Errorf("%s shows %s of the other practice", op, id)
@@ -142,8 +142,8 @@ func TestListsShowNothingOfAnotherPractice(t *testing.T) {
 	})
 }
 
-// everything reads the ids of all pages of a list, cancelled ones included.
-func everything(t testing.TB, e *harness.Env, w *world, op operation, token string) (ids []string) {
+// allIDs reads the ids of all pages of a list, cancelled ones included.
+func allIDs(t testing.TB, e *harness.Env, w *world, op operation, token string) (ids []string) {
 	t.Helper()
 	q := w.request(op, 0)
 	q.Token = token
@@ -221,6 +221,7 @@ func dump(t testing.TB, e *harness.Env, practice string) map[string]string {
 	return all
 }
 
+// show formats a column's value.
 func show(v any) string {
 	if b, ok := v.([]byte); ok {
 		return string(b)
@@ -247,7 +248,7 @@ func compare(t testing.TB, before, after map[string]string) {
 func TestUserAndPracticeComeFromTheToken(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for slug, email := range map[string]string{"demo": "admin@demo.chairside.test", "second": "admin@second.chairside.test"} {
-			w, token := look(t, e, slug), e.TokenOf(t, email, "", nil)
+			w, token := loadWorld(t, e, slug), e.TokenOf(t, email, "", nil)
 			if got := e.Get(t, "/v1/practice", token).Text(t, "practice.id"); got != w.practice {
 				t.Errorf("%s: practice %s, want %s", slug, got, w.practice)
 			}

@@ -86,7 +86,7 @@ func (b *Browser) Follow(p *Page) *Page {
 		}
 		p = b.Get(to.RequestURI())
 	}
-	b.t.Fatalf("%s: redirects without an end", p.address)
+	b.t.Fatalf("%s: too many redirects", p.address)
 	return nil
 }
 

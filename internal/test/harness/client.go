@@ -17,8 +17,8 @@ import (
 //	_, err := c.UpdatePatient(t.Context(), body, ogent.UpdatePatientParams{ID: 7})
 //	harness.Refused(t, err, 422, "validation_failed", "title")
 //
-// What it cannot send (values of a wrong type, malformed JSON, unknown members) is sent
-// with Do, and so is what is compared byte for byte.
+// Use Do for what the client cannot send (values of a wrong type, malformed JSON, unknown
+// members), and to compare responses byte for byte.
 func (e *Env) Client(t testing.TB, token string) *ogent.Client {
 	t.Helper()
 	c, err := ogent.NewClient(e.URL+"/v1", ogent.WithClient(client), ogent.WithRequestEditor(func(_ context.Context, r *http.Request) error {

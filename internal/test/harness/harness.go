@@ -10,8 +10,8 @@
 //		})
 //	}
 //
-// Every test has its own database, a copy of testdb.Practice. The server's clock stands at Now
-// until the test moves it.
+// Every test has its own database, a copy of testdb.Practice. The server's clock shows Now
+// until the test changes it.
 package harness
 
 import (
@@ -59,8 +59,8 @@ func Each(t *testing.T, test func(t *testing.T, e *Env)) {
 	})
 }
 
-// Patient gives operations more time, for a machine that runs many tests at once under
-// the race detector.
+// Patient is an option that gives operations a minute, because a machine may run many
+// tests at once under the race detector.
 func Patient(o *server.Options) { o.OperationTime = time.Minute }
 
 // Env is a running server and its database.
@@ -85,6 +85,7 @@ func Start(t testing.TB, url string, change ...func(*server.Options)) *Env {
 	return e
 }
 
+// start is Start without a test; stop stops the server and closes the database.
 func start(ctx context.Context, url string, change ...func(*server.Options)) (e *Env, stop func(), err error) {
 	db, err := store.Open(ctx, url)
 	if err != nil {
@@ -110,6 +111,7 @@ func start(ctx context.Context, url string, change ...func(*server.Options)) (e 
 	}, nil
 }
 
+// serve counts the requests in progress for Settle.
 func (e *Env) serve(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.serving.RLock()
@@ -191,6 +193,7 @@ func (e *Env) TokenOf(t testing.TB, email, scopes string, site *uuid.UUID) strin
 	return value
 }
 
+// tokenOf is TokenOf for callers without a test.
 func (e *Env) tokenOf(ctx context.Context, name, email, scopes string, site *uuid.UUID) (value string, err error) {
 	ctx = clock.With(principal.AsSystem(ctx), e.Clock.Now())
 	u, err := e.DB.Ent.User.Query().Where(user.Email(email)).Only(ctx)
@@ -210,7 +213,7 @@ func (e *Env) tokenOf(ctx context.Context, name, email, scopes string, site *uui
 	return value, err
 }
 
-// Clock is a clock that tests move.
+// Clock is the server's clock, which only the test changes.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -181,7 +181,7 @@ func (r *Response) List(t testing.TB, path string) []any {
 	t.Helper()
 	list, ok := r.At(t, path).([]any)
 	if !ok {
-		t.Fatalf("%s %s: %s is no array: %s", r.sent.Method, r.sent.Path, path, r.Raw)
+		t.Fatalf("%s %s: %s is not an array: %s", r.sent.Method, r.sent.Path, path, r.Raw)
 	}
 	return list
 }

@@ -16,7 +16,7 @@ type Sandbox struct {
 	stop  []func()
 }
 
-// NewSandbox starts a server. It panics where that fails.
+// NewSandbox starts a server. It panics on failure.
 func NewSandbox() *Sandbox {
 	s := &Sandbox{}
 	if err := s.start(context.Background()); err != nil {

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// start starts a server for the test, or skips the test if PostgreSQL is not installed.
 func start(t *testing.T) *Server {
 	t.Helper()
 	server, err := Start(t.Context())
@@ -47,6 +48,7 @@ func start(t *testing.T) *Server {
 	return server
 }
 
+// query runs a statement with psql and returns its output.
 func query(t *testing.T, server *Server, database, text string) string {
 	t.Helper()
 	output, err := exec.Command(server.program("psql"), "--no-psqlrc", "--tuples-only", "--no-align",
@@ -57,7 +59,7 @@ func query(t *testing.T, server *Server, database, text string) string {
 	return strings.TrimSpace(string(output))
 }
 
-func TestServer(t *testing.T) {
+func TestServerCreatesCopiesAndDropsDatabases(t *testing.T) {
 	server := start(t)
 	ctx := t.Context()
 	if err := server.CreateDatabase(ctx, "model"); err != nil {
@@ -74,7 +76,7 @@ func TestServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := server.DropDatabase(ctx, "copy"); err != nil {
-		t.Errorf("dropping what is not there: %v", err)
+		t.Errorf("dropping a missing database: %v", err)
 	}
 	if err := server.CreateDatabase(ctx, "model"); err == nil {
 		t.Error("a database was created twice")
@@ -142,7 +144,7 @@ func TestVersionOfAnInstallation(t *testing.T) {
 
 func TestKeptClusterIsFoundAgain(t *testing.T) {
 	start(t) // skips without PostgreSQL
-	// Not below t.TempDir, which the account of the server cannot enter.
+	// The server's account cannot enter t.TempDir.
 	dir, err := os.MkdirTemp("", "localpg-kept-*")
 	if err != nil {
 		t.Fatal(err)

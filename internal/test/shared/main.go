@@ -30,6 +30,8 @@ func main() {
 	}
 }
 
+// run starts the server, makes the templates, and runs the command with their addresses in
+// its environment.
 func run(ctx context.Context, arguments []string) error {
 	if len(arguments) == 0 {
 		return errors.New("usage: shared COMMAND [ARGUMENT…]")

@@ -24,14 +24,14 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// Day is the day on which the seeded practices stand: a Wednesday in summer time.
+// Day is the last day of the seeded practices' history: a Wednesday in summer time.
 var Day = civil.MustParse("2026-07-01")
 
 // The templates.
 var (
 	// Migrated has the tables and no rows.
 	Migrated = newTemplate("migrated", nil)
-	// Practice has the demo's practices, small.
+	// Practice has both demo practices, with few patients.
 	Practice = newTemplate("practice", &seed.Options{Patients: 60, Years: 1, RandomSeed: 1, AsOf: Day})
 	// Reported has practices large enough for every case of a report to occur.
 	Reported = newTemplate("reported", &seed.Options{Patients: 700, Years: 2, RandomSeed: 7, AsOf: Day})
@@ -50,6 +50,7 @@ type Template struct {
 	postgres func() (database string, err error)
 }
 
+// newTemplate returns a template that is made when it is first used.
 func newTemplate(name string, seeded *seed.Options) *Template {
 	t := &Template{name: name, seeded: seeded}
 	t.sqlite = sync.OnceValues(t.makeSQLite)
@@ -77,7 +78,7 @@ func (x *Template) CopySQLite(dir string) (url string, err error) {
 	return "sqlite:" + path, os.WriteFile(path, content, 0o600)
 }
 
-// Postgres returns the URL of a new copy, or skips the test where there is no server.
+// Postgres returns the URL of a new copy, or skips the test if there is no server.
 func (x *Template) Postgres(t testing.TB) string {
 	t.Helper()
 	if pgtest.Missing() != nil {
@@ -90,6 +91,7 @@ func (x *Template) Postgres(t testing.TB) string {
 	return pgtest.Clone(t, database)
 }
 
+// makeSQLite returns the content of the template's file.
 func (x *Template) makeSQLite() ([]byte, error) {
 	if dir := os.Getenv(Dir); dir != "" {
 		return os.ReadFile(x.file(dir))
@@ -105,6 +107,7 @@ func (x *Template) makeSQLite() ([]byte, error) {
 	return os.ReadFile(x.file(dir))
 }
 
+// makePostgres returns the name of the template's database.
 func (x *Template) makePostgres() (string, error) {
 	if os.Getenv(Dir) != "" {
 		return x.database(), nil

@@ -57,11 +57,11 @@ const { user: { email } } = await (await user()).json()
 
 const introspect = async () => oauth.processIntrospectionResponse(
   server, client, await oauth.introspectionRequest(server, client, proof, token.access_token, plain))
-if (METHOD !== 'none') { // who has no secret may not ask
-  const told = await introspect()
-  assert(told.active)
-  assert.equal(told.client_id, CLIENT_ID)
-  assert.equal(told.scope, 'user:read')
+if (METHOD !== 'none') { // a public client may not introspect tokens
+  const state = await introspect()
+  assert(state.active)
+  assert.equal(state.client_id, CLIENT_ID)
+  assert.equal(state.scope, 'user:read')
 }
 
 await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, proof, token.access_token, plain))

@@ -63,6 +63,8 @@ func New(t testing.TB, address string) (*Proxy, string) {
 	return p, u.String()
 }
 
+// accept connects each client with the server, or closes the connection while Close is in
+// effect.
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()

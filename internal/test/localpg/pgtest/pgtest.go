@@ -31,9 +31,9 @@ var (
 	counter atomic.Int64
 )
 
-// cheapestCopy asks how to copy a template. Since version 15 PostgreSQL writes
-// every page of a copy to its log, unless it is told to copy the files, which
-// costs the processor a quarter.
+// cheapestCopy selects the option that copies a template most cheaply. Since version 15,
+// PostgreSQL by default writes every page of a copy to its log; copying the files needs a
+// quarter of the processor time.
 const cheapestCopy = "SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN ' STRATEGY file_copy' ELSE '' END"
 
 // Main runs a package's tests with a server. TestMain calls it.
