@@ -34,8 +34,8 @@ func TestDocsExplainEveryErrorCode(t *testing.T) {
 	}
 }
 
-// TestDocsHaveTheTableOfRoles: as package scope has it.
-func TestDocsHaveTheTableOfRoles(t *testing.T) {
+// TestDocsShowScopesOfEachRole checks the page's table against package scope.
+func TestDocsShowScopesOfEachRole(t *testing.T) {
 	t.Parallel()
 	page := setup(t).get("/docs", "Authorization:").ok(t, 200)
 	roles := map[scope.Level][]string{}
