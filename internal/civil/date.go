@@ -1,4 +1,4 @@
-// Package civil holds calendar dates: a day without a time or a zone.
+// Package civil has calendar dates: days without a time of day or a time zone.
 package civil
 
 import (
