@@ -149,7 +149,7 @@ func (b *bufferedResponse) send(w http.ResponseWriter, x *requestState) error {
 	tag := etag.Of(body)
 	x.header.Set("ETag", tag)
 	reading := x.method == http.MethodGet || x.method == http.MethodHead
-	if reading && !etag.None(strings.Join(x.r.Header.Values("If-None-Match"), ", "), tag) {
+	if reading && !etag.NoneMatch(strings.Join(x.r.Header.Values("If-None-Match"), ", "), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}

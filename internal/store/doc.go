@@ -10,8 +10,8 @@
 // The way of a statement:
 //
 //	DB.Ent, Tx, View            store.go, tx.go, view.go; ViewOf: one practice's rows, practice_only.go
-//	   │    hooks               record.go   the audit log
-//	   │                        accounts.go rules that every writer of users and tokens obeys
+//	   │    hooks               audit_log.go  the audit log
+//	   │                        accounts.go   rules for every write of users and tokens
 //	   │    queue.go, lock.go   transactions with the same lock wait here, without a connection
 //	   ▼
 //	gate                        gated.go, package admission: a fair share of the pool

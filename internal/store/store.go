@@ -84,9 +84,9 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	db.gate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
 	db.health.SetMaxOpenConns(1)
 	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))
-	db.Ent.Use(record)
+	db.Ent.Use(auditWrites)
 	protectAccounts(db.Ent)
-	db.Ent.Intercept(noteReads())
+	db.Ent.Intercept(auditReads())
 	if err := db.SQL.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())
 	}

@@ -80,7 +80,7 @@ func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Dri
 	}
 	client := ent.NewClient(ent.Driver(through(entsql.NewDriver(db.Dialect, entsql.Conn{ExecQuerier: tx}))))
 	client.Use(refuse)
-	client.Intercept(noteReads())
+	client.Intercept(auditReads())
 	return work(client)
 }
 
