@@ -219,7 +219,7 @@ func confineSave(column string, s site) ent.Hook {
 }
 
 // installation is the mixin of rows that belong to no practice. Only work across practices
-// (principal.AsSystem) reads or writes them.
+// (package principal) reads or writes them.
 type installation struct{ mixin.Schema }
 
 // Annotations of installation.

@@ -13,19 +13,18 @@ import (
 	"chairside/internal/store/migrate"
 )
 
-// watcher applies the statements of a PostgreSQL file and observes, in the
-// server's own books, what each one locks, reads and rewrites. No table that
-// existed before may be read as a whole or rewritten while a lock that keeps
-// writers out is held: on an empty table that takes no time, on a large one
-// every client waits.
+// watcher applies the statements of a PostgreSQL file and observes, in the server's statistics,
+// what each one locks, scans and rewrites. No existing table may be scanned or rewritten while
+// the transaction holds a lock that blocks writers: on the empty scratch database that takes no
+// time, but on a large table every client would wait.
 type watcher struct {
 	conn       *sql.Conn
 	repeatable bool             // applied outside a transaction
-	tables     map[int64]string // those before the file, by their oids
-	seen       map[int64]string // what had been read or rewritten before the statement
+	tables     map[int64]string // tables that existed before the file, by oid
+	seen       map[int64]string // result of touchedQuery before the statement
 }
 
-// counters are the tables whose rows no client waits for.
+// counters are the tables in which no client waits for a row.
 var counters = []string{"counters", "counter_changes"}
 
 const (
@@ -44,7 +43,7 @@ const (
 // rule is a kind of statement that blocks, and what to write instead.
 type rule struct {
 	pattern *regexp.Regexp
-	always  bool // wherever it is, not only when it was seen to block
+	always  bool // report it even if it was not observed to block
 	advice  string
 }
 
@@ -76,8 +75,8 @@ var (
 	commits      = regexp.MustCompile(`(?i)\bCOMMIT\s*;`)
 	writes       = regexp.MustCompile(`(?i)\b(UPDATE|DELETE\s+FROM|MERGE)\b`)
 	writesFirst  = pattern(`(UPDATE|DELETE|MERGE|WITH|DO)\b`)
-	// repeatableStatement is what may stand outside a transaction: it can be done
-	// again after a break in its middle.
+	// repeatableStatement matches the statements that may be applied outside a transaction,
+	// because they can be repeated after an interruption.
 	repeatableStatement = pattern(`(CREATE (UNIQUE )?INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS|ALTER TABLE \S+ VALIDATE CONSTRAINT|ALTER INDEX IF EXISTS|DO)\b`)
 )
 
@@ -137,7 +136,7 @@ func (w *watcher) exec(ctx context.Context, text string, exec func() error) (pro
 	if err != nil {
 		return nil, err
 	}
-	if len(problems) == 0 { // what a rule names is said once
+	if len(problems) == 0 { // a rule above has already reported it
 		problems = observed
 	}
 	if w.repeatable {
@@ -146,7 +145,7 @@ func (w *watcher) exec(ctx context.Context, text string, exec func() error) (pro
 	return problems, err
 }
 
-// observe compares the server's books with those before the statement.
+// observe compares the server's statistics with those before the statement.
 func (w *watcher) observe(ctx context.Context, text string) (problems []string, err error) {
 	locked, err := w.ask(ctx, lockedQuery)
 	if err != nil {
@@ -190,8 +189,8 @@ func (w *watcher) observe(ctx context.Context, text string) (problems []string, 
 	return problems, nil
 }
 
-// scannedOrRewritten compares two states of touchedQuery. The number of scans can
-// also fall, which means nothing.
+// scannedOrRewritten compares two results of touchedQuery for a table. A lower number of scans
+// means nothing.
 func scannedOrRewritten(before, after string) bool {
 	oldScans, oldFile, _ := strings.Cut(before, " ")
 	scans, file, _ := strings.Cut(after, " ")
@@ -200,7 +199,7 @@ func scannedOrRewritten(before, after string) bool {
 	return file != oldFile || is > was
 }
 
-// ask reads numbers with a text each.
+// ask runs a query for rows of a number and a text.
 func (w *watcher) ask(ctx context.Context, query string) (map[int64]string, error) {
 	rows, err := w.conn.QueryContext(ctx, query)
 	if err != nil {
