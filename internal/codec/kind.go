@@ -224,69 +224,32 @@ func newInput(raw json.RawMessage) input {
 // parse returns the value of a field (string, bool, int64, time.Time, decimal.Decimal or
 // json.RawMessage) or a message.
 func (f Field) parse(v input, zone *time.Location) (any, string) {
-	s := v.text
-	if strings.ContainsRune(s, 0) {
+	if strings.ContainsRune(v.text, 0) {
 		return nil, "must not contain NUL"
 	}
 	switch f.Kind {
 	case Text, Email, Country, Ethnicity, Enum:
-		if !v.isText {
-			return nil, "must be a string"
-		}
-		if f.Kind == Country {
-			s = strings.ToUpper(s)
-		}
-		if message := f.checkText(s); message != "" {
-			return nil, message
-		}
-		return s, ""
+		return f.parseText(v)
 	case Boolean, Flag, Gender:
-		switch v.word {
-		case "true", "false":
-			return v.word == "true", ""
-		case "1", "0":
-			if f.Kind == Flag {
-				return v.word == "1", ""
-			}
-		}
-		if f.Kind == Gender && (strings.EqualFold(s, "male") || strings.EqualFold(s, "female")) {
-			return strings.EqualFold(s, "male"), ""
-		}
-		return nil, "must be true or false"
+		return f.parseBoolean(v)
 	case Integer, Consent:
-		if f.Kind == Consent && !v.isString && (v.word == "true" || v.word == "false") {
-			s = map[string]string{"true": "1", "false": "0"}[v.word]
-		} else if !v.isText || !number.MatchString(s) {
-			return nil, "must be a whole number"
-		}
-		n, err := strconv.ParseInt(s, 10, 32)
-		if err != nil || f.Min != nil && n < *f.Min || f.Max != nil && n > *f.Max {
-			return nil, f.rangeMessage()
-		}
-		return n, ""
+		return f.parseInteger(v)
 	case ID:
-		id, ok := ParseID(s)
-		if !v.isText || !ok {
-			return nil, "must be an id"
-		}
-		if _, err := strconv.ParseInt(s, 10, 64); f.Plain && err != nil {
-			return nil, f.rangeMessage() // it is stored, so ParseID must not change it
-		}
-		return id, ""
+		return f.parseID(v)
 	case UUID:
-		id, ok := parseUUID(s)
+		id, ok := parseUUID(v.text)
 		if !ok {
 			return nil, "must be a uuid"
 		}
 		return id.String(), ""
 	case Date:
-		d, err := civil.Parse(s)
+		d, err := civil.Parse(v.text)
 		if !v.isString || err != nil {
 			return nil, "must be a date of the form YYYY-MM-DD"
 		}
 		return d.String(), ""
 	case Time:
-		t, message := parseTime(s, zone)
+		t, message := parseTime(v.text, zone)
 		switch {
 		case !v.isString:
 			return nil, notTime
@@ -297,23 +260,81 @@ func (f Field) parse(v input, zone *time.Location) (any, string) {
 		}
 		return t, ""
 	case Decimal:
-		if !v.isText {
-			return nil, decimal.ErrSyntax.Error()
-		}
-		d, err := decimal.Parse(s)
-		switch {
-		case err != nil:
-			return nil, err.Error()
-		case f.Min != nil && int64(d) < *f.Min:
-			return nil, "must not be negative"
-		}
-		return d, ""
+		return f.parseDecimal(v)
 	case Metadata:
 		return metadata(v.raw)
 	case Answers:
 		return answers(v.raw)
 	}
 	return nil, "cannot be written"
+}
+
+func (f Field) parseText(v input) (any, string) {
+	if !v.isText {
+		return nil, "must be a string"
+	}
+	s := v.text
+	if f.Kind == Country {
+		s = strings.ToUpper(s)
+	}
+	if message := f.checkText(s); message != "" {
+		return nil, message
+	}
+	return s, ""
+}
+
+func (f Field) parseBoolean(v input) (any, string) {
+	switch v.word {
+	case "true", "false":
+		return v.word == "true", ""
+	case "1", "0":
+		if f.Kind == Flag {
+			return v.word == "1", ""
+		}
+	}
+	if f.Kind == Gender && (strings.EqualFold(v.text, "male") || strings.EqualFold(v.text, "female")) {
+		return strings.EqualFold(v.text, "male"), ""
+	}
+	return nil, "must be true or false"
+}
+
+func (f Field) parseInteger(v input) (any, string) {
+	s := v.text
+	if f.Kind == Consent && !v.isString && (v.word == "true" || v.word == "false") {
+		s = map[string]string{"true": "1", "false": "0"}[v.word]
+	} else if !v.isText || !number.MatchString(s) {
+		return nil, "must be a whole number"
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || f.Min != nil && n < *f.Min || f.Max != nil && n > *f.Max {
+		return nil, f.rangeMessage()
+	}
+	return n, ""
+}
+
+func (f Field) parseID(v input) (any, string) {
+	id, ok := ParseID(v.text)
+	if !v.isText || !ok {
+		return nil, "must be an id"
+	}
+	if _, err := strconv.ParseInt(v.text, 10, 64); f.Plain && err != nil {
+		return nil, f.rangeMessage() // it is stored, so ParseID must not change it
+	}
+	return id, ""
+}
+
+func (f Field) parseDecimal(v input) (any, string) {
+	if !v.isText {
+		return nil, decimal.ErrSyntax.Error()
+	}
+	d, err := decimal.Parse(v.text)
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case f.Min != nil && int64(d) < *f.Min:
+		return nil, "must not be negative"
+	}
+	return d, ""
 }
 
 func (f Field) checkText(s string) string {

@@ -138,7 +138,7 @@ func dropDocument(next gen.Generator) gen.Generator {
 
 // generateAPI runs ogen on the internal form of the document.
 func generateAPI(m *model) (*ogengen.Generator, error) {
-	spec := newDocument(m, false)
+	spec := newDocument(m, internalForm)
 	g, err := ogengen.NewGenerator(spec, ogengen.Options{Generator: ogengen.GenerateOptions{
 		Features: &ogengen.FeatureOptions{
 			DisableAll: true,

@@ -19,6 +19,12 @@ type document struct {
 	published bool
 }
 
+// The forms of the document.
+const (
+	internalForm  = false
+	publishedForm = true
+)
+
 func newDocument(m *model, published bool) *ogen.Spec {
 	d := &document{Spec: ogen.NewSpec(), published: published}
 	d.SetOpenAPI("3.0.3")

@@ -19,8 +19,8 @@ type form struct {
 // joinedForm is the part of a form for a joined row, which may be missing.
 type joinedForm struct {
 	ID    int      // position of the row's id, which is null if the row is missing
-	Set   []string // statements if there is a row
-	Clear []string // statements if there is none
+	Set   []string // statements if the row exists
+	Clear []string // statements if it is missing
 }
 
 // Forms returns the response forms of an entity: of a single record, of a record in a list if

@@ -51,7 +51,7 @@ func (Vaccine) Annotations() []schema.Annotation {
 // a new resource needs only a schema file, generated code and a migration.
 func TestGenerate(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the program anew")
+		t.Skip("compiles the program")
 	}
 	root := repository(t)
 	copied := t.TempDir()

@@ -30,7 +30,7 @@ func words(s string) string {
 
 // publish returns the document that integrators read.
 func publish(m *model) ([]byte, error) {
-	spec := newDocument(m, true)
+	spec := newDocument(m, publishedForm)
 	spec.SetInfo(ogen.NewInfo().SetTitle("Chairside").SetVersion("1.0.0").
 		SetDescription(introduction).
 		SetContact(ogen.NewContact().SetName("Chairside")))

@@ -48,7 +48,7 @@ func On(day civil.Date, weekly []Hours, zone *time.Location) []Period {
 	weekday := day.Weekday()
 	for _, h := range weekly {
 		if h.Weekday == weekday {
-			periods = append(periods, Period{day.At(h.Start, zone, false), day.At(h.Finish, zone, true)})
+			periods = append(periods, Period{day.FirstAt(h.Start, zone), day.LastAt(h.Finish, zone)})
 		}
 	}
 	return join(periods)

@@ -101,26 +101,39 @@ func (s Set) AllowsAll(needed Set) bool { return len(needed.Beyond(s)) == 0 }
 
 // Within returns the part of the set that a limit allows. If the limit allows only some verbs
 // of a bare family, the part has these verbs.
-func (s Set) Within(limit Set) Set { return s.split(limit.Allows, false) }
+func (s Set) Within(limit Set) Set {
+	within, _ := s.split(limit)
+	return within
+}
 
 // Beyond returns the part of the set that a limit does not allow: "patient:delete" of
 // "patient" if the limit allows the other three verbs.
-func (s Set) Beyond(limit Set) Set { return s.split(limit.Allows, true) }
+func (s Set) Beyond(limit Set) Set {
+	_, beyond := s.split(limit)
+	return beyond
+}
 
-// split returns the part of the set that is allowed or, with rest, the part that is not. A
-// bare family stays bare if all its verbs are in the same part.
-func (s Set) split(allowed func(string) bool, rest bool) Set {
-	part := Set{}
+// split returns the part of the set that a limit allows, and the rest. A bare family stays
+// bare if all its verbs are in the same part.
+func (s Set) split(limit Set) (within, beyond Set) {
+	within, beyond = Set{}, Set{}
 	for _, name := range s {
+		parts := []string{name}
 		family, _, narrow := strings.Cut(name, ":")
-		if verbs := verbsOf(family, allowed); !narrow && len(verbs) > 0 && len(verbs) < len(Verbs) {
-			part = append(part, verbsOf(family, func(verb string) bool { return allowed(verb) != rest })...)
-		} else if allowed(name) != rest {
-			part = append(part, name)
+		if verbs := verbsOf(family, limit.Allows); !narrow && len(verbs) > 0 && len(verbs) < len(Verbs) {
+			parts = verbsOf(family, func(string) bool { return true })
+		}
+		for _, part := range parts {
+			if limit.Allows(part) {
+				within = append(within, part)
+			} else {
+				beyond = append(beyond, part)
+			}
 		}
 	}
-	slices.Sort(part)
-	return slices.Compact(part)
+	slices.Sort(within)
+	slices.Sort(beyond)
+	return slices.Compact(within), slices.Compact(beyond)
 }
 
 // verbsOf returns the allowed scopes of a family, one for each verb.

@@ -122,12 +122,12 @@ func (t Triggers) renew(old map[string]trigger) (plan []string) {
 // from old into fresh.
 func (t Triggers) replace(old, fresh map[string]trigger) (first, count []string) {
 	var counted, unchanged []string // names of the counters to count, and of the others, quoted
-	anew := Triggers{dialect: t.dialect, table: t.table}
+	recounted := Triggers{dialect: t.dialect, table: t.table}
 	for _, c := range t.counters {
 		if t.maintained(c, old) {
 			unchanged = append(unchanged, quote(c.Name))
 		} else {
-			counted, anew.counters = append(counted, quote(c.Name)), append(anew.counters, c)
+			counted, recounted.counters = append(counted, quote(c.Name)), append(recounted.counters, c)
 		}
 	}
 	var makes, drops []string
@@ -169,8 +169,8 @@ func (t Triggers) replace(old, fresh map[string]trigger) (first, count []string)
 		// them into counters.
 		first = append(first, "DELETE FROM "+ChangesTable+" WHERE "+gone, "DELETE FROM "+Table+" WHERE "+gone)
 	}
-	if len(anew.counters) > 0 {
-		count = append(count, anew.countMissing(strings.Join(counted, ", ")))
+	if len(recounted.counters) > 0 {
+		count = append(count, recounted.countMissing(strings.Join(counted, ", ")))
 	}
 	return first, count
 }

@@ -59,7 +59,7 @@
 // applies all files to empty databases and fails when the schema differs from them, or a
 // file after the baseline loses data or blocks clients (package lint).
 //
-// To squash unreleased migrations into one baseline, delete the files and write it anew;
+// To squash unreleased migrations into one baseline, delete the files and write a new one;
 // nothing in it is written by hand:
 //
 //	rm internal/store/migrate/migrations/*/*.sql

@@ -29,10 +29,10 @@ var counters = []string{"counters", "counter_changes"}
 
 const (
 	tablesQuery = "SELECT oid, relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
-	// lockedQuery gives the tables that writers cannot use until the transaction ends.
+	// lockedQuery selects the tables that writers cannot use until the transaction ends.
 	lockedQuery = `SELECT DISTINCT relation, '' FROM pg_locks WHERE pid = pg_backend_pid() AND granted AND locktype = 'relation'
 		AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`
-	// writtenQuery gives the tables whose rows have been updated or removed.
+	// writtenQuery selects the tables whose rows have been updated or removed.
 	writtenQuery = `SELECT relation, '' FROM pg_locks WHERE pid = pg_backend_pid() AND granted AND locktype = 'relation' AND mode = 'RowExclusiveLock'`
 	// touchedQuery counts the scans of each table, and names its file: a table that
 	// is rewritten gets another.
@@ -55,7 +55,7 @@ const inFileOfItsOwn = ` in a file of its own whose first line is "` + migrate.N
 
 var rules = []rule{
 	{pattern(`DROP INDEX (IF EXISTS )?[^cC]`), true, "write DROP INDEX CONCURRENTLY IF EXISTS" + inFileOfItsOwn},
-	{pattern(`REINDEX\b`), true, "create the index anew under another name, CONCURRENTLY, then drop the old one"},
+	{pattern(`REINDEX\b`), true, "create a new index under another name, CONCURRENTLY, then drop the old one"},
 	{pattern(`LOCK\b`), true, "leave it out: each statement takes the lock it needs"},
 	{pattern(`CLUSTER\b`), true, "leave it out, or use pg_repack outside migrations"},
 	{pattern(`VACUUM\b.*\bFULL\b`), true, "leave it out: autovacuum makes room for new rows"},
@@ -121,7 +121,7 @@ func (w *watcher) exec(ctx context.Context, text string, exec func() error) (pro
 	if w.repeatable && (concurrently.MatchString(text) || block.MatchString(text)) {
 		return problems, exec()
 	}
-	if w.repeatable { // by itself, in a transaction of its own
+	if w.repeatable { // in a transaction of its own, to observe it
 		if _, err := w.conn.ExecContext(ctx, "BEGIN"); err != nil {
 			return nil, err
 		}
@@ -174,17 +174,17 @@ func (w *watcher) observe(ctx context.Context, text string) (problems []string, 
 	}
 	w.seen = now
 	if len(held) > 0 && len(touched) > 0 {
-		advice := "put it into a file of its own, so that the lock has been released before"
+		advice := "put it into a file of its own, so that the lock is released first"
 		for _, r := range rules {
 			if !r.always && r.pattern.MatchString(text) {
 				advice = r.advice
 				break
 			}
 		}
-		problems = append(problems, fmt.Sprintf("This reads or rewrites all of %s while nobody can write to %s: %s", strings.Join(touched, ", "), strings.Join(held, ", "), advice))
+		problems = append(problems, fmt.Sprintf("This reads or rewrites all of %s while no one can write to %s: %s", strings.Join(touched, ", "), strings.Join(held, ", "), advice))
 	}
 	if len(rows) > 0 && writesFirst.MatchString(text) && writes.MatchString(text) {
-		problems = append(problems, fmt.Sprintf("This holds the locks of all rows of %s that it changes until the file ends: write a DO block that changes about 1,000 rows, commits, and goes on,%s", strings.Join(rows, ", "), inFileOfItsOwn))
+		problems = append(problems, fmt.Sprintf("This holds the locks of all rows of %s that it changes until the file ends: write a DO block that commits after each 1,000 rows,%s", strings.Join(rows, ", "), inFileOfItsOwn))
 	}
 	return problems, nil
 }

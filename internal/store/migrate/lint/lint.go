@@ -22,7 +22,7 @@ import (
 	"chairside/internal/store/migrate"
 )
 
-// The names of analyzers, as a nolint directive gives them.
+// The names of analyzers in nolint directives.
 const (
 	Destructive  = "destructive"
 	DataDepend   = "data_depend"

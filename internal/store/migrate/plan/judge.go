@@ -117,7 +117,7 @@ func (p *planner) require(table string, c *atlas.Column, what string) {
 		"  1. make it Optional() in schema/ and run diff, with --backfill %[1]s=\"EXPRESSION\" where rows can have a value,\n"+
 		"  2. release that, so that every running program writes the column,\n"+
 		"  3. make it required, run diff with --backfill again, and release.\n"+
-		"Or, if no program of the previous release goes on writing meanwhile, do all in one:\n\t--backfill %[1]s=\"EXPRESSION\"", key, what)
+		"Or, if no program of the previous release writes meanwhile, do it in one step:\n\t--backfill %[1]s=\"EXPRESSION\"", key, what)
 }
 
 // isNew reports whether a change of the table adds the column and leaves it null in existing
