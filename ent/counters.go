@@ -34,8 +34,8 @@ var Counters = []entx.Counter{
 	{Name: "treatment_plan_items.all", Table: "treatment_plan_items", By: "", Day: "", Where: "", Columns: []string(nil)},
 }
 
-// Counters returns the counters of the practice if q finds exactly its rows, or nil if
-// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
 func (q *AppointmentQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
@@ -52,8 +52,8 @@ func (q *AppointmentQuery) Counters(ctx context.Context) (*entx.Counters, error)
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the practice if q finds exactly its rows, or nil if
-// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
 func (q *InvoiceQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
@@ -70,8 +70,8 @@ func (q *InvoiceQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the practice if q finds exactly its rows, or nil if
-// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
 func (q *InvoiceItemQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
@@ -88,8 +88,8 @@ func (q *InvoiceItemQuery) Counters(ctx context.Context) (*entx.Counters, error)
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the practice if q finds exactly its rows, or nil if
-// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
 func (q *NHSClaimQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
@@ -106,8 +106,8 @@ func (q *NHSClaimQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the practice if q finds exactly its rows, or nil if
-// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
 func (q *PatientQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
@@ -124,8 +124,8 @@ func (q *PatientQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the practice if q finds exactly its rows, or nil if
-// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
 func (q *PaymentQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
@@ -142,8 +142,8 @@ func (q *PaymentQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the practice if q finds exactly its rows, or nil if
-// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
 func (q *TreatmentPlanQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
@@ -160,8 +160,8 @@ func (q *TreatmentPlanQuery) Counters(ctx context.Context) (*entx.Counters, erro
 	return entx.NewCounters(q.driver, c.PracticeID), nil
 }
 
-// Counters returns the counters of the practice if q finds exactly its rows, or nil if
-// something narrows q: a predicate, a modifier, an interceptor or a limit to a site.
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
 func (q *TreatmentPlanItemQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {

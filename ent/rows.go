@@ -60,7 +60,7 @@ func (q *AccessTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -87,7 +87,7 @@ func (q *AccountQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -120,7 +120,7 @@ func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -146,7 +146,7 @@ func (q *ApplicationQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -173,7 +173,7 @@ func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -206,7 +206,7 @@ func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -232,7 +232,7 @@ func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -258,7 +258,7 @@ func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -284,7 +284,7 @@ func (q *ContractQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -310,7 +310,7 @@ func (q *CustomFieldQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -336,7 +336,7 @@ func (q *CustomFieldAnswerQuery) Rows(ctx context.Context, columns string) (*sql
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -362,7 +362,7 @@ func (q *FeeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) 
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -388,7 +388,7 @@ func (q *ImportRunQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -414,7 +414,7 @@ func (q *ImportedRecordQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -441,7 +441,7 @@ func (q *InvoiceQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -474,7 +474,7 @@ func (q *InvoiceItemQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -500,7 +500,7 @@ func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -527,7 +527,7 @@ func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -561,7 +561,7 @@ func (q *PaymentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -594,7 +594,7 @@ func (q *PaymentExplanationQuery) Rows(ctx context.Context, columns string) (*sq
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -620,7 +620,7 @@ func (q *PaymentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -646,7 +646,7 @@ func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -673,7 +673,7 @@ func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -706,7 +706,7 @@ func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -732,7 +732,7 @@ func (q *SessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -758,7 +758,7 @@ func (q *SignInAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Row
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -784,7 +784,7 @@ func (q *SiteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -810,7 +810,7 @@ func (q *SundryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -836,7 +836,7 @@ func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -862,7 +862,7 @@ func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -888,7 +888,7 @@ func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Row
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -914,7 +914,7 @@ func (q *TreatmentPlanItemQuery) Rows(ctx context.Context, columns string) (*sql
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -940,7 +940,7 @@ func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}
@@ -966,7 +966,7 @@ func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
 	// Modifiers run after conditions, order and limits, as in a query for entities, but
-	// before joins and columns, so that one that clones the selector does not repeat them.
+	// before joins and columns: a modifier that clones the selector must not copy those.
 	for _, modify := range modifiers {
 		modify(s)
 	}

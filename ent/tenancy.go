@@ -26,7 +26,7 @@ import (
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AccessTokenQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -34,8 +34,8 @@ func (q *AccessTokenQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.AccessToken{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *AccessTokenQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -58,7 +58,7 @@ func (m *AccessTokenMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AccountQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -66,8 +66,8 @@ func (q *AccountQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Account{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *AccountQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -88,7 +88,7 @@ func (m *AccountMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AcquisitionSourceQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -96,8 +96,8 @@ func (q *AcquisitionSourceQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.AcquisitionSource{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *AcquisitionSourceQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -120,7 +120,7 @@ func (m *AcquisitionSourceMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ApplicationQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -128,8 +128,8 @@ func (q *ApplicationQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Application{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *ApplicationQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -152,7 +152,7 @@ func (m *ApplicationMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AppointmentQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -160,8 +160,8 @@ func (q *AppointmentQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Appointment{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *AppointmentQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -184,7 +184,7 @@ func (m *AppointmentMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AppointmentReasonQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -192,8 +192,8 @@ func (q *AppointmentReasonQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.AppointmentReason{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *AppointmentReasonQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -216,7 +216,7 @@ func (m *AppointmentReasonMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AuthorizationCodeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -224,8 +224,8 @@ func (q *AuthorizationCodeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.AuthorizationCode{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *AuthorizationCodeQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -248,7 +248,7 @@ func (m *AuthorizationCodeMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ChangeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -256,8 +256,8 @@ func (q *ChangeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Change{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *ChangeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -278,7 +278,7 @@ func (m *ChangeMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ContractQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -286,8 +286,8 @@ func (q *ContractQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Contract{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *ContractQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -308,7 +308,7 @@ func (m *ContractMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *CustomFieldQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -316,8 +316,8 @@ func (q *CustomFieldQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.CustomField{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *CustomFieldQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -340,7 +340,7 @@ func (m *CustomFieldMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *CustomFieldAnswerQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -348,8 +348,8 @@ func (q *CustomFieldAnswerQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.CustomFieldAnswer{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *CustomFieldAnswerQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -372,7 +372,7 @@ func (m *CustomFieldAnswerMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *FeeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -380,8 +380,8 @@ func (q *FeeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Fee{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *FeeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -402,7 +402,7 @@ func (m *FeeMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ImportRunQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -410,8 +410,8 @@ func (q *ImportRunQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.ImportRun{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *ImportRunQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -432,7 +432,7 @@ func (m *ImportRunMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *ImportedRecordQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -440,8 +440,8 @@ func (q *ImportedRecordQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.ImportedRecord{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *ImportedRecordQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -464,7 +464,7 @@ func (m *ImportedRecordMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *InvoiceQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -472,8 +472,8 @@ func (q *InvoiceQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Invoice{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *InvoiceQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -494,7 +494,7 @@ func (m *InvoiceMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *InvoiceItemQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -502,8 +502,8 @@ func (q *InvoiceItemQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.InvoiceItem{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *InvoiceItemQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -526,7 +526,7 @@ func (m *InvoiceItemMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *NHSClaimQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -534,8 +534,8 @@ func (q *NHSClaimQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.NHSClaim{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *NHSClaimQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -556,7 +556,7 @@ func (m *NHSClaimMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PatientQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -564,8 +564,8 @@ func (q *PatientQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Patient{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *PatientQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -586,7 +586,7 @@ func (m *PatientMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PaymentQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -594,8 +594,8 @@ func (q *PaymentQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Payment{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *PaymentQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -616,7 +616,7 @@ func (m *PaymentMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PaymentExplanationQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -624,8 +624,8 @@ func (q *PaymentExplanationQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.PaymentExplanation{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *PaymentExplanationQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -648,7 +648,7 @@ func (m *PaymentExplanationMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PaymentPlanQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -656,8 +656,8 @@ func (q *PaymentPlanQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.PaymentPlan{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *PaymentPlanQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -680,7 +680,7 @@ func (m *PaymentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PracticeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -688,8 +688,8 @@ func (q *PracticeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Practice{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *PracticeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -710,7 +710,7 @@ func (m *PracticeMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PractitionerQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -718,8 +718,8 @@ func (q *PractitionerQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Practitioner{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *PractitionerQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -742,7 +742,7 @@ func (m *PractitionerMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *RoomQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -750,8 +750,8 @@ func (q *RoomQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Room{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *RoomQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -772,7 +772,7 @@ func (m *RoomMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *SessionQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -780,8 +780,8 @@ func (q *SessionQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Session{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *SessionQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -802,7 +802,7 @@ func (m *SessionMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *SignInAttemptQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -810,8 +810,8 @@ func (q *SignInAttemptQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.SignInAttempt{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *SignInAttemptQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -834,7 +834,7 @@ func (m *SignInAttemptMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *SiteQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -842,8 +842,8 @@ func (q *SiteQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Site{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *SiteQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -864,7 +864,7 @@ func (m *SiteMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *SundryQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -872,8 +872,8 @@ func (q *SundryQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Sundry{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *SundryQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -894,7 +894,7 @@ func (m *SundryMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *TreatmentQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -902,8 +902,8 @@ func (q *TreatmentQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.Treatment{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *TreatmentQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -924,7 +924,7 @@ func (m *TreatmentMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *TreatmentCategoryQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -932,8 +932,8 @@ func (q *TreatmentCategoryQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.TreatmentCategory{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *TreatmentCategoryQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -956,7 +956,7 @@ func (m *TreatmentCategoryMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *TreatmentPlanQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -964,8 +964,8 @@ func (q *TreatmentPlanQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.TreatmentPlan{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *TreatmentPlanQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -988,7 +988,7 @@ func (m *TreatmentPlanMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *TreatmentPlanItemQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -996,8 +996,8 @@ func (q *TreatmentPlanItemQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.TreatmentPlanItem{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *TreatmentPlanItemQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }
@@ -1020,7 +1020,7 @@ func (m *TreatmentPlanItemMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *UserQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -1028,8 +1028,8 @@ func (q *UserQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.User{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *UserQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
 
 // Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
@@ -1050,7 +1050,7 @@ func (m *UserMutation) Confine(ps ...func(*sql.Selector)) error {
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *WorkingSessionQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // after the first predicate are those added since
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
 		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
 	} else {
 		q.requested, q.isConfined = q.predicates, true
@@ -1058,8 +1058,8 @@ func (q *WorkingSessionQuery) Confine(ps ...func(*sql.Selector)) {
 	q.predicates = []predicate.WorkingSession{entx.Confined(&q.confinement, q.requested)}
 }
 
-// Shape adds changes to the statement that are not confined again. Only generated code and
-// package list may call it, to select a page.
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
 func (q *WorkingSessionQuery) Shape(shapes ...func(*sql.Selector)) {
 	q.shapes = append(q.shapes, shapes...)
 }

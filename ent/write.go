@@ -17,15 +17,15 @@ import (
 	"chairside/internal/entx"
 )
 
-// changesOf returns a client for the audit log and whether it is in a transaction. (Tx and
-// Client of a mutation would make the clients of all tables.)
+// changesOf returns a client for the audit log, and whether it is in a transaction. (The
+// mutation's own Tx and Client would create clients for all tables.)
 func changesOf(c config) (changes *ChangeClient, inTransaction bool) {
 	_, inTransaction = c.driver.(*txDriver)
 	return NewChangeClient(c), inTransaction
 }
 
-// SpecOfWritten returns the row that the create writes after its hooks, for the record that
-// entx.Writing writes in the same statement.
+// SpecOfWritten runs the hooks of the create and returns its row, for entx.WritePrefix. The
+// record's id is SQL text: that of the row which the same statement writes.
 func (c *ChangeCreate) SpecOfWritten(ctx context.Context) (*sqlgraph.CreateSpec, error) {
 	c.SetRecordID("")
 	if err := c.defaults(); err != nil {
@@ -65,7 +65,7 @@ func (m *AppointmentMutation) Changes() (changes *ChangeClient, inTransaction bo
 	return changesOf(m.config)
 }
 
-// If adds conditions under which Rows writes the row.
+// If adds conditions that must hold for Rows to write the row.
 func (c *AppointmentCreate) If(conditions ...entx.Condition) *AppointmentCreate {
 	c.conditions = append(c.conditions, conditions...)
 	return c
@@ -73,8 +73,8 @@ func (c *AppointmentCreate) If(conditions ...entx.Condition) *AppointmentCreate 
 
 // Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
 // see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
-// PostgreSQL one statement also writes the audit log entry: a hook that queries the database
-// after the next one is refused.
+// PostgreSQL a single statement also writes the audit log entry; its rows are still open when
+// hooks continue, so a hook cannot query the database after next.
 func (c *AppointmentCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
@@ -102,7 +102,7 @@ func (c *AppointmentCreate) Rows(ctx context.Context, columns string) (*sql.Rows
 		if err != nil {
 			return nil, err
 		}
-		with, err := entx.Writing(ctx, c.mutation, row)
+		with, err := entx.WritePrefix(ctx, c.mutation, row)
 		if err != nil {
 			return nil, err
 		}
@@ -111,8 +111,8 @@ func (c *AppointmentCreate) Rows(ctx context.Context, columns string) (*sql.Rows
 }
 
 // Rows writes the change and returns columns of the row, as Rows of a query does, if the
-// caller may see it. On PostgreSQL one statement also writes the audit log entry, as
-// with a new row.
+// caller may see it. On PostgreSQL a single statement also writes the audit log entry, with
+// the same limit on hooks as for a create.
 func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&AppointmentClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -139,7 +139,7 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 		if err != nil {
 			return nil, err
 		}
-		with, err := entx.Writing(ctx, u.mutation, row)
+		with, err := entx.WritePrefix(ctx, u.mutation, row)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 	}, u.mutation, u.hooks)
 }
 
-// written makes the query read the row that the prefix writes.
+// written makes the query read the row that the WITH clause writes.
 func (q *AppointmentQuery) written(with sql.Querier) *AppointmentQuery {
 	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(appointment.Table)) })
 	return q
@@ -189,8 +189,8 @@ func (m *FeeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 }
 
 // Rows writes the change and returns columns of the row, as Rows of a query does, if the
-// caller may see it. On PostgreSQL one statement also writes the audit log entry, as
-// with a new row.
+// caller may see it. On PostgreSQL a single statement also writes the audit log entry, with
+// the same limit on hooks as for a create.
 func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&FeeClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -217,7 +217,7 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 		if err != nil {
 			return nil, err
 		}
-		with, err := entx.Writing(ctx, u.mutation, row)
+		with, err := entx.WritePrefix(ctx, u.mutation, row)
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +225,7 @@ func (u *FeeUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, err
 	}, u.mutation, u.hooks)
 }
 
-// written makes the query read the row that the prefix writes.
+// written makes the query read the row that the WITH clause writes.
 func (q *FeeQuery) written(with sql.Querier) *FeeQuery {
 	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(fee.Table)) })
 	return q
@@ -261,7 +261,7 @@ func (m *PatientMutation) Changes() (changes *ChangeClient, inTransaction bool) 
 	return changesOf(m.config)
 }
 
-// If adds conditions under which Rows writes the row.
+// If adds conditions that must hold for Rows to write the row.
 func (c *PatientCreate) If(conditions ...entx.Condition) *PatientCreate {
 	c.conditions = append(c.conditions, conditions...)
 	return c
@@ -269,8 +269,8 @@ func (c *PatientCreate) If(conditions ...entx.Condition) *PatientCreate {
 
 // Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
 // see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
-// PostgreSQL one statement also writes the audit log entry: a hook that queries the database
-// after the next one is refused.
+// PostgreSQL a single statement also writes the audit log entry; its rows are still open when
+// hooks continue, so a hook cannot query the database after next.
 func (c *PatientCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&PatientClient{config: c.config}).Query()
 	if c.driver.Dialect() != dialect.Postgres {
@@ -298,7 +298,7 @@ func (c *PatientCreate) Rows(ctx context.Context, columns string) (*sql.Rows, er
 		if err != nil {
 			return nil, err
 		}
-		with, err := entx.Writing(ctx, c.mutation, row)
+		with, err := entx.WritePrefix(ctx, c.mutation, row)
 		if err != nil {
 			return nil, err
 		}
@@ -307,8 +307,8 @@ func (c *PatientCreate) Rows(ctx context.Context, columns string) (*sql.Rows, er
 }
 
 // Rows writes the change and returns columns of the row, as Rows of a query does, if the
-// caller may see it. On PostgreSQL one statement also writes the audit log entry, as
-// with a new row.
+// caller may see it. On PostgreSQL a single statement also writes the audit log entry, with
+// the same limit on hooks as for a create.
 func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	q := (&PatientClient{config: u.config}).Query()
 	if u.driver.Dialect() != dialect.Postgres {
@@ -335,7 +335,7 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 		if err != nil {
 			return nil, err
 		}
-		with, err := entx.Writing(ctx, u.mutation, row)
+		with, err := entx.WritePrefix(ctx, u.mutation, row)
 		if err != nil {
 			return nil, err
 		}
@@ -343,7 +343,7 @@ func (u *PatientUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows,
 	}, u.mutation, u.hooks)
 }
 
-// written makes the query read the row that the prefix writes.
+// written makes the query read the row that the WITH clause writes.
 func (q *PatientQuery) written(with sql.Querier) *PatientQuery {
 	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(patient.Table)) })
 	return q

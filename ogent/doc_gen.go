@@ -15,8 +15,8 @@
 //			return nil
 //		}))
 //
-// A refusal is an *ErrorStatusCode. Response.Error has its code, the params of 400 and 422,
-// and the conflicts of 409. Any other error, such as that of a connection that breaks, leaves
+// An error response is an *ErrorStatusCode. Response.Error has its code, the params of a 400 or
+// 422, and the conflicts of a 409. After any other error, such as a broken connection, it is
 // unknown whether a write was done.
 //
 //	var refused *ogent.ErrorStatusCode
@@ -25,13 +25,13 @@
 //	}
 //
 // The examples in example_test.go run: go test ./ogent -run Example -v. They connect, list a
-// page, read every page, book a free slot and meet a conflict, create a patient from an
-// incomplete form, and change a patient unless somebody else has (If-Match).
+// page, read every page, book a free slot and handle a conflict, create a patient from an
+// incomplete form, and change a patient unless someone else has (If-Match).
 //
-// Parameters and members that may be left out are of types named Opt…; those that may be null
-// in addition, OptNil…: SetTo sends a value, SetToNull sends null, which clears a field, and
-// the zero value sends nothing, which leaves a field as it is. Times keep the practice's offset.
-// Money is decimal text with two fraction digits.
+// Optional parameters and members have types named Opt…, or OptNil… if they can also be null.
+// SetTo sends a value. SetToNull sends null, which clears a field. The zero value sends
+// nothing, which leaves the field unchanged. Times keep the practice's offset. Money is a
+// decimal string with two fraction digits.
 //
 // Each method takes RequestOptions: WithEditRequest sends If-Match or If-None-Match, and
 // WithEditResponse reads ETag and other headers. A 304 has no body to decode and is an error.
@@ -44,8 +44,8 @@
 //
 // # Mapping
 //
-// For each entity there is a form of its responses (AppointmentForm), a reading of its query
-// parameters (AppointmentsRequest) and of its body (AppointmentWrite). Operations has what the
-// server must know of an operation before it calls it, and Document is the published OpenAPI
-// document.
+// Each resource has a form that turns rows into responses (AppointmentForm), a function that
+// turns query parameters into a list request (AppointmentsRequest), and a type for its writes
+// (AppointmentWrite). Operations has what the server must know about an operation before it
+// calls it. Document is the published OpenAPI document.
 package ogent

@@ -15,7 +15,7 @@ import (
 	"chairside/ogent"
 )
 
-// connect makes a client that names itself and sends an access token with each request.
+// connect returns a client that sends a User-Agent and an access token with each request.
 func connect(server, token string) *ogent.Client {
 	client, err := ogent.NewClient(server+"/v1", ogent.WithRequestEditor(func(_ context.Context, r *http.Request) error {
 		r.Header.Set("User-Agent", "Recall letters/1.0 (it@practice.example)")
@@ -99,8 +99,8 @@ func Example_everyPage() {
 	// Output: 60 patients
 }
 
-// Example_book finds a free slot and books it. Of two clients that book one slot, one is
-// refused with 409; the error has the appointments that are in the way.
+// Example_book finds a free slot and books it. Booking it again is refused with 409; the error
+// lists the appointments that overlap.
 func Example_book() {
 	server := harness.NewSandbox()
 	defer server.Close()
@@ -144,17 +144,17 @@ func Example_book() {
 	if errors.As(err, &refused) && refused.StatusCode == http.StatusConflict {
 		fmt.Println(refused.Response.Error.Code)
 		for _, c := range refused.Response.Error.Conflicts {
-			fmt.Println("the first is in the way:", c.ID == first.Appointment.ID)
+			fmt.Println("overlaps the first booking:", c.ID == first.Appointment.ID)
 		}
 	}
 
-	booking.Appointment.ForceChanges = ogent.NewOptBool(true) // book although it overlaps
+	booking.Appointment.ForceChanges = ogent.NewOptBool(true) // book despite the overlap
 	_, err = client.CreateAppointment(ctx, booking)
 	fmt.Println("forced:", err)
 	// Output:
 	// Pending 30 minutes
 	// double_booking
-	// the first is in the way: true
+	// overlaps the first booking: true
 	// forced: <nil>
 }
 
@@ -190,8 +190,8 @@ func Example_validation() {
 	// postcode [is missing]
 }
 
-// Example_ifMatch changes a patient unless somebody else has changed it since it was
-// read. Otherwise the server answers 412.
+// Example_ifMatch changes a patient unless someone else has changed it since it was read; in
+// that case the server responds 412.
 func Example_ifMatch() {
 	server := harness.NewSandbox()
 	defer server.Close()

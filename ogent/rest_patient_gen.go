@@ -106,8 +106,8 @@ func (r Reads) ReadPatient(ctx context.Context, id int64) (*PatientResponse, err
 	return wrapPatient(list.One(ctx, r.View(ctx), q, PatientForm))
 }
 
-// completePatient adds the members that are not columns.
-func (r Reads) completePatient(ctx context.Context, rows ...*Patient) error {
+// addMembersToPatient sets the members that are not columns.
+func (r Reads) addMembersToPatient(ctx context.Context, rows ...*Patient) error {
 	if err := list.AddMember(ctx, r.Client, r.Members.PatientCustomFields, rows, func(o *Patient) int64 { return o.ID }, func(o *Patient, v []CustomFieldEntry) { o.CustomFields = v }); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (r Reads) GetPatient(ctx context.Context, p GetPatientParams) (*PatientResp
 	if err != nil {
 		return nil, err
 	}
-	return response, r.completePatient(ctx, &response.Patient)
+	return response, r.addMembersToPatient(ctx, &response.Patient)
 }
 
 // Patients is the list of patients.
@@ -180,7 +180,7 @@ func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
 func (r Reads) ReadPatients(ctx context.Context, p ListPatientsParams, extra ...predicate.Patient) ([]Patient, Meta, error) {
 	rows, meta, _, err := Patients.Read(ctx, r.View(ctx), r.Client.Patient.Query(), PatientsRequest(p), extra...)
 	if err == nil {
-		err = r.completePatient(ctx, list.Pointers(rows)...)
+		err = r.addMembersToPatient(ctx, list.Pointers(rows)...)
 	}
 	return rows, Meta(meta), err
 }
@@ -197,8 +197,8 @@ func (w Writes) resourceOfPatient() *write.Resource[int64, ent.Patient, *ent.Pat
 		Get: func(ctx context.Context, tx *ent.Client, id int64) (*PatientResponse, error) {
 			return w.In(tx).ReadPatient(ctx, id)
 		},
-		Complete: func(ctx context.Context, tx *ent.Client, r *PatientResponse) error {
-			return w.In(tx).completePatient(ctx, &r.Patient)
+		AddMembers: func(ctx context.Context, tx *ent.Client, r *PatientResponse) error {
+			return w.In(tx).addMembersToPatient(ctx, &r.Patient)
 		},
 		Create: func(tx *ent.Client) (*ent.PatientMutation, write.Save[*PatientResponse]) {
 			c := tx.Patient.Create()

@@ -51,8 +51,8 @@ func (r Reads) ReadTreatmentPlanItem(ctx context.Context, id int64) (*TreatmentP
 	return wrapTreatmentPlanItem(list.One(ctx, r.View(ctx), q, TreatmentPlanItemForm))
 }
 
-// completeTreatmentPlanItem adds the members that are not columns.
-func (r Reads) completeTreatmentPlanItem(ctx context.Context, rows ...*TreatmentPlanItem) error {
+// addMembersToTreatmentPlanItem sets the members that are not columns.
+func (r Reads) addMembersToTreatmentPlanItem(ctx context.Context, rows ...*TreatmentPlanItem) error {
 	if err := list.AddMember(ctx, r.Client, r.Members.TreatmentPlanItemCustomFields, rows, func(o *TreatmentPlanItem) int64 { return o.ID }, func(o *TreatmentPlanItem, v []CustomFieldEntry) { o.CustomFields = v }); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (r Reads) GetTreatmentPlanItem(ctx context.Context, p GetTreatmentPlanItemP
 	if err != nil {
 		return nil, err
 	}
-	return response, r.completeTreatmentPlanItem(ctx, &response.TreatmentPlanItem)
+	return response, r.addMembersToTreatmentPlanItem(ctx, &response.TreatmentPlanItem)
 }
 
 // TreatmentPlanItems is the list of treatment plan items.
@@ -113,7 +113,7 @@ func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[pred
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, p ListTreatmentPlanItemsParams, extra ...predicate.TreatmentPlanItem) ([]TreatmentPlanItem, Meta, error) {
 	rows, meta, _, err := TreatmentPlanItems.Read(ctx, r.View(ctx), r.Client.TreatmentPlanItem.Query(), TreatmentPlanItemsRequest(p), extra...)
 	if err == nil {
-		err = r.completeTreatmentPlanItem(ctx, list.Pointers(rows)...)
+		err = r.addMembersToTreatmentPlanItem(ctx, list.Pointers(rows)...)
 	}
 	return rows, Meta(meta), err
 }

@@ -77,7 +77,7 @@ func (Appointment) Indexes() []ent.Index {
 
 // Hooks of Appointment.
 func (Appointment) Hooks() []ent.Hook {
-	return []ent.Hook{onChange(measure(), stampState(), limitMetadata())}
+	return []ent.Hook{onChange(deriveDuration(), deriveStateStamp(), checkMetadata())}
 }
 
 // Annotations of Appointment.
@@ -87,8 +87,9 @@ func (Appointment) Annotations() []schema.Annotation {
 			{Name: "finishes_after_start", SQL: "finish_time > start_time"},
 			{Name: "lasts_a_day_at_most", SQL: fmt.Sprintf("milliseconds(start_time, finish_time) <= %d", LongestAppointment.Milliseconds())},
 			{Name: "duration", SQL: "duration = minutes(start_time, finish_time)"},
-			{Name: "state_is_stamped", SQL: stampOfState()},
-			// A did-not-attend date may outlive its state in records from other systems.
+			{Name: "state_is_stamped", SQL: stampCheck()},
+			// There is no such rule for did_not_attend_at: in records from other systems it may
+			// be set in any state.
 			{Name: "cancelled", SQL: "(state = 'Cancelled') = (cancelled_at IS NOT NULL)"},
 		},
 		apispec.Resource{

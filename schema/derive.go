@@ -45,7 +45,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// FullName joins the names that are not blank.
+// FullName joins first and last name, without the blank ones.
 func FullName(first, last string) string {
 	return strings.TrimSpace(strings.TrimSpace(first) + " " + strings.TrimSpace(last))
 }
@@ -71,8 +71,8 @@ func NormalizePhone(number, country, practiceCountry string) string {
 	return phonenumbers.Format(n, phonenumbers.E164)
 }
 
-// HasPhones reports whether libphonenumber knows a country (ISO 3166, upper case). UK,
-// whose code is GB, is unknown.
+// HasPhones reports whether libphonenumber knows a country by its ISO 3166 code in upper case.
+// (It is GB, not UK.)
 func HasPhones(country string) bool { return phonenumbers.GetCountryCodeForRegion(country) != 0 }
 
 // Digits keeps the ASCII digits of s.
@@ -105,7 +105,7 @@ func unaccented(r rune) rune {
 func SearchText(names []string, postcode, email, nhsNumber, legacyID string, phones []string) string {
 	words := SearchWords(strings.Join(names, " "))
 	for _, n := range slices.Clone(words) {
-		if parts := strings.FieldsFunc(n, notWord); len(parts) > 1 { // O'Brien, Smith-Jones: each part, and joined
+		if parts := strings.FieldsFunc(n, notWord); len(parts) > 1 { // "o'brien" also as "brien" and "obrien"
 			words = append(append(words, parts[1:]...), strings.Join(parts, ""))
 		}
 	}
@@ -148,8 +148,8 @@ func SearchWords(s string) []string {
 
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// statusAgrees is InvoiceStatusOf as a check constraint; a void invoice has nothing
-// outstanding.
+// statusAgrees is InvoiceStatusOf as a check constraint. In addition, a void invoice has
+// nothing outstanding.
 const statusAgrees = "CASE status" +
 	" WHEN 'void' THEN amount_outstanding = 0" +
 	" WHEN 'paid' THEN amount_outstanding = 0 AND amount <> 0" +

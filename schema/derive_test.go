@@ -21,17 +21,17 @@ import (
 func TestNormalizePhone(t *testing.T) {
 	for _, c := range []struct{ name, number, country, practice, want string }{
 		{"landline", "020 7946 0123", "", "GB", "+442079460123"},
-		{"mobile number kept for drama is possible, though not valid", "07700 900123", "", "GB", "+447700900123"},
-		{"landline kept for drama", "0114 496 0999", "", "GB", "+441144960999"},
+		{"fictional mobile number: possible, though not valid", "07700 900123", "", "GB", "+447700900123"},
+		{"fictional landline number", "0114 496 0999", "", "GB", "+441144960999"},
 		{"01632, an area code that does not exist", "01632 960123", "", "GB", "+441632960123"},
 		{"international form", "+44 7700 900123", "", "GB", "+447700900123"},
 		{"international form needs no country", "+33 6 39 98 01 23", "", "GB", "+33639980123"},
 		{"international prefix", "0044 7700 900123", "", "GB", "+447700900123"},
 		{"brackets and hyphens", "(0114) 496-0123", "", "GB", "+441144960123"},
 		{"the trunk zero in brackets", "+44 (0)7700 900123", "", "GB", "+447700900123"},
-		{"words behind it", "0114 496 0123 (evenings)", "", "GB", ""},
-		{"its country wins over the practice's", "202-555-0123", "US", "GB", "+12025550123"},
-		{"country in lower case", "06 39 98 01 23", "fr", "GB", "+33639980123"},
+		{"words after the number", "0114 496 0123 (evenings)", "", "GB", ""},
+		{"the number's country wins over the practice's", "202-555-0123", "US", "GB", "+12025550123"},
+		{"lower-case country", "06 39 98 01 23", "fr", "GB", "+33639980123"},
 		{"the practice's country", "202-555-0123", "", "US", "+12025550123"},
 		{"as short as a local number", "07700 90", "", "GB", "+440770090"},
 		{"too short", "07", "", "GB", ""},
@@ -39,8 +39,8 @@ func TestNormalizePhone(t *testing.T) {
 		{"words", "ex-directory", "", "GB", ""},
 		{"nothing", "", "", "GB", ""},
 		{"unknown country", "020 7946 0123", "ZZ", "GB", ""},
-		{"no country at all", "020 7946 0123", "", "", ""},
-		{"no country at all, international form", "+442079460123", "", "", "+442079460123"},
+		{"no country", "020 7946 0123", "", "", ""},
+		{"no country, international form", "+442079460123", "", "", "+442079460123"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := schema.NormalizePhone(c.number, c.country, c.practice); got != c.want {
@@ -59,7 +59,7 @@ func TestSearchTextMatchesEveryKindOfSearch(t *testing.T) {
 		}
 	}
 	if schema.SearchText(nil, "", "", "", "", nil) != "" {
-		t.Error("nobody has a search text")
+		t.Error("empty columns have a search text")
 	}
 }
 
@@ -77,7 +77,8 @@ func TestFoldKeepsAccents(t *testing.T) {
 	}
 }
 
-// TestFoldIsIdempotent, so that a name finds itself.
+// TestFoldIsIdempotent checks that folding a folded name changes nothing: search folds both
+// the stored name and the query.
 func TestFoldIsIdempotent(t *testing.T) {
 	for r := rune(1); r <= unicode.MaxRune; r++ {
 		once := schema.Fold(string(r))
@@ -122,16 +123,16 @@ func TestInvoiceStatusFollowsTheAmounts(t *testing.T) {
 		sent, void          bool
 		want                schema.InvoiceStatus
 	}{
-		{"fresh", 5000, 5000, false, false, schema.InvoiceNew},
+		{"new", 5000, 5000, false, false, schema.InvoiceNew},
 		{"sent", 5000, 5000, true, false, schema.InvoiceSent},
 		{"part paid", 5000, 2000, false, false, schema.InvoicePartPaid},
 		{"part paid and sent", 5000, 2000, true, false, schema.InvoicePartPaid},
 		{"paid", 5000, 0, false, false, schema.InvoicePaid},
 		{"paid and sent", 5000, 0, true, false, schema.InvoicePaid},
 		{"void", 5000, 5000, true, true, schema.InvoiceVoid},
-		{"void whatever was paid", 5000, 0, false, true, schema.InvoiceVoid},
-		{"of nothing, fresh", 0, 0, false, false, schema.InvoiceNew},
-		{"of nothing, sent", 0, 0, true, false, schema.InvoiceSent},
+		{"void, with a payment", 5000, 0, false, true, schema.InvoiceVoid},
+		{"zero amount, new", 0, 0, false, false, schema.InvoiceNew},
+		{"zero amount, sent", 0, 0, true, false, schema.InvoiceSent},
 	} {
 		if got := schema.InvoiceStatusOf(c.amount, c.outstanding, c.sent, c.void); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -203,8 +204,8 @@ func TestEveryStateHasATimestamp(t *testing.T) {
 	}
 }
 
-// FuzzNormalizePhone: any text is accepted, and a normalised number normalises to itself
-// in any country.
+// FuzzNormalizePhone checks that any text is accepted, and that a normalised number normalises
+// to itself in any country.
 func FuzzNormalizePhone(f *testing.F) {
 	for _, seed := range []string{"07700 900123", "+1 202 555 0123 ext. 5", "ex-directory", "٠٧٧٠٠", ";phone-context=+44", "\x00"} {
 		f.Add(seed, "GB")
@@ -223,8 +224,7 @@ func FuzzNormalizePhone(f *testing.F) {
 	})
 }
 
-// FuzzFold: the shortcuts for ASCII and accents give the same result as Unicode's
-// algorithms.
+// FuzzFold checks the shortcuts for ASCII and accents against Unicode's algorithms.
 func FuzzFold(f *testing.F) {
 	for _, seed := range []string{"", "O'Brien @[`{", "ÉLODIE Straße", "e\u0301\u0323\u034f", "가각\u1100\u1161", "a" + strings.Repeat("\u302e\u0301", 40), "ﬁ Å\u212b İ ΐ", "a\xffb\xc3", "\U0001d15e", "\u13a0\uab70\xff\u13fd"} {
 		f.Add(seed)
@@ -247,7 +247,7 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-// FuzzSearchText: a patient is found by any word of the stored name.
+// FuzzSearchText checks that the search text contains each word of the name and the postcode.
 func FuzzSearchText(f *testing.F) {
 	f.Add("Zoë O'Brien", "SW1A 1AA")
 	f.Add("İstanbul Σς", "  ")

@@ -24,7 +24,7 @@ const (
 // NewID returns a new row id. Version 7 sorts by time, which keeps indexes dense.
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// intID is the id of resources that people see: an integer, never reused.
+// intID is the id of resources whose ids people see: an integer that is never reused.
 func intID() ent.Field {
 	return field.Int64("id").Immutable().Comment("Identifier.")
 }
@@ -45,7 +45,8 @@ func options(o []apispec.Field) apispec.Field {
 	return o[0]
 }
 
-// written marks a column that clients may write.
+// written marks a column that clients may write; a text has at most shortText characters, or
+// the given maximum.
 func written(max ...int) apispec.Field {
 	f := apispec.Field{Write: true, MaxRunes: shortText}
 	if len(max) > 0 {
@@ -54,7 +55,7 @@ func written(max ...int) apispec.Field {
 	return f
 }
 
-// kind marks a column that clients may write, with its own format.
+// kind marks a column that clients may write, in a format that its Go type does not imply.
 func kind(k codec.Kind) apispec.Field {
 	return apispec.Field{Write: true, Kind: k, MaxRunes: shortText}
 }
@@ -65,7 +66,8 @@ func required(f apispec.Field) apispec.Field {
 	return f
 }
 
-// createDefault: null means the default on create and is refused on update.
+// createDefault marks a column for which null means the default on create and is refused on
+// update.
 func createDefault(f apispec.Field) apispec.Field {
 	f.CreateDefault = true
 	return f
@@ -145,7 +147,7 @@ func optionalUUIDRef(name, doc string, o ...apispec.Field) ent.Field {
 	return field.UUID(name, uuid.UUID{}).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-// metadata is the integrator's own hash (spec.md, Limits).
+// metadata is the integrator's own key-value data (spec.md, Limits).
 func metadata() ent.Field {
 	return field.JSON("metadata", map[string]string{}).Default(map[string]string{}).
 		Comment("The integrator's own data: at most 3 keys of 40 characters, with values of 500.").

@@ -107,7 +107,7 @@ func (Invoice) Edges() []ent.Edge {
 }
 
 // Hooks of Invoice.
-func (Invoice) Hooks() []ent.Hook { return []ent.Hook{onChange(agree())} }
+func (Invoice) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveInvoiceStatus())} }
 
 // Indexes of Invoice.
 func (Invoice) Indexes() []ent.Index {
@@ -187,7 +187,7 @@ func (InvoiceItem) Edges() []ent.Edge {
 }
 
 // Hooks of InvoiceItem.
-func (InvoiceItem) Hooks() []ent.Hook { return []ent.Hook{onChange(multiply())} }
+func (InvoiceItem) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveTotalPrice())} }
 
 // Indexes of InvoiceItem.
 func (InvoiceItem) Indexes() []ent.Index {

@@ -31,25 +31,26 @@ func onSave(set func(ctx context.Context, m ent.Mutation) error) ent.Hook {
 	}
 }
 
-// derivation sets or checks columns that follow from others.
+// derivation sets columns that are derived from others, or checks them.
 type derivation struct {
-	from []string
-	set  func(r *row) error
+	from  []string
+	apply func(r *row) error
 }
 
-// onChange is a hook that makes each derivation, in order, if a column that it follows from
-// is written. It refuses bulk updates of these columns, whose old values it cannot read.
+// onChange is a hook that applies derivations in order, each one if a column that it derives
+// from is written. It refuses bulk updates of such columns, because it cannot read the old
+// values of many rows.
 func onChange(derivations ...derivation) ent.Hook {
 	return onSave(func(ctx context.Context, m ent.Mutation) error {
 		for _, d := range derivations {
 			switch {
-			case !d.touchedBy(m):
+			case !d.isTriggeredBy(m):
 				continue
 			case m.Op().Is(ent.OpUpdate):
-				return fmt.Errorf("schema: columns %v are derived from cannot be updated in bulk", d.from)
+				return fmt.Errorf("schema: the columns %v, from which others are derived, cannot be updated in bulk", d.from)
 			}
 			r := &row{ctx: ctx, m: m}
-			if err := cmp.Or(d.set(r), r.err); err != nil {
+			if err := cmp.Or(d.apply(r), r.err); err != nil {
 				return err
 			}
 		}
@@ -57,20 +58,22 @@ func onChange(derivations ...derivation) ent.Hook {
 	})
 }
 
-func (d derivation) touchedBy(m ent.Mutation) bool {
+// isTriggeredBy reports whether m writes one of the columns that d derives from.
+func (d derivation) isTriggeredBy(m ent.Mutation) bool {
 	return m.Op().Is(ent.OpCreate) || slices.ContainsFunc(d.from, func(column string) bool {
 		_, set := m.Field(column)
 		return set || m.FieldCleared(column)
 	})
 }
 
-// row reads the columns of a mutation with their new values.
+// row reads columns of the row as it will be after the mutation, and sets others.
 type row struct {
 	ctx context.Context
 	m   ent.Mutation
 	err error // the first failure to read an old value
 }
 
+// value returns the value of a column, or nil.
 func (r *row) value(column string) any {
 	if v, set := r.m.Field(column); set {
 		return v
@@ -83,6 +86,7 @@ func (r *row) value(column string) any {
 	return v
 }
 
+// text returns the value of a text column, optional or not; "" for null.
 func (r *row) text(column string) string {
 	switch v := r.value(column).(type) {
 	case string:
@@ -106,8 +110,8 @@ func (r *row) time(column string) time.Time {
 	return t
 }
 
-// set sets a column unless it already has the value: an unchanged column must not count
-// as changed.
+// set sets a column unless it already has the value, because the audit log would list it as
+// changed.
 func (r *row) set(column string, v any) error {
 	if r.value(column) == v {
 		return nil
@@ -115,8 +119,8 @@ func (r *row) set(column string, v any) error {
 	return r.m.SetField(column, v)
 }
 
-// put sets an optional text, or clears it for "", unless it already has the value.
-func (r *row) put(column, s string) error {
+// setOptional sets an optional text column unless it already has the value; "" clears it.
+func (r *row) setOptional(column, s string) error {
 	if r.text(column) == s {
 		return nil
 	}
@@ -133,8 +137,8 @@ func (r *row) clear(column string) error {
 	return r.m.ClearField(column)
 }
 
-// fold maintains the folded copy of a column.
-func fold(column string) derivation {
+// deriveFolded maintains the folded copy of a column.
+func deriveFolded(column string) derivation {
 	return derivation{[]string{column}, func(r *row) error {
 		return r.set(column+"_folded", Fold(r.text(column)))
 	}}
@@ -143,39 +147,42 @@ func fold(column string) derivation {
 // phoneColumns are a patient's numbers; each has a _country and a _normalized column.
 var phoneColumns = []string{"home_phone", "mobile_phone", "work_phone", "emergency_contact_phone"}
 
-func normalizePhones() (all []derivation) {
+// derivePhones maintains the E.164 form of each number.
+func derivePhones() (all []derivation) {
 	for _, p := range phoneColumns {
 		all = append(all, derivation{[]string{p, p + "_country"}, func(r *row) error {
 			country := ""
 			if c, err := principal.From(r.ctx); err == nil {
 				country = c.Country
 			}
-			return r.put(p+"_normalized", NormalizePhone(r.text(p), r.text(p+"_country"), country))
+			return r.setOptional(p+"_normalized", NormalizePhone(r.text(p), r.text(p+"_country"), country))
 		}})
 	}
 	return all
 }
 
-// searched are the columns that searchTextOf reads: four names, four others, phones.
-var searched = []string{
+// searchColumns are the columns of the search text. searchTextOf relies on their order: four
+// names, four others, then phones.
+var searchColumns = []string{
 	"first_name", "middle_name", "last_name", "preferred_name", "postcode", "email_address", "nhs_number", "legacy_id",
 	"home_phone", "mobile_phone", "work_phone", "home_phone_normalized", "mobile_phone_normalized", "work_phone_normalized",
 }
 
-func indexPatient() derivation {
-	return derivation{searched, func(r *row) error { return r.set("search_text", searchTextOf(r.text)) }}
+// deriveSearchText maintains the text that patient search matches.
+func deriveSearchText() derivation {
+	return derivation{searchColumns, func(r *row) error { return r.set("search_text", searchTextOf(r.text)) }}
 }
 
-// measure keeps duration equal to finish minus start.
-func measure() derivation {
+// deriveDuration keeps duration equal to finish minus start.
+func deriveDuration() derivation {
 	return derivation{[]string{"start_time", "finish_time"}, func(r *row) error {
 		return r.set("duration", Minutes(r.time("start_time"), r.time("finish_time")))
 	}}
 }
 
-// agree keeps an invoice's status, paid and paid_on consistent with its amounts. A void
-// invoice has nothing outstanding.
-func agree() derivation {
+// deriveInvoiceStatus keeps an invoice's status, paid and paid_on consistent with its amounts.
+// A void invoice has nothing outstanding.
+func deriveInvoiceStatus() derivation {
 	return derivation{[]string{"status", "amount", "amount_outstanding", "sent_at"}, func(r *row) error {
 		was, _ := r.value("status").(InvoiceStatus)
 		amount, _ := r.value("amount").(decimal.Decimal)
@@ -197,8 +204,8 @@ func agree() derivation {
 	}}
 }
 
-// multiply keeps an item's total equal to its quantity times its price.
-func multiply() derivation {
+// deriveTotalPrice keeps an item's total equal to its quantity times its price.
+func deriveTotalPrice() derivation {
 	return derivation{[]string{"quantity", "item_price", "total_price"}, func(r *row) error {
 		quantity, _ := r.value("quantity").(int)
 		price, _ := r.value("item_price").(decimal.Decimal)
@@ -206,8 +213,8 @@ func multiply() derivation {
 	}}
 }
 
-// limitMetadata refuses a hash beyond the limits of spec.md.
-func limitMetadata() derivation {
+// checkMetadata refuses metadata beyond the limits of spec.md.
+func checkMetadata() derivation {
 	return derivation{[]string{"metadata"}, func(r *row) error {
 		m, _ := r.value("metadata").(map[string]string)
 		if message := codec.CheckMetadata(m); message != "" {
@@ -217,10 +224,10 @@ func limitMetadata() derivation {
 	}}
 }
 
-// stampState sets the timestamp of a new state. Setting the current state changes
+// deriveStateStamp sets the timestamp of a new state. Setting the current state changes
 // nothing. Leaving Cancelled or Did not attend clears its timestamp, so that lists show
 // the appointment again.
-func stampState() derivation {
+func deriveStateStamp() derivation {
 	return derivation{[]string{"state"}, func(r *row) error {
 		state, _ := r.value("state").(AppointmentState)
 		if state == "" {

@@ -23,7 +23,7 @@ import (
 // timestamps are created_at and updated_at, from the request's clock.
 type timestamps struct {
 	mixin.Schema
-	unlisted bool // never listed, so no index
+	unlisted bool // the entity has no list, so the columns need no indexes
 }
 
 func (timestamps) Fields() []ent.Field {
@@ -68,9 +68,9 @@ func (timestamps) Hooks() []ent.Hook {
 type tenant struct {
 	mixin.Schema
 	site site
-	// keyless rows have no foreign key to their practice. They are written in the
-	// transaction of another row whose key is checked, and practices are never deleted.
-	// The checks would take a quarter of the time of a write.
+	// keyless rows have no foreign key to their practice, because checking it would take a
+	// quarter of the time of a write. It is not needed: they are written in the transaction
+	// of another row whose key is checked, and practices are never deleted.
 	keyless bool
 }
 
@@ -79,18 +79,18 @@ type tenant struct {
 type site struct {
 	column, table string
 	nullable      bool   // rows without a site are practice-wide
-	practises     string // column of practitioners; the row also belongs to the practitioner's site
+	practitioner  string // column of practitioners that references the row, which then also belongs to their site
 }
 
 var (
 	ownSite        = site{column: "site_id"}
 	ownSiteIfAny   = site{column: "site_id", nullable: true}
-	ownSiteOrWorks = site{column: "site_id", nullable: true, practises: "user_id"}
+	ownSiteOrWorks = site{column: "site_id", nullable: true, practitioner: "user_id"}
 	throughPatient = site{column: "patient_id", table: "patients"}
 	throughDentist = site{column: "practitioner_id", table: "practitioners"}
 	throughInvoice = site{column: "invoice_id", table: "invoices"}
 	throughPayment = site{column: "payment_id", table: "payments"}
-	bookkeeping    = site{column: "-"} // of the practice, for any site
+	bookkeeping    = site{column: "-"} // belongs to the practice, accessible from any site
 	isTheSite      = site{column: "id"}
 )
 
@@ -166,9 +166,9 @@ func (t site) only(c *principal.Principal) func(*sql.Selector) {
 		switch {
 		case t.nullable:
 			here := []*sql.Predicate{sql.EQ(s.C(t.column), *c.SiteID), sql.IsNull(s.C(t.column))}
-			if t.practises != "" {
+			if t.practitioner != "" {
 				p := sql.Table("practitioners")
-				here = append(here, sql.In(s.C("id"), sql.Select(p.C(t.practises)).From(p).Where(sql.EQ(p.C("site_id"), *c.SiteID))))
+				here = append(here, sql.In(s.C("id"), sql.Select(p.C(t.practitioner)).From(p).Where(sql.EQ(p.C("site_id"), *c.SiteID))))
 			}
 			s.Where(sql.Or(here...))
 		case t.table == "":
@@ -180,9 +180,8 @@ func (t site) only(c *principal.Principal) func(*sql.Selector) {
 	}
 }
 
-// confineSave sets the practice of new rows and confines changes to the caller's rows. A
-// caller who is limited to a site cannot write practice-wide rows (behaviour.md section
-// 7).
+// confineSave sets the practice of new rows and confines updates and deletes to the caller's
+// rows. A caller limited to a site cannot write practice-wide rows (behaviour.md section 7).
 func confineSave(column string, s site) ent.Hook {
 	return func(next ent.Mutator) ent.Mutator {
 		return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
@@ -219,8 +218,8 @@ func confineSave(column string, s site) ent.Hook {
 	}
 }
 
-// installation is for rows that belong to no practice. Only work across practices reads
-// or writes them.
+// installation is the mixin of rows that belong to no practice. Only work across practices
+// (package principal) reads or writes them.
 type installation struct{ mixin.Schema }
 
 // Annotations of installation.

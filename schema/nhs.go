@@ -48,7 +48,7 @@ func (Contract) Indexes() []ent.Index {
 }
 
 // Hooks of Contract.
-func (Contract) Hooks() []ent.Hook { return []ent.Hook{onChange(fold("name"))} }
+func (Contract) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveFolded("name"))} }
 
 // Annotations of Contract.
 func (Contract) Annotations() []schema.Annotation {

@@ -117,8 +117,8 @@ func (Patient) Indexes() []ent.Index {
 
 // Hooks of Patient. Phones are normalised before the search text, which includes them.
 func (Patient) Hooks() []ent.Hook {
-	derivations := append([]derivation{fold("first_name"), fold("last_name")}, normalizePhones()...)
-	return []ent.Hook{onChange(append(derivations, indexPatient(), limitMetadata())...)}
+	derivations := append([]derivation{deriveFolded("first_name"), deriveFolded("last_name")}, derivePhones()...)
+	return []ent.Hook{onChange(append(derivations, deriveSearchText(), checkMetadata())...)}
 }
 
 // Annotations of Patient.
@@ -187,7 +187,7 @@ func (AcquisitionSource) Indexes() []ent.Index {
 }
 
 // Hooks of AcquisitionSource.
-func (AcquisitionSource) Hooks() []ent.Hook { return []ent.Hook{onChange(fold("name"))} }
+func (AcquisitionSource) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveFolded("name"))} }
 
 // Annotations of AcquisitionSource.
 func (AcquisitionSource) Annotations() []schema.Annotation {

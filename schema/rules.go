@@ -9,10 +9,9 @@ import (
 	"chairside/internal/decimal"
 )
 
-// The functions below are rules that requests and imports share. A message is "" where
-// nothing is wrong.
+// Requests and imports share the rules below. A message is "" if nothing is wrong.
 
-// CheckFinish is the rule on an appointment's finish_time.
+// CheckFinish checks an appointment's finish_time.
 func CheckFinish(start, finish time.Time) (message string) {
 	switch length := finish.Sub(start); {
 	case length <= 0:
@@ -26,7 +25,7 @@ func CheckFinish(start, finish time.Time) (message string) {
 // longestAnswer is the longest answer to a custom field, in bytes.
 const longestAnswer = 65535
 
-// ReadAnswer gives the stored form of an answer to a custom field.
+// ReadAnswer returns the stored form of an answer to a custom field, or a message.
 func ReadAnswer(t QuestionType, options []Option, answer string) (stored, message string) {
 	switch {
 	case len(answer) > longestAnswer:
@@ -45,7 +44,7 @@ func ReadAnswer(t QuestionType, options []Option, answer string) (stored, messag
 	return answer, ""
 }
 
-// Derived are the columns that Derive sets.
+// Derived returns those of the columns that Derive sets.
 func Derived(columns []string) (derived []string) {
 	for _, c := range columns {
 		if strings.HasSuffix(c, "_folded") || strings.HasSuffix(c, "_normalized") || c == "search_text" {
@@ -55,8 +54,9 @@ func Derived(columns []string) (derived []string) {
 	return derived
 }
 
-// Derive sets the derived columns of a row: folded copies, normalized telephone numbers, and
-// last what a patient is found by. The hooks do the same for what one request changes.
+// Derive sets the derived columns of a row that is written past the hooks, as imports do:
+// folded copies, normalised telephone numbers and, last, the search text, which contains the
+// numbers.
 func Derive(derived []string, country string, get func(column string) string, set func(column, text string)) {
 	for _, c := range derived {
 		if of, ok := strings.CutSuffix(c, "_folded"); ok {
@@ -71,13 +71,13 @@ func Derive(derived []string, country string, get func(column string) string, se
 	}
 }
 
-// searchTextOf is SearchText of a patient's columns.
+// searchTextOf returns the search text of a patient from its columns.
 func searchTextOf(get func(column string) string) string {
 	var names, phones []string
-	for _, c := range searched[:4] {
+	for _, c := range searchColumns[:4] {
 		names = append(names, get(c))
 	}
-	for _, c := range searched[8:] {
+	for _, c := range searchColumns[8:] {
 		phones = append(phones, get(c))
 	}
 	return SearchText(names, get("postcode"), get("email_address"), get("nhs_number"), get("legacy_id"), phones)

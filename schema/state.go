@@ -35,8 +35,8 @@ var stamps = []struct {
 	{DidNotAttend, "did_not_attend_at", "When the state became Did not attend; null after leaving it."},
 }
 
-// stampOfState is the check constraint that the state's timestamp is set.
-func stampOfState() string {
+// stampCheck returns the check constraint that the state's timestamp is set.
+func stampCheck() string {
 	rule := "CASE state"
 	for _, s := range stamps {
 		rule += " WHEN '" + string(s.State) + "' THEN " + s.Column
@@ -147,7 +147,7 @@ func (QuestionType) Values() []string {
 	return []string{"checkbox", "enum", "number", "text", "textarea", "title", "spacer"}
 }
 
-// Asks reports whether the field can have an answer.
+// Asks reports whether fields of this type have answers.
 func (t QuestionType) Asks() bool { return t != QuestionTitle && t != QuestionSpacer }
 
 // Customizable is the screen of a custom field.

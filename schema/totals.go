@@ -1,11 +1,12 @@
 package schema
 
-// Total is an amount that a row keeps and that other rows come to.
+// Total is a column that stores a sum over other rows.
 type Total struct{ Table, Column, SQL string }
 
-// Totals are all of them, in the order in which they follow from each other. The SQL is for
-// both databases and a row t of the table. An import settles the totals, a restore compares
-// them. What follows from the row itself, such as an item's total_price, is a CHECK.
+// Totals are all such columns, in the order in which they depend on each other. SQL is the
+// expression of the sum for a row t of the table, in both databases. An import sets the totals
+// and a restore verifies them. A column that depends only on its own row, such as an item's
+// total_price, is checked by a CHECK constraint instead.
 var Totals = []Total{
 	{"invoices", "amount", `(SELECT coalesce(sum(x.total_price), 0) FROM invoice_items AS x WHERE x.practice_id = t.practice_id AND x.invoice_id = t.id)`},
 	{"invoices", "amount_outstanding", `CASE WHEN t.status = 'void' THEN 0 ELSE t.amount - ` + paidOnInvoice + ` END`},

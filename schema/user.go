@@ -54,7 +54,7 @@ func (User) Indexes() []ent.Index {
 }
 
 // Hooks of User.
-func (User) Hooks() []ent.Hook { return []ent.Hook{onChange(fold("last_name"))} }
+func (User) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveFolded("last_name"))} }
 
 // Annotations of User.
 func (User) Annotations() []schema.Annotation {

@@ -51,8 +51,8 @@ func appointmentRule(ctx context.Context, w *ogent.AppointmentWrite) error {
 	b, old := newBooking(w), w.Old
 	b.checkTimes(w.Problems)
 	if old == nil {
-		w.Change.SetBookedViaAPI(true)
-		w.Change.SetUserID(principal.Must(ctx).UserID)
+		w.Mutation.SetBookedViaAPI(true)
+		w.Mutation.SetUserID(principal.Must(ctx).UserID)
 	}
 	if r, ok := w.In.Reason.Get(); ok && (old == nil || old.Reason != r) && !slices.Contains(schema.Reasons, r) {
 		w.Require("reason", "is not a reason of this practice",

@@ -43,7 +43,7 @@ func patientRule(ctx context.Context, w *ogent.PatientWrite) error {
 	}
 	changed, err := answers.save(ctx, w.Tx, w.Old.ID)
 	if changed { // custom fields are part of the patient, so updated_after must find it
-		w.Change.SetUpdatedAt(clock.Now(ctx))
+		w.Mutation.SetUpdatedAt(clock.Now(ctx))
 	}
 	return err
 }
@@ -81,7 +81,7 @@ func defaultSite(ctx context.Context, w *ogent.PatientWrite) error {
 		return nil
 	}
 	if c := principal.Must(ctx); c.UserSiteID != nil && c.SiteID == nil {
-		w.Change.SetSiteID(*c.UserSiteID)
+		w.Mutation.SetSiteID(*c.UserSiteID)
 		return nil
 	}
 	first, err := w.Tx.Site.Query().Order(site.ByCreatedAt(), site.ByID()).FirstID(ctx)
@@ -91,6 +91,6 @@ func defaultSite(ctx context.Context, w *ogent.PatientWrite) error {
 	if err != nil {
 		return err
 	}
-	w.Change.SetSiteID(first)
+	w.Mutation.SetSiteID(first)
 	return nil
 }

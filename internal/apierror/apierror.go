@@ -68,12 +68,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, for the log.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Because attaches the underlying error; it is logged, never sent.
+// Because attaches the underlying error and returns e. The cause is logged, never sent.
 func (e *Error) Because(err error) *Error {
 	e.cause = err
 	return e
 }
 
+// The values of Type.
 const (
 	request   = "invalid_request_error"
 	auth      = "authentication_error"

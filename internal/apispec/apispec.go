@@ -69,8 +69,8 @@ type Tenant struct {
 	Filters    []Filter // for each list whose entity has their column
 }
 
-// PracticeWide reports whether rows belong to no site: callers limited to one only read
-// them.
+// PracticeWide reports whether the rows belong to no site. Callers limited to a site can read
+// such rows but not change them.
 func (t Tenant) PracticeWide() bool { return t.SiteColumn == "" }
 
 // Name implements ent's schema.Annotation.
@@ -85,8 +85,8 @@ type Filter struct {
 	Op          string     // EQ if empty; GT, GTE, LT, LTE; IN for arrays, with Handwritten
 	Values      []string   // values of an enum; of a boolean column the false value, then the true one
 	Handwritten bool       // the predicate is in internal/api
-	Search      bool       // rows are found by it before they are sorted; with Handwritten
-	Required    bool       // required in the document; the handler checks it
+	Search      bool       // matches few rows, so rows are found by it before they are sorted; with Handwritten
+	Required    bool       // required in the OpenAPI document; the hand-written method checks it
 	Doc         string
 }
 
@@ -112,8 +112,8 @@ type Counter struct {
 	// Day is the time column of the default order: the counter counts the rows of each UTC
 	// day, which finds deep pages. It needs another counter of the same rows without Day.
 	Day string
-	// Where is the SQL condition of the counted rows; empty counts all. Unless is the
-	// boolean filter that lifts it. The list gets the same condition.
+	// Where is the SQL condition of the counted rows; if empty, all rows are counted. The
+	// list shows only these rows, unless the boolean filter named by Unless is true.
 	Where, Unless string
 }
 
@@ -178,8 +178,8 @@ type Field struct {
 	// Limits, which the databases check too (package limit).
 	MaxRunes int      // if 0, limit.LongText for visible text
 	Min, Max *int64   // of decimals in hundredths
-	Values   []string // one of these, for a column that is no enum
-	Words    []string // any of these, with spaces between them
+	Values   []string // the allowed values of a column that is not an enum
+	Words    []string // the allowed words of a space-separated list
 	Format   string   // name in limit.Forms
 
 	Active  bool // a reference must point at an active record
@@ -203,10 +203,10 @@ func (Subject) Name() string { return "Subject" }
 type AuditedByOwner struct{ Reason string }
 
 // Name implements ent's schema.Annotation.
-func (AuditedByOwner) Name() string { return "NotedByOwner" }
+func (AuditedByOwner) Name() string { return "AuditedByOwner" }
 
-// Checks are rules between the columns of a row, which the databases check. Limits of one
-// column belong in its Field.
+// Checks are rules between the columns of a row, enforced by CHECK constraints. Limits of a
+// single column belong in its Field.
 type Checks []Check
 
 // Name implements ent's schema.Annotation.

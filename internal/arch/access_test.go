@@ -39,11 +39,11 @@ func TestCredentialsAreSetInOnePlace(t *testing.T) {
 	}
 }
 
-// staticFiles are the source files that serve content which is always in memory.
+// staticFiles are the source files that serve embedded files, which are in memory anyway.
 var staticFiles = []string{"internal/server/docs.go", "internal/web/assets.go"}
 
-// TestResponsesAreWrittenWhole: http.ServeContent and io.Copy write in small parts. The rest
-// then stays in memory without counting as unsent.
+// TestResponsesAreWrittenWhole refuses http.ServeContent and io.Copy, which write a response in
+// small parts: the parts not written yet would stay in memory without counting as unsent.
 func TestResponsesAreWrittenWhole(t *testing.T) {
 	t.Parallel()
 	found := 0

@@ -16,7 +16,7 @@ import (
 // rule limits an import, or the use of a function, to some packages. A path that ends in /...
 // includes everything below it.
 type rule struct {
-	what   string   // import path, or pkg.Func
+	what   string   // import path, or pkg.Func for uses of a function
 	only   []string // directories where it is allowed
 	tests  bool     // also allowed in all test files
 	reason string
@@ -35,7 +35,7 @@ var rules = []rule{
 	{"modernc.org/libc", []string{"internal/store"}, false, "one place configures SQLite past its driver"},
 	{"chairside/internal/store/dbconn", []string{"internal/store/..."}, false, "the rest of the program meets connections through package store"},
 	{"ariga.io/atlas/...", []string{"internal/store/migrate/...", "ent/..."}, true, "only migrations know their engine"},
-	{"db.Maintenance", []string{"internal/store/..."}, true, "requests have time limits: only migrations and counters work without"},
+	{"db.Maintenance", []string{"internal/store/..."}, true, "requests have time limits: only migrations and counters run without them"},
 	{"github.com/ogen-go/ogen/...", []string{"ogent", "internal/api", "internal/codegen/...", "internal/server"}, true, "the rest of the program does not know how the API is generated"},
 	{"entgo.io/contrib/...", []string{"internal/codegen/..."}, true, "needed to generate, not to run"},
 	{"chairside/internal/codegen/...", []string{"internal/codegen/..."}, false, "the program does not contain its generator"},
@@ -44,7 +44,7 @@ var rules = []rule{
 	{"chairside/internal/api", []string{"internal/server"}, true, "operations are reached over HTTP"},
 	{"chairside/internal/web", []string{"internal/server"}, true, "nothing below knows the pages"},
 	{"html/template", []string{"internal/web", "internal/report/render"}, true, "few packages render pages"},
-	{"chairside/internal/report/render", []string{"internal/web", "cmd/chairside"}, true, "a report is its question and its numbers: it does not know how they are drawn"},
+	{"chairside/internal/report/render", []string{"internal/web", "cmd/chairside"}, true, "a report computes numbers: it does not know how they are drawn"},
 	{"chairside/internal/server", []string{"cmd/chairside", "internal/test/harness"}, true, "nothing below knows the server"},
 	{"net/http", []string{"internal/api", "internal/server", "internal/apierror", "internal/codec", "internal/codegen/...", "internal/test/harness", "internal/oauth", "internal/signin", "internal/web", "ogent", "cmd/chairside", "cmd/chairside-bench/..."}, true, "rules and calculations know no HTTP"},
 	{"os.Getenv", []string{"internal/config", "internal/test/localpg/pgtest", "internal/test/testdb", "internal/store/migrate/diff"}, true, "settings are read in one place"},
@@ -53,7 +53,7 @@ var rules = []rule{
 	{"db.SQL", []string{"internal/server", "internal/store/...", "internal/seed", "internal/dump", "internal/importer", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
 	{"time.Now", []string{"internal/clock", "internal/test/localpg/pgproxy", "internal/store/...", "cmd/chairside", "cmd/chairside-bench/..."}, true, "a request reads the clock once"},
 	{"principal.AsSystem", []string{"schema/ask", "internal/principal", "internal/token", "internal/signin", "internal/seed", "internal/provision", "cmd/chairside", "internal/test/harness"}, true, "work across practices is for administration alone"},
-	{"principal.With", []string{"schema/ask", "internal/principal", "internal/api", "internal/server", "internal/signin", "internal/store", "internal/test/harness", "cmd/chairside"}, true, "a caller comes from a token, a session or the command line"},
+	{"principal.With", []string{"schema/ask", "internal/principal", "internal/api", "internal/server", "internal/signin", "internal/store", "internal/test/harness", "cmd/chairside"}, true, "a principal comes from a token, a session or the command line"},
 	{"AccessToken.Create", []string{"internal/token"}, true, "token.Create refuses scopes that the user's role may not hold"},
 	{"scope.Granted", []string{"schema", "internal/token"}, true, "stored scopes are narrowed to the user's role where they are read"},
 	{"password.Unchecked", []string{"internal/signin/password"}, true, "new passwords are checked: password.Choose"},
@@ -103,6 +103,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// checkFile reports the imports and uses of a file that break a rule.
 func checkFile(t *testing.T, root fs.FS, path string) {
 	source, err := fs.ReadFile(root, path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // maxPackages is the maximum number of packages directly below internal.
 const maxPackages = 30
 
-// TestMapIsComplete: generate.go names every directory directly below internal, cmd and the
-// root, and no other.
+// TestMapIsComplete checks that generate.go names every directory directly below internal and
+// cmd, and no path that does not exist.
 func TestMapIsComplete(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
@@ -37,7 +37,7 @@ func TestMapIsComplete(t *testing.T) {
 	checkPaths(t, root, "generate.go", string(source))
 }
 
-// TestPagesNameRealPaths: the paths in CONTRIBUTING.md and departures.md exist.
+// TestPagesNameRealPaths checks that the paths in CONTRIBUTING.md and departures.md exist.
 func TestPagesNameRealPaths(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
@@ -50,8 +50,8 @@ func TestPagesNameRealPaths(t *testing.T) {
 	}
 }
 
-// TestLedgerNamesRealTests holds that the tests exist that the ledger relies on.
-func TestLedgerNamesRealTests(t *testing.T) {
+// TestDeparturesNameRealTests checks that the tests named in departures.md exist.
+func TestDeparturesNameRealTests(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
 	page, err := fs.ReadFile(root, "internal/arch/departures.md")
@@ -73,7 +73,7 @@ func TestLedgerNamesRealTests(t *testing.T) {
 	names := regexp.MustCompile(`\bTest\w+`).FindAllString(string(page), -1)
 	for _, name := range names {
 		if !strings.Contains(sources.String(), "func "+name+"(") {
-			t.Errorf("the ledger names %s, which does not exist", name)
+			t.Errorf("departures.md names %s, which does not exist", name)
 		}
 	}
 	if len(names) < 10 {
@@ -81,6 +81,7 @@ func TestLedgerNamesRealTests(t *testing.T) {
 	}
 }
 
+// ourPath matches a path of this repository in text.
 var ourPath = regexp.MustCompile(`(?:^|[\s` + "`" + `(])((?:internal|schema|cmd|\.ci|\.github)/[\w./*-]*\w)`)
 
 // checkPaths fails for each path in the page that does not exist.

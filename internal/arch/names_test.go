@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestCommentsNameWhatExists: qualified names (cache.Cache) in comments and pages exist, so
-// that renaming must update them.
+// TestCommentsNameWhatExists checks that qualified names (cache.Cache) in comments and pages
+// exist, so that a rename must update them.
 func TestCommentsNameWhatExists(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
@@ -76,7 +76,8 @@ func TestCommentsNameWhatExists(t *testing.T) {
 
 var qualified = regexp.MustCompile(`(?:^|[^\w./"*{-])([a-z][a-z0-9]+)\.([A-Z]\w+)`)
 
-// ambiguous are packages of ours whose names other packages, or variables in examples, share.
+// ambiguous are packages of ours that share their name with other packages, or with variables in
+// examples.
 var ambiguous = map[string]bool{"main": true, "migrate": true, "schema": true, "server": true}
 
 // note adds the names that a file declares.

@@ -47,7 +47,7 @@ func (l *Log) Note(resource string, id int64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.of(resource)
+	r := l.recordsOf(resource)
 	r.int64s = append(r.int64s, id)
 }
 
@@ -58,12 +58,12 @@ func (l *Log) NoteUUID(resource string, id uuid.UUID) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.of(resource)
+	r := l.recordsOf(resource)
 	r.uuids = append(r.uuids, id)
 }
 
-// Add adds the notes of another Log. A list query may be tried and its rows dropped, so it
-// gets a Log of its own, which is added if its rows are sent.
+// Add adds the notes of another Log. A list may run a query and then discard its rows, so
+// each such query notes into its own Log, which is added only if the rows are sent.
 func (l *Log) Add(other *Log) {
 	if l == nil || other == nil || l == other {
 		return
@@ -73,14 +73,14 @@ func (l *Log) Add(other *Log) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, read := range other.read {
-		r := l.of(read.resource)
+		r := l.recordsOf(read.resource)
 		r.int64s, r.uuids = append(r.int64s, read.int64s...), append(r.uuids, read.uuids...)
 	}
 }
 
-// of returns the records of a resource. A request reads few resources, so a slice is faster
-// than a map.
-func (l *Log) of(resource string) *records {
+// recordsOf returns the records of a resource. A request reads few resources, so a slice is
+// faster than a map.
+func (l *Log) recordsOf(resource string) *records {
 	for _, r := range l.read {
 		if r.resource == resource {
 			return r
@@ -108,25 +108,25 @@ func (l *Log) LogValue() slog.Value {
 		slices.Sort(r.int64s)
 		slices.SortFunc(r.uuids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 		r.int64s, r.uuids = slices.Compact(r.int64s), slices.Compact(r.uuids)
-		attrs[i] = slog.Any(r.resource, &list{slices.Clone(r.int64s), slices.Clone(r.uuids)})
+		attrs[i] = slog.Any(r.resource, &idList{slices.Clone(r.int64s), slices.Clone(r.uuids)})
 	}
 	return slog.GroupValue(attrs...)
 }
 
-// list formats itself: for a page of a hundred patients a general formatter would take as
-// long as reading some of them.
-type list struct {
+// idList formats itself: encoding/json would take as long for the ids of 100 patients as
+// reading some of the patients.
+type idList struct {
 	int64s []int64
 	uuids  []uuid.UUID
 }
 
 // MarshalJSON returns an array of strings, for logs in JSON.
-func (l *list) MarshalJSON() ([]byte, error) { return l.text(`"`, ","), nil }
+func (l *idList) MarshalJSON() ([]byte, error) { return l.text(`"`, ","), nil }
 
 // MarshalText returns [3 7], for logs in plain text.
-func (l *list) MarshalText() ([]byte, error) { return l.text("", " "), nil }
+func (l *idList) MarshalText() ([]byte, error) { return l.text("", " "), nil }
 
-func (l *list) text(quote, separator string) []byte {
+func (l *idList) text(quote, separator string) []byte {
 	const int64Size, uuidSize = 12, 39 // typical bytes of an id
 	text := append(make([]byte, 0, 2+int64Size*len(l.int64s)+uuidSize*len(l.uuids)), '[')
 	next := func() {

@@ -80,7 +80,7 @@ func TestNoteIsSafeForConcurrentUse(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if n := len(log.of("patients").int64s); n != 50 {
+	if n := len(log.recordsOf("patients").int64s); n != 50 {
 		t.Errorf("%d ids, want 50", n)
 	}
 }

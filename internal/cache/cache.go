@@ -23,9 +23,9 @@ import (
 	"chairside/internal/principal"
 )
 
-// fresh is how long a cached value may be used, so that revoking a token takes effect
+// maxAge is how long a cached value may be used. Revoking a token must take effect
 // within a second on every process (behaviour.md section 7).
-const fresh = 900 * time.Millisecond
+const maxAge = 900 * time.Millisecond
 
 // Cache holds values by key. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
@@ -81,10 +81,10 @@ func (c *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 	})
 }
 
-// Get returns the value of a key: a fresh one that usable accepts, or what read returns,
-// which is cached. It returns found false, and caches nothing, where read does.
+// Get returns the cached value of a key if usable accepts it, or else calls read and caches
+// what that returns. If read does not find a value or fails, nothing is cached.
 func (c *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read func() (v V, found bool, err error)) (v V, found bool, err error) {
-	r := c.reading(ctx)
+	r := c.access(ctx)
 	if v, ok := r.get(key); ok && usable(v) {
 		return v, true, nil
 	}
@@ -95,10 +95,10 @@ func (c *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read 
 	return v, found, err
 }
 
-// GetAll returns the values of keys: fresh ones, and for the missing keys what read
-// returns, which is cached.
+// GetAll returns the values of keys. It calls read for those that are not cached, and caches
+// what that returns; a key that read does not find is missing from the result.
 func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(missing []K) (map[K]V, error)) (map[K]V, error) {
-	r, values := c.reading(ctx), make(map[K]V, len(keys))
+	r, values := c.access(ctx), make(map[K]V, len(keys))
 	var missing []K
 	for _, key := range keys {
 		if v, ok := r.get(key); ok {
@@ -118,37 +118,38 @@ func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(missing []
 	return values, err
 }
 
-// reading is the cache as one call sees it.
-type reading[K comparable, V any] struct {
+// access is the cache as seen by one call of Get or GetAll: the state at its beginning, and
+// the keys of its principal.
+type access[K comparable, V any] struct {
 	state    *state[K, V]
-	of       scopedKey[K]
+	owner    scopedKey[K] // without a key
 	capacity int
-	began    time.Duration
+	began    time.Duration // on clock.Uptime
 }
 
-// reading begins a reading for the principal of ctx.
-func (c *Cache[K, V]) reading(ctx context.Context) reading[K, V] {
-	r := reading[K, V]{state: c.state.Load(), capacity: c.capacity, began: clock.Uptime()}
+// access begins a call for the principal of ctx.
+func (c *Cache[K, V]) access(ctx context.Context) access[K, V] {
+	r := access[K, V]{state: c.state.Load(), capacity: c.capacity, began: clock.Uptime()}
 	if p, err := principal.From(ctx); err == nil {
-		r.of.practice = p.PracticeID
+		r.owner.practice = p.PracticeID
 		if p.SiteID != nil {
-			r.of.site = *p.SiteID
+			r.owner.site = *p.SiteID
 		}
 	}
 	return r
 }
 
-func (r reading[K, V]) at(key K) scopedKey[K] {
-	r.of.key = key
-	return r.of
+func (r access[K, V]) scoped(key K) scopedKey[K] {
+	r.owner.key = key
+	return r.owner
 }
 
-// get returns the value of a key if it is fresh.
-func (r reading[K, V]) get(key K) (v V, ok bool) {
+// get returns the value of a key if it is not too old.
+func (r access[K, V]) get(key K) (v V, ok bool) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	cached, ok := r.state.values[r.at(key)]
-	if !ok || clock.Uptime()-cached.asked >= fresh {
+	cached, ok := r.state.values[r.scoped(key)]
+	if !ok || clock.Uptime()-cached.asked >= maxAge {
 		return v, false
 	}
 	return cached.v, true
@@ -156,10 +157,10 @@ func (r reading[K, V]) get(key K) (v V, ok bool) {
 
 // set caches v, unless a call that began later has set the key. A full cache is
 // cleared: its values expire within a second anyway.
-func (r reading[K, V]) set(key K, v V) {
+func (r access[K, V]) set(key K, v V) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	at := r.at(key)
+	at := r.scoped(key)
 	cached, known := r.state.values[at]
 	if known && cached.asked > r.began {
 		return

@@ -14,16 +14,16 @@ import (
 
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
-	const most = 50
-	m := New[int, string](most)
-	for i := range 3 * most {
-		r := m.reading(t.Context())
-		r.set(i, "kept")
-		if n := len(r.state.values); n > most {
-			t.Fatalf("%d values are remembered", n)
+	const capacity = 50
+	m := New[int, string](capacity)
+	for i := range 3 * capacity {
+		r := m.access(t.Context())
+		r.set(i, "value")
+		if n := len(r.state.values); n > capacity {
+			t.Fatalf("%d values are cached, the capacity is %d", n, capacity)
 		}
-		if v, ok := r.get(i); !ok || v != "kept" {
-			t.Fatal("what was kept last is not there")
+		if v, ok := r.get(i); !ok || v != "value" {
+			t.Fatal("the newest value is not cached")
 		}
 	}
 }
@@ -31,28 +31,30 @@ func TestCacheIsBounded(t *testing.T) {
 func TestValuesExpire(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
-	r := m.reading(t.Context())
-	r.began -= fresh
+	r := m.access(t.Context())
+	r.began -= maxAge
 	r.set(1, "old")
-	if v, ok := m.reading(t.Context()).get(1); ok {
-		t.Errorf("%q is recalled after its time", v)
+	if v, ok := m.access(t.Context()).get(1); ok {
+		t.Errorf("got the expired value %q", v)
 	}
 }
 
-// TestSlowReadDoesNotReplaceNewerValue: what was read before is not put over what was read since.
+// TestSlowReadDoesNotReplaceNewerValue checks that a value from a query that began earlier
+// does not replace one from a later query.
 func TestSlowReadDoesNotReplaceNewerValue(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
-	slow, quick := m.reading(t.Context()), m.reading(t.Context())
+	slow, quick := m.access(t.Context()), m.access(t.Context())
 	slow.began--
 	quick.set(1, "new")
 	slow.set(1, "old")
-	if v, ok := m.reading(t.Context()).get(1); ok && v != "new" {
-		t.Errorf("%q is remembered", v)
+	if v, ok := m.access(t.Context()).get(1); ok && v != "new" {
+		t.Errorf("%q is cached, want the newer value", v)
 	}
 }
 
-// TestReadOvertakenByAChangeIsNotCached: Get has begun before it reads.
+// TestReadOvertakenByAChangeIsNotCached checks that a value read while a change is committed
+// is returned but not cached.
 func TestReadOvertakenByAChangeIsNotCached(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
@@ -61,7 +63,7 @@ func TestReadOvertakenByAChangeIsNotCached(t *testing.T) {
 		return "old", true, nil
 	})
 	if v != "old" || !found || err != nil {
-		t.Errorf("who reads gets %q, %v, %v", v, found, err)
+		t.Errorf("Get returns %q, %v, %v", v, found, err)
 	}
 	_, err = m.GetAll(t.Context(), []int{2}, func([]int) (map[int]string, error) {
 		m.clear()
@@ -71,30 +73,30 @@ func TestReadOvertakenByAChangeIsNotCached(t *testing.T) {
 		t.Error(err)
 	}
 	for key := range 3 {
-		if v, ok := m.reading(t.Context()).get(key); ok {
-			t.Errorf("%q is remembered", v)
+		if v, ok := m.access(t.Context()).get(key); ok {
+			t.Errorf("the outdated value %q is cached", v)
 		}
 	}
 }
 
-// TestGetReadsIfNothingUsableIsCached, or not there, and remembers what was found.
+// TestGetReadsIfNothingUsableIsCached calls Get in turn with the same key.
 func TestGetReadsIfNothingUsableIsCached(t *testing.T) {
 	t.Parallel()
-	m, lost := New[int, string](10), errors.New("connection lost")
-	all, none := func(string) bool { return true }, func(string) bool { return false }
+	m, errLost := New[int, string](10), errors.New("connection lost")
+	anyValue, noValue := func(string) bool { return true }, func(string) bool { return false }
 	for _, test := range []struct {
 		usable func(string) bool
-		value  string // that is read
+		value  string // returned by read; "" if not found
 		err    error
 		want   string
 		reads  int
 	}{
-		{all, "", nil, "", 1}, // not found: not remembered
-		{all, "x", lost, "x", 1},
-		{all, "first", nil, "first", 1},
-		{all, "second", nil, "first", 0},
-		{none, "third", nil, "third", 1},
-		{all, "fourth", nil, "third", 0},
+		{anyValue, "", nil, "", 1}, // not found, so not cached
+		{anyValue, "x", errLost, "x", 1},
+		{anyValue, "first", nil, "first", 1},
+		{anyValue, "second", nil, "first", 0},
+		{noValue, "third", nil, "third", 1},
+		{anyValue, "fourth", nil, "third", 0},
 	} {
 		reads := 0
 		v, found, err := m.Get(t.Context(), 1, test.usable, func() (string, bool, error) {
@@ -102,19 +104,18 @@ func TestGetReadsIfNothingUsableIsCached(t *testing.T) {
 			return test.value, test.value != "", test.err
 		})
 		if v != test.want || found != (test.want != "") || !errors.Is(err, test.err) || reads != test.reads {
-			t.Errorf("%q: got %q, %v, %v after %d readings", test.value, v, found, err, reads)
+			t.Errorf("%q: got %q, %v, %v after %d calls of read", test.value, v, found, err, reads)
 		}
 	}
 }
 
-// TestGetAllReadsMissingKeys alone.
 func TestGetAllReadsMissingKeys(t *testing.T) {
 	t.Parallel()
 	m := New[int, int](10)
 	for _, test := range []struct{ keys, missing, want []int }{
 		{[]int{1, 2}, []int{1, 2}, []int{1, 2}},
 		{[]int{2, 1}, nil, []int{1, 2}},
-		{[]int{1, 3, -4}, []int{3, -4}, []int{1, 3}}, // what is negative is not found
+		{[]int{1, 3, -4}, []int{3, -4}, []int{1, 3}}, // read finds no negative key
 	} {
 		var asked []int
 		found, err := m.GetAll(t.Context(), test.keys, func(missing []int) (map[int]int, error) {
@@ -133,30 +134,31 @@ func TestGetAllReadsMissingKeys(t *testing.T) {
 	}
 }
 
-// TestPrincipalsGetOnlyTheirOwnValues: the same key is another value for another
-// practice, another site, and for work of no practice.
+// TestPrincipalsGetOnlyTheirOwnValues checks that one key has separate values for each
+// practice, for each site, and for work without a principal.
 func TestPrincipalsGetOnlyTheirOwnValues(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](10)
 	as := func(c principal.Principal) context.Context { return principal.With(t.Context(), &c) }
 	ours, site, other := uuid.New(), uuid.New(), uuid.New()
-	callers := map[string]context.Context{
-		"nobody":             t.Context(),
-		"the practice":       as(principal.Principal{PracticeID: ours}),
-		"a site":             as(principal.Principal{PracticeID: ours, SiteID: &site}),
-		"its other site":     as(principal.Principal{PracticeID: ours, SiteID: &other}),
-		"the other practice": as(principal.Principal{PracticeID: uuid.New()}),
+	contexts := map[string]context.Context{
+		"no principal":       t.Context(),
+		"the whole practice": as(principal.Principal{PracticeID: ours}),
+		"one site":           as(principal.Principal{PracticeID: ours, SiteID: &site}),
+		"another site":       as(principal.Principal{PracticeID: ours, SiteID: &other}),
+		"another practice":   as(principal.Principal{PracticeID: uuid.New()}),
 	}
-	for who, ctx := range callers {
-		if v, ok := m.reading(ctx).get(1); ok {
-			t.Errorf("%s recalls what %s has read", who, v)
+	for who, ctx := range contexts {
+		if v, ok := m.access(ctx).get(1); ok {
+			t.Errorf("%s gets the value of %s", who, v)
 		}
-		m.reading(ctx).set(1, who)
+		m.access(ctx).set(1, who)
 	}
-	callers["a site"] = as(principal.Principal{PracticeID: ours, SiteID: &site, UserID: 7, TokenID: uuid.New()}) // a colleague there
-	for who, ctx := range callers {
-		if v, ok := m.reading(ctx).get(1); v != who || !ok {
-			t.Errorf("%s recalls what %q has read", who, v)
+	// Another user of the site shares its values.
+	contexts["one site"] = as(principal.Principal{PracticeID: ours, SiteID: &site, UserID: 7, TokenID: uuid.New()})
+	for who, ctx := range contexts {
+		if v, ok := m.access(ctx).get(1); v != who || !ok {
+			t.Errorf("%s gets the value of %q", who, v)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package civil holds calendar dates: a day without a time or a zone.
+// Package civil has calendar dates: days without a time of day or a time zone.
 package civil
 
 import (
@@ -61,12 +61,25 @@ func (d Date) IsZero() bool { return d == Date{} }
 func (d Date) Time() time.Time { return time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC) }
 
 // In returns the first instant of the day in loc.
-func (d Date) In(loc *time.Location) time.Time { return d.At(0, loc, false) }
+func (d Date) In(loc *time.Location) time.Time { return d.FirstAt(0, loc) }
 
-// At returns the instant at which the clocks in loc show minute minutes after midnight on the
-// day; 1440 is the next midnight. If the clocks go back and show that time twice, latest
-// selects the second. If they skip it, the result is the instant of the skip.
-func (d Date) At(minute int, loc *time.Location, latest bool) time.Time {
+// FirstAt returns the first instant at which the clocks in loc show minute minutes after
+// midnight on the day; 1440 is the next midnight. If they skip that time, FirstAt returns the
+// instant of the skip.
+func (d Date) FirstAt(minute int, loc *time.Location) time.Time {
+	first, _ := d.at(minute, loc)
+	return first
+}
+
+// LastAt is FirstAt for the last such instant. It differs if the clocks go back and show the
+// time twice.
+func (d Date) LastAt(minute int, loc *time.Location) time.Time {
+	_, last := d.at(minute, loc)
+	return last
+}
+
+// at returns the first and the last instant at which the clocks in loc show a minute of the day.
+func (d Date) at(minute int, loc *time.Location) (first, last time.Time) {
 	wall := time.Date(d.Year, d.Month, d.Day, 0, minute, 0, 0, time.UTC)
 	_, before := wall.AddDate(0, 0, -1).In(loc).Zone()
 	_, after := wall.AddDate(0, 0, 1).In(loc).Zone()
@@ -74,12 +87,16 @@ func (d Date) At(minute int, loc *time.Location, latest bool) time.Time {
 	late := wall.Add(-time.Duration(after) * time.Second).In(loc)
 	if late.Before(early) && !shows(late, wall) && !shows(early, wall) { // skipped
 		skip, _ := early.ZoneBounds()
-		return skip
+		return skip, skip
 	}
-	if !shows(early, wall) || latest && shows(late, wall) {
-		return late
+	first, last = early, early
+	if shows(late, wall) {
+		last = late
 	}
-	return early
+	if !shows(early, wall) {
+		first, last = late, late
+	}
+	return first, last
 }
 
 // Local returns the first instant at which the clocks in loc show the same time as wall does

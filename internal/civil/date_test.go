@@ -31,12 +31,12 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestAt has the UTC instants at which the clocks of a zone show a minute of a day.
-func TestAt(t *testing.T) {
+// TestFirstAtAndLastAt has the UTC instants at which the clocks of a zone show a minute of a day.
+func TestFirstAtAndLastAt(t *testing.T) {
 	for _, c := range []struct {
 		name, zone, day string
 		minute          int
-		first, second   string // without and with latest
+		first, last     string
 	}{
 		{"ordinary", "Europe/London", "2026-07-01", 570, "2026-07-01T08:30:00Z", "2026-07-01T08:30:00Z"},
 		{"in winter", "Europe/London", "2026-01-15", 570, "2026-01-15T09:30:00Z", "2026-01-15T09:30:00Z"},
@@ -49,11 +49,11 @@ func TestAt(t *testing.T) {
 		{"first minute of the repeated hour", "Europe/London", "2026-10-25", 60, "2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z"},
 		{"end of the repeated hour", "Europe/London", "2026-10-25", 120, "2026-10-25T02:00:00Z", "2026-10-25T02:00:00Z"},
 		{"after the repeat", "Europe/London", "2026-10-25", 540, "2026-10-25T09:00:00Z", "2026-10-25T09:00:00Z"},
-		{"midnight that is skipped", "America/Sao_Paulo", "2018-11-04", 0, "2018-11-04T03:00:00Z", "2018-11-04T03:00:00Z"},
-		{"the midnight before the skipped one", "America/Sao_Paulo", "2018-11-03", 1440, "2018-11-04T03:00:00Z", "2018-11-04T03:00:00Z"},
-		{"hour before midnight that is repeated", "America/Sao_Paulo", "2018-02-17", 1410, "2018-02-18T01:30:00Z", "2018-02-18T02:30:00Z"},
+		{"skipped midnight", "America/Sao_Paulo", "2018-11-04", 0, "2018-11-04T03:00:00Z", "2018-11-04T03:00:00Z"},
+		{"1440 of the day before a skipped midnight", "America/Sao_Paulo", "2018-11-03", 1440, "2018-11-04T03:00:00Z", "2018-11-04T03:00:00Z"},
+		{"repeated hour before midnight", "America/Sao_Paulo", "2018-02-17", 1410, "2018-02-18T01:30:00Z", "2018-02-18T02:30:00Z"},
 		{"midnight after the repeated hour", "America/Sao_Paulo", "2018-02-18", 0, "2018-02-18T03:00:00Z", "2018-02-18T03:00:00Z"},
-		{"midnight that is skipped east of Greenwich", "Asia/Beirut", "2022-03-27", 0, "2022-03-26T22:00:00Z", "2022-03-26T22:00:00Z"},
+		{"skipped midnight east of Greenwich", "Asia/Beirut", "2022-03-27", 0, "2022-03-26T22:00:00Z", "2022-03-26T22:00:00Z"},
 		{"repeated hour before midnight east of Greenwich", "Asia/Beirut", "2022-10-29", 1410, "2022-10-29T20:30:00Z", "2022-10-29T21:30:00Z"},
 		{"repeated midnight", "America/Havana", "2026-11-01", 0, "2026-11-01T04:00:00Z", "2026-11-01T05:00:00Z"},
 		{"half an hour skipped", "Australia/Lord_Howe", "2026-10-04", 135, "2026-10-03T15:30:00Z", "2026-10-03T15:30:00Z"},
@@ -65,10 +65,11 @@ func TestAt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			day, loc := civil.MustParse(c.day), zone(t, c.zone)
-			for latest, want := range map[bool]string{false: c.first, true: c.second} {
-				if got := day.At(c.minute, loc, latest).UTC().Format(time.RFC3339); got != want {
-					t.Errorf("latest=%v: %s, want %s", latest, got, want)
-				}
+			if got := day.FirstAt(c.minute, loc).UTC().Format(time.RFC3339); got != c.first {
+				t.Errorf("FirstAt = %s, want %s", got, c.first)
+			}
+			if got := day.LastAt(c.minute, loc).UTC().Format(time.RFC3339); got != c.last {
+				t.Errorf("LastAt = %s, want %s", got, c.last)
 			}
 		})
 	}
@@ -92,10 +93,10 @@ func TestDayLengthFollowsTheClocks(t *testing.T) {
 	}
 }
 
-// FuzzAt checks, for any minute of any day in very different zones, that the clocks show the
-// requested time or skip it, that the instant is the first or the last one, and that later
-// minutes are never earlier instants.
-func FuzzAt(f *testing.F) {
+// FuzzFirstAtAndLastAt compares FirstAt and LastAt with a search over all offsets, for any minute
+// of any day in very different zones. It also checks that later minutes are never earlier
+// instants.
+func FuzzFirstAtAndLastAt(f *testing.F) {
 	zones := []string{"Europe/London", "America/Sao_Paulo", "Asia/Beirut", "America/Havana", "Australia/Lord_Howe", "Pacific/Apia",
 		"Africa/Casablanca", "Asia/Kathmandu", "America/St_Johns", "Pacific/Chatham", "Antarctica/Troll", "Africa/Monrovia"}
 	f.Add(uint8(0), int64(1_774_746_000), 90)
@@ -110,14 +111,14 @@ func FuzzAt(f *testing.F) {
 		day := civil.Of(time.Unix(unix, 0).In(loc))
 		wall := time.Date(day.Year, day.Month, day.Day, 0, minute, 0, 0, time.UTC)
 
-		var shown []time.Time // by trying every quarter of an hour's worth of offset
+		var shown []time.Time // the instants that show the time, found by trying every offset
 		for offset := -15 * time.Hour; offset <= 15*time.Hour; offset += time.Minute / 2 {
 			at := wall.Add(-offset).In(loc)
 			if _, o := at.Zone(); time.Duration(o)*time.Second == offset {
 				shown = append([]time.Time{at}, shown...)
 			}
 		}
-		first, last := day.At(minute, loc, false), day.At(minute, loc, true)
+		first, last := day.FirstAt(minute, loc), day.LastAt(minute, loc)
 		if len(shown) == 0 {
 			if before := first.Add(-time.Nanosecond).In(loc); !first.Equal(last) || sameClock(before).After(wall) || sameClock(first.In(loc)).Before(wall) {
 				t.Errorf("%s minute %d in %s is skipped; got %s and %s", day, minute, loc, first, last)
@@ -125,7 +126,7 @@ func FuzzAt(f *testing.F) {
 		} else if earliest, latest := extremes(shown); !first.Equal(earliest) || !last.Equal(latest) {
 			t.Errorf("%s minute %d in %s: got %s and %s, want %s and %s", day, minute, loc, first, last, earliest, latest)
 		}
-		if minute < 1440 && day.At(minute+1, loc, false).Before(first) {
+		if minute < 1440 && day.FirstAt(minute+1, loc).Before(first) {
 			t.Errorf("%s minute %d in %s is after the next minute", day, minute, loc)
 		}
 	})

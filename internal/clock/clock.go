@@ -33,13 +33,13 @@ type key struct{}
 
 // reading is one reading of a clock.
 type reading struct {
-	of Clock
-	at time.Time
+	clock Clock
+	at    time.Time
 }
 
 // With returns a context with a reading of c.
 func (c Clock) With(ctx context.Context) context.Context {
-	return context.WithValue(ctx, key{}, reading{of: c, at: c.Now()})
+	return context.WithValue(ctx, key{}, reading{clock: c, at: c.Now()})
 }
 
 // With returns a context whose clock always reads t.
@@ -49,11 +49,11 @@ func With(ctx context.Context, t time.Time) context.Context {
 
 // Refresh returns a context with a new reading of the clock of ctx. A transaction calls it
 // once it holds its locks, so that the later of two changes to a record also has the later
-// time and updated_after does not miss it. A new row may be dated shortly before its locks
-// were taken (store.DB.TxSingleStatement).
+// time, and a client that polls with updated_after does not miss it. Only a new row may be
+// dated shortly before its locks were taken (store.DB.TxSingleStatement).
 func Refresh(ctx context.Context) context.Context {
 	if r, ok := ctx.Value(key{}).(reading); ok {
-		return r.of.With(ctx)
+		return r.clock.With(ctx)
 	}
 	return ctx
 }
@@ -73,5 +73,6 @@ var started = time.Now()
 // the machine's administrator can set. Use it to measure elapsed time.
 func Uptime() time.Duration { return time.Since(started) }
 
-// Deadline returns the machine's time after d, for deadlines of connections.
+// Deadline returns the machine's time d from now. Deadlines of connections need the real
+// time, not that of a test.
 func Deadline(d time.Duration) time.Time { return time.Now().Add(d) }

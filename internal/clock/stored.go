@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Stored scans an aggregate of times, in UTC; NULL is the zero time. For an expression SQLite
-// returns the number that it stores, microseconds since 1970.
+// Stored scans an aggregate of times, such as a maximum, in UTC; NULL is the zero time. The
+// databases differ: for an expression SQLite returns its stored number, the microseconds
+// since 1970.
 type Stored struct{ time.Time }
 
 // Scan implements sql.Scanner for both databases.

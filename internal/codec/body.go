@@ -22,15 +22,15 @@ type Field struct {
 	Required      bool   // required on create, never null
 	Nullable      bool   // null clears it
 	CreateDefault bool   // null means Default on create and is refused on update
-	Plain         bool   // an id of another system, stored as it is
+	Plain         bool   // an id of another system, stored without a lookup
 	Default       string // JSON that null stands for if the column has a default
 	Values        []string
 	MaxRunes      int
 	Min, Max      *int64 // of numbers; of decimals in hundredths
 }
 
-// Body describes the JSON body of an operation: an object whose one member, Key, has the
-// fields.
+// Body describes the JSON body of an operation: an object with one member, Key, whose value
+// is an object with the fields.
 type Body struct {
 	Key    string
 	Create bool // required fields must be present
@@ -100,7 +100,8 @@ func encode(e *jx.Encoder, value any) {
 	}
 }
 
-// read returns the value of the field as parse does, null, or nil if it has none.
+// read returns the field's value as parse does: null if it is to be cleared, nil if nothing
+// is to be written.
 func (f Field) read(sent map[string]json.RawMessage, create bool, zone *time.Location) (any, string) {
 	raw, ok := sent[f.Name]
 	if !ok {
@@ -110,7 +111,7 @@ func (f Field) read(sent map[string]json.RawMessage, create bool, zone *time.Loc
 		return nil, ""
 	}
 	if string(raw) != "null" {
-		if v := givenOf(raw); !v.isText || !f.blank(v.text) {
+		if v := newInput(raw); !v.isText || !f.blank(v.text) {
 			return f.parse(v, zone)
 		}
 	}
@@ -120,25 +121,25 @@ func (f Field) read(sent map[string]json.RawMessage, create bool, zone *time.Loc
 	case f.Nullable:
 		return null, ""
 	case f.Default != "" && (create || !f.CreateDefault):
-		return f.parse(givenOf(json.RawMessage(f.Default)), zone)
+		return f.parse(newInput(json.RawMessage(f.Default)), zone)
 	case create: // the rule of the resource sets it
 		return nil, ""
 	}
 	return nil, blank
 }
 
-// blank reports whether text means null.
+// blank reports whether an empty or blank text counts as null.
 func (f Field) blank(s string) bool {
 	return (f.Required || f.Nullable && f.Kind != Text) && strings.TrimSpace(s) == ""
 }
 
-// ReadText reads text that is not from a JSON body, by the rules of a JSON string on create;
-// "" is null. The value is a string, bool, int64, time.Time or decimal.Decimal,
-// json.RawMessage for an object or list, and nil for null. derived reports that there is no
-// value because the program sets it.
+// ReadText reads the text of a field outside a JSON body, such as a CSV cell, by the rules of
+// a JSON string on create; "" means null. The value is a string, bool, int64, time.Time,
+// decimal.Decimal, or json.RawMessage for an object or list; nil is null. derived reports
+// that the program itself sets the column.
 func (f Field) ReadText(s string, zone *time.Location) (v any, derived bool, message string) {
 	if s != "" && !f.blank(s) {
-		v, message = f.parse(given{raw: json.RawMessage(s), text: s, isText: true, word: s, isString: true}, zone)
+		v, message = f.parse(input{raw: json.RawMessage(s), text: s, isText: true, word: s, isString: true}, zone)
 		return v, false, message
 	}
 	switch {
@@ -147,7 +148,7 @@ func (f Field) ReadText(s string, zone *time.Location) (v any, derived bool, mes
 	case f.Nullable:
 		return nil, false, ""
 	case f.Default != "":
-		v, message = f.parse(givenOf(json.RawMessage(f.Default)), zone)
+		v, message = f.parse(newInput(json.RawMessage(f.Default)), zone)
 		return v, false, message
 	}
 	return nil, true, ""
@@ -155,8 +156,8 @@ func (f Field) ReadText(s string, zone *time.Location) (v any, derived bool, mes
 
 type problemsKey struct{}
 
-// WithProblems passes the messages of Body.Read to the operation, which refuses the request
-// with all problems together, after it has checked that the record exists (behaviour.md
+// WithProblems passes the messages of Body.Read to the operation. The operation reports them
+// together with its own, and only after it has checked that the record exists (behaviour.md
 // section 6).
 func WithProblems(ctx context.Context, params apierror.Params) context.Context {
 	return context.WithValue(ctx, problemsKey{}, params)

@@ -74,16 +74,17 @@ func (k Kind) Form() string {
 	}
 }
 
-// text returns the string in raw, which is valid JSON, or the text of a number.
-func text(raw json.RawMessage) (string, bool) {
+// text returns the content of a JSON string or the digits of a JSON number; ok is false for
+// any other JSON value.
+func text(raw json.RawMessage) (s string, ok bool) {
 	switch {
 	case len(raw) == 0:
 		return "", false
 	case raw[0] == '"' && !bytes.ContainsRune(raw, '\\'):
 		return string(raw[1 : len(raw)-1]), true
 	case raw[0] == '"':
-		var s string
-		return s, json.Unmarshal(raw, &s) == nil
+		err := json.Unmarshal(raw, &s)
+		return s, err == nil
 	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
 		return string(raw), true
 	}
@@ -142,17 +143,18 @@ var timeLayouts = []string{
 	"2006-01-02T15:04Z07:00", "2006-01-02T15:04Z0700", "2006-01-02T15:04Z07", "2006-01-02T15:04",
 }
 
+// plausible reports whether t can be stored: its year has four digits in every zone.
 func plausible(t time.Time) bool { return t.Year() >= 1000 && t.Year() <= 9998 }
 
-// Days before and after every time that can be stored. A filter by a time beyond them is
-// the same as a filter by the day itself.
+// Days before and after every time that can be stored. A filter beyond them matches the same
+// rows as one by these days.
 var (
 	beforeAll = civil.MustParse("0999-12-30")
 	afterAll  = civil.MustParse("9999-01-02")
 )
 
-// within returns d, limited to beforeAll and afterAll.
-func within(d civil.Date) civil.Date {
+// clamp returns d, limited to beforeAll and afterAll.
+func clamp(d civil.Date) civil.Date {
 	switch {
 	case d.Before(beforeAll):
 		return beforeAll
@@ -168,13 +170,13 @@ const notDayOrTime = "must be a date or an ISO 8601 time"
 // parseDay parses the day of a filter: a date, or the local day of a time.
 func parseDay(s string, zone *time.Location) (civil.Date, string) {
 	if d, err := civil.Parse(s); err == nil {
-		return within(d), ""
+		return clamp(d), ""
 	}
 	t, message := parseTime(s, zone)
 	if message == notTime {
 		message = notDayOrTime
 	}
-	return within(civil.Of(t.In(zone))), message
+	return clamp(civil.Of(t.In(zone))), message
 }
 
 // parseFilterTime parses the time of a filter; a date is the start of that day in zone.
@@ -192,8 +194,8 @@ func parseUUID(s string) (uuid.UUID, bool) {
 	return id, err == nil && len(s) == 36
 }
 
-// ParseID parses an integer id. More digits than 64 bits hold are a valid id that no record
-// has, so they return the largest id, which is never assigned.
+// ParseID parses an integer id. A number beyond 64 bits is a valid id that no record has, so
+// ParseID returns the largest id for it, which is never assigned.
 func ParseID(s string) (int64, bool) {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
 		return 0, false
@@ -205,8 +207,8 @@ func ParseID(s string) (int64, bool) {
 	return id, true
 }
 
-// given is one value as the client sent it, other than null.
-type given struct {
+// input is one value as the client sent it, other than null.
+type input struct {
 	raw      json.RawMessage
 	text     string // text of a JSON string or number
 	isText   bool
@@ -214,77 +216,40 @@ type given struct {
 	isString bool
 }
 
-func givenOf(raw json.RawMessage) given {
+func newInput(raw json.RawMessage) input {
 	s, isText := text(raw)
-	return given{raw, s, isText, strings.Trim(string(raw), `"`), raw[0] == '"'}
+	return input{raw, s, isText, strings.Trim(string(raw), `"`), raw[0] == '"'}
 }
 
 // parse returns the value of a field (string, bool, int64, time.Time, decimal.Decimal or
 // json.RawMessage) or a message.
-func (f Field) parse(v given, zone *time.Location) (any, string) {
-	s := v.text
-	if strings.ContainsRune(s, 0) {
+func (f Field) parse(v input, zone *time.Location) (any, string) {
+	if strings.ContainsRune(v.text, 0) {
 		return nil, "must not contain NUL"
 	}
 	switch f.Kind {
 	case Text, Email, Country, Ethnicity, Enum:
-		if !v.isText {
-			return nil, "must be a string"
-		}
-		if f.Kind == Country {
-			s = strings.ToUpper(s)
-		}
-		if message := f.checkText(s); message != "" {
-			return nil, message
-		}
-		return s, ""
+		return f.parseText(v)
 	case Boolean, Flag, Gender:
-		switch v.word {
-		case "true", "false":
-			return v.word == "true", ""
-		case "1", "0":
-			if f.Kind == Flag {
-				return v.word == "1", ""
-			}
-		}
-		if f.Kind == Gender && (strings.EqualFold(s, "male") || strings.EqualFold(s, "female")) {
-			return strings.EqualFold(s, "male"), ""
-		}
-		return nil, "must be true or false"
+		return f.parseBoolean(v)
 	case Integer, Consent:
-		if f.Kind == Consent && !v.isString && (v.word == "true" || v.word == "false") {
-			s = map[string]string{"true": "1", "false": "0"}[v.word]
-		} else if !v.isText || !number.MatchString(s) {
-			return nil, "must be a whole number"
-		}
-		n, err := strconv.ParseInt(s, 10, 32)
-		if err != nil || f.Min != nil && n < *f.Min || f.Max != nil && n > *f.Max {
-			return nil, f.rangeMessage()
-		}
-		return n, ""
+		return f.parseInteger(v)
 	case ID:
-		id, ok := ParseID(s)
-		if !v.isText || !ok {
-			return nil, "must be an id"
-		}
-		if _, err := strconv.ParseInt(s, 10, 64); f.Plain && err != nil {
-			return nil, f.rangeMessage() // it is stored, so ParseID must not change it
-		}
-		return id, ""
+		return f.parseID(v)
 	case UUID:
-		id, ok := parseUUID(s)
+		id, ok := parseUUID(v.text)
 		if !ok {
 			return nil, "must be a uuid"
 		}
 		return id.String(), ""
 	case Date:
-		d, err := civil.Parse(s)
+		d, err := civil.Parse(v.text)
 		if !v.isString || err != nil {
 			return nil, "must be a date of the form YYYY-MM-DD"
 		}
 		return d.String(), ""
 	case Time:
-		t, message := parseTime(s, zone)
+		t, message := parseTime(v.text, zone)
 		switch {
 		case !v.isString:
 			return nil, notTime
@@ -295,23 +260,81 @@ func (f Field) parse(v given, zone *time.Location) (any, string) {
 		}
 		return t, ""
 	case Decimal:
-		if !v.isText {
-			return nil, decimal.ErrSyntax.Error()
-		}
-		d, err := decimal.Parse(s)
-		switch {
-		case err != nil:
-			return nil, err.Error()
-		case f.Min != nil && int64(d) < *f.Min:
-			return nil, "must not be negative"
-		}
-		return d, ""
+		return f.parseDecimal(v)
 	case Metadata:
 		return metadata(v.raw)
 	case Answers:
 		return answers(v.raw)
 	}
 	return nil, "cannot be written"
+}
+
+func (f Field) parseText(v input) (any, string) {
+	if !v.isText {
+		return nil, "must be a string"
+	}
+	s := v.text
+	if f.Kind == Country {
+		s = strings.ToUpper(s)
+	}
+	if message := f.checkText(s); message != "" {
+		return nil, message
+	}
+	return s, ""
+}
+
+func (f Field) parseBoolean(v input) (any, string) {
+	switch v.word {
+	case "true", "false":
+		return v.word == "true", ""
+	case "1", "0":
+		if f.Kind == Flag {
+			return v.word == "1", ""
+		}
+	}
+	if f.Kind == Gender && (strings.EqualFold(v.text, "male") || strings.EqualFold(v.text, "female")) {
+		return strings.EqualFold(v.text, "male"), ""
+	}
+	return nil, "must be true or false"
+}
+
+func (f Field) parseInteger(v input) (any, string) {
+	s := v.text
+	if f.Kind == Consent && !v.isString && (v.word == "true" || v.word == "false") {
+		s = map[string]string{"true": "1", "false": "0"}[v.word]
+	} else if !v.isText || !number.MatchString(s) {
+		return nil, "must be a whole number"
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || f.Min != nil && n < *f.Min || f.Max != nil && n > *f.Max {
+		return nil, f.rangeMessage()
+	}
+	return n, ""
+}
+
+func (f Field) parseID(v input) (any, string) {
+	id, ok := ParseID(v.text)
+	if !v.isText || !ok {
+		return nil, "must be an id"
+	}
+	if _, err := strconv.ParseInt(v.text, 10, 64); f.Plain && err != nil {
+		return nil, f.rangeMessage() // it is stored, so ParseID must not change it
+	}
+	return id, ""
+}
+
+func (f Field) parseDecimal(v input) (any, string) {
+	if !v.isText {
+		return nil, decimal.ErrSyntax.Error()
+	}
+	d, err := decimal.Parse(v.text)
+	switch {
+	case err != nil:
+		return nil, err.Error()
+	case f.Min != nil && int64(d) < *f.Min:
+		return nil, "must not be negative"
+	}
+	return d, ""
 }
 
 func (f Field) checkText(s string) string {

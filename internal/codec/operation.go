@@ -2,14 +2,14 @@ package codec
 
 import "time"
 
-// Operation describes an operation to the server, which needs it before the call. The table
-// is generated.
+// Operation is what the server must know about an operation before it calls it. The table
+// ogent.Operations is generated.
 type Operation struct {
 	ID          string // as in the OpenAPI document
 	Scope       string // scope that a token needs
 	Params      []Param
 	Body        *Body // nil without a request body
-	PatientData bool  // reads or changes a patient's data; tests check that it is audited
+	PatientData bool  // reads or changes patient data; tests check that it is audited
 }
 
 // TimeLayout is the format of times in responses: milliseconds and a numeric offset, never Z

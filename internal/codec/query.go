@@ -97,7 +97,7 @@ func find(known []Param, name string) *Param {
 }
 
 // value returns the canonical form of one value, or a message.
-func (p Param) value(s string, zone *time.Location) (string, string) {
+func (p Param) value(s string, zone *time.Location) (canonical, message string) {
 	if strings.ContainsRune(s, 0) {
 		return "", "must not contain NUL"
 	}
@@ -111,20 +111,7 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 		}
 		return "", "must be true or false"
 	case Integer, Consent:
-		n, ok := ParseID(strings.TrimPrefix(s, "-"))
-		if !ok {
-			return "", "must be a whole number"
-		}
-		if strings.HasPrefix(s, "-") {
-			n = -n
-		}
-		if p.Min != 0 && n < p.Min {
-			return "", "must be at least " + strconv.FormatInt(p.Min, 10)
-		}
-		if p.Max > 0 {
-			n = min(n, p.Max)
-		}
-		return strconv.FormatInt(max(math.MinInt, min(n, math.MaxInt)), 10), "" // the generated decoder makes it an int
+		return p.integer(s)
 	case ID:
 		id, ok := ParseID(s)
 		if !ok {
@@ -166,12 +153,35 @@ func (p Param) value(s string, zone *time.Location) (string, string) {
 			return "", "must not be longer than " + strconv.Itoa(maxQueryRunes) + " characters"
 		}
 	case Enum:
-		if word, ok := synonyms[s]; ok && slices.Contains(p.Values, word) {
-			return word, ""
-		}
-		if !slices.Contains(p.Values, s) {
-			return "", "must be one of: " + strings.Join(p.Values, ", ")
-		}
+		return p.enum(s)
+	}
+	return s, ""
+}
+
+// integer returns a whole number within Min and Max, and within the int of the generated decoder.
+func (p Param) integer(s string) (string, string) {
+	n, ok := ParseID(strings.TrimPrefix(s, "-"))
+	if !ok {
+		return "", "must be a whole number"
+	}
+	if strings.HasPrefix(s, "-") {
+		n = -n
+	}
+	if p.Min != 0 && n < p.Min {
+		return "", "must be at least " + strconv.FormatInt(p.Min, 10)
+	}
+	if p.Max > 0 {
+		n = min(n, p.Max)
+	}
+	return strconv.FormatInt(max(math.MinInt, min(n, math.MaxInt)), 10), ""
+}
+
+func (p Param) enum(s string) (string, string) {
+	if word, ok := synonyms[s]; ok && slices.Contains(p.Values, word) {
+		return word, ""
+	}
+	if !slices.Contains(p.Values, s) {
+		return "", "must be one of: " + strings.Join(p.Values, ", ")
 	}
 	return s, ""
 }

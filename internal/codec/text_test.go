@@ -12,8 +12,8 @@ import (
 	"chairside/internal/decimal"
 )
 
-// TestReadTextAgreesWithBodies: text and a JSON string are decoded alike, with the same
-// message; "" is null.
+// TestReadTextAgreesWithBodies checks that a text and the same JSON string have the same
+// value and message; "" is null.
 func TestReadTextAgreesWithBodies(t *testing.T) {
 	texts := []string{
 		"", " ", "Ada", "eleven chars", "\x00", "true", "false", "0", "1", "24", "25", "-1", "x", "male", "Female", "12.50", "-3", "1e3", "12.345", u, strings.ToUpper(u),
@@ -44,7 +44,7 @@ func TestReadTextAgreesWithBodies(t *testing.T) {
 				got = ""
 			}
 			if got != want || !slices.Equal(messages, nonEmpty(message)) {
-				t.Errorf("%s: %q is %s (%s), in a body %s (%s)", f.Name, s, got, message, want, messages)
+				t.Errorf("%s: %q is decoded as %s (%s), in a body as %s (%s)", f.Name, s, got, message, want, messages)
 			}
 		}
 	}

@@ -26,24 +26,24 @@ func TestParseTimeAcceptsISO8601(t *testing.T) {
 		{"offset west", "2026-07-01T09:30:00-05:00", "2026-07-01T14:30:00.000Z"},
 		{"offset of a half hour", "2026-07-01T09:30:00+05:30", "2026-07-01T04:00:00.000Z"},
 		{"offset without a colon", "2026-07-01T09:30:00+0100", "2026-07-01T08:30:00.000Z"},
-		{"offset of hours alone", "2026-07-01T09:30:00+01", "2026-07-01T08:30:00.000Z"},
-		{"offset of hours alone to a time of minutes", "2026-07-01T09:30+01", "2026-07-01T08:30:00.000Z"},
-		{"small z", "2026-07-01t09:30:00z", "2026-07-01T09:30:00.000Z"},
+		{"offset without minutes", "2026-07-01T09:30:00+01", "2026-07-01T08:30:00.000Z"},
+		{"neither seconds nor minutes of the offset", "2026-07-01T09:30+01", "2026-07-01T08:30:00.000Z"},
+		{"lower-case t and z", "2026-07-01t09:30:00z", "2026-07-01T09:30:00.000Z"},
 		{"the largest offset", "2026-07-01T09:30:00+23:59", "2026-06-30T09:31:00.000Z"},
 		{"milliseconds", "2026-07-01T09:30:00.123Z", "2026-07-01T09:30:00.123Z"},
 		{"one fraction digit", "2026-07-01T09:30:00.1Z", "2026-07-01T09:30:00.100Z"},
 		{"nanoseconds are truncated", "2026-07-01T09:30:00.123999999Z", "2026-07-01T09:30:00.123Z"},
-		{"fraction behind a comma", "2026-07-01T09:30:00,5Z", "2026-07-01T09:30:00.500Z"},
+		{"fraction after a comma", "2026-07-01T09:30:00,5Z", "2026-07-01T09:30:00.500Z"},
 		{"local in summer", "2026-07-01T09:30:00", "2026-07-01T08:30:00.000Z"},
 		{"local in winter", "2026-01-01T09:30:00", "2026-01-01T09:30:00.000Z"},
 		{"local without seconds", "2026-07-01T09:30", "2026-07-01T08:30:00.000Z"},
 		{"local with a fraction", "2026-07-01T09:30:00.250", "2026-07-01T08:30:00.250Z"},
 		{"without seconds", "2026-07-01T09:30Z", "2026-07-01T09:30:00.000Z"},
-		{"a space for the T", "2026-07-01 09:30:00", "2026-07-01T08:30:00.000Z"},
-		{"small t", "2026-07-01t09:30:00Z", "2026-07-01T09:30:00.000Z"},
+		{"a space instead of the T", "2026-07-01 09:30:00", "2026-07-01T08:30:00.000Z"},
+		{"lower-case t", "2026-07-01t09:30:00Z", "2026-07-01T09:30:00.000Z"},
 		{"a plus that was not escaped in a query", "2026-07-01T09:30:00 01:00", "2026-07-01T08:30:00.000Z"},
-		{"a space for the T and an unescaped plus", "2026-07-01 09:30:00 01:00", "2026-07-01T08:30:00.000Z"},
-		{"as shown", "2026-07-01T09:30:00.000+01:00", "2026-07-01T08:30:00.000Z"},
+		{"a space instead of the T and an unescaped plus", "2026-07-01 09:30:00 01:00", "2026-07-01T08:30:00.000Z"},
+		{"the format of responses", "2026-07-01T09:30:00.000+01:00", "2026-07-01T08:30:00.000Z"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := codec.ParseTime(c.sent, london)
@@ -67,8 +67,9 @@ func TestParseTimeRefusesOtherText(t *testing.T) {
 	}
 }
 
-// TestParseTimeAcrossClockChanges: a local time that the clocks show twice is the first one.
-// Requests refuse one that they skip; ParseTime reads it as if they had not changed.
+// TestParseTimeAcrossClockChanges checks local times that the clocks show twice, which mean
+// the first one, and times that they skip: ParseTime reads these as if the clocks had not
+// changed, and requests refuse them.
 func TestParseTimeAcrossClockChanges(t *testing.T) {
 	for _, c := range []struct{ zone, sent, want, message string }{
 		{"Europe/London", "2026-10-25T01:30:00", "2026-10-25T00:30:00Z", ""},

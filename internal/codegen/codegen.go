@@ -1,7 +1,7 @@
 // Package codegen turns schema/ into everything that is generated, in one process:
 //
-//	schema/ ──ent──▶ ent/                      the ORM (ent, entc)
-//	   │                │ + templates/ent_*.tmpl: Confine and Rows on queries, Rows on creates and updates, conditions, Subjects, counters, limits, tables
+//	schema/ ──ent──▶ ent/                      the ORM (entc)
+//	   │                │ + templates/ent_*.tmpl: tenancy, rows, writes, conditions, audited records, counters, limits, tables
 //	   │
 //	   └─annotations─▶ model.go ─▶ document.go ─▶ ogen.Spec, twice:
 //	                                 │
@@ -14,10 +14,11 @@
 //
 //	examples/ ────────────────────────▶ ogent/example_test.go
 //
-// The forms differ in two ways. Clients may send values that a typed decoder refuses;
-// internal/codec turns them into canonical ones first. Headers and authentication are the
-// server's own middleware, so the generated server needs none. Errors are one response of every
-// operation in the internal form, for the client's sake.
+// The document has two forms. The published one states the whole contract. The internal one,
+// for ogen, leaves out limits and enumerations, because internal/codec checks requests and
+// turns lenient values into canonical ones before ogen decodes them; it leaves out headers and
+// authentication, which are the server's middleware; and it has one error response for all
+// operations, the error type of the generated client.
 //
 // The package imports neither ent nor ogent: it must build when both are deleted.
 package codegen
@@ -124,7 +125,7 @@ func extraTemplates(names ...string) entc.Option {
 	}
 }
 
-// dropDocument removes the document that entoas always writes into ent/.
+// dropDocument removes the OpenAPI document that entoas always writes into ent/.
 func dropDocument(next gen.Generator) gen.Generator {
 	return gen.GenerateFunc(func(g *gen.Graph) error {
 		err := next.Generate(g)
@@ -137,7 +138,7 @@ func dropDocument(next gen.Generator) gen.Generator {
 
 // generateAPI runs ogen on the internal form of the document.
 func generateAPI(m *model) (*ogengen.Generator, error) {
-	spec := newDocument(m, false)
+	spec := newDocument(m, internalForm)
 	g, err := ogengen.NewGenerator(spec, ogengen.Options{Generator: ogengen.GenerateOptions{
 		Features: &ogengen.FeatureOptions{
 			DisableAll: true,
@@ -156,7 +157,7 @@ func generateAPI(m *model) (*ogengen.Generator, error) {
 	return g, g.WriteSource(genfs.FormattedSource{Root: "ogent", Format: true}, "ogent")
 }
 
-// generateREST writes the code between ent's types and ogen's.
+// generateREST writes the code that maps between the types of ent and ogen.
 func generateREST(m *model, g *ogengen.Generator) error {
 	m.names = goNames{g}
 	t, err := template.New("").Funcs(gen.Funcs).Funcs(modelFuncs).Funcs(m.names.funcs()).ParseFS(templates, "templates/rest*.tmpl", "templates/operations.tmpl")
@@ -170,7 +171,7 @@ func generateREST(m *model, g *ogengen.Generator) error {
 		return err
 	}
 	for _, e := range m.Entities {
-		if e.HasOut() {
+		if e.HasResponse() {
 			if err := execute(t, "rest.tmpl", e, "ogent/rest_"+e.PackageDir()+"_gen.go"); err != nil {
 				return err
 			}

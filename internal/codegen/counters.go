@@ -12,7 +12,7 @@ import (
 	"chairside/internal/codec"
 )
 
-// counter is a counter of a table.
+// counter is a declared counter with its table.
 type counter struct {
 	apispec.Counter
 	Table   string
@@ -45,9 +45,9 @@ func countersOf(n *gen.Type) ([]counter, error) {
 var (
 	counterName = regexp.MustCompile(`^[a-z_]+$`)
 	sqlWord     = regexp.MustCompile(`\w+`)
-	// condition lists the words of a Where beside columns. With these alone it means the
-	// same on both databases, and its columns can be found.
-	condition = []string{"AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE"}
+	// whereWords are the words of a Where other than columns. Limited to these, the condition
+	// means the same on both databases, and its columns can be found.
+	whereWords = []string{"AND", "OR", "NOT", "IS", "NULL", "TRUE", "FALSE"}
 )
 
 // checkCounters returns the mistakes in the counters of a resource.
@@ -71,28 +71,28 @@ func (e *entity) checkCounters() (problems []string) {
 		if c := e.Column(k.By); k.By != "" && (c == nil || c.Nillable || c.Type.String() != "int64") {
 			complain("needs an integer column that is never null: By is %q", k.By)
 		} else if k.By != "" && e.counterFilter(k) == nil {
-			complain("answers no request: no filter compares %s alone", k.By)
+			complain("serves no request: no filter compares %s for equality", k.By)
 		}
 		if c := e.Column(k.Day); k.Day != "" && (c == nil || c.Nillable || c.Kind != codec.Time) {
 			complain("needs a time column that is never null: Day is %q", k.Day)
 		} else if k.Day != "" && (e.R.Order != k.Day || e.sameRows(k) == nil) {
-			complain("finds no page: Day must be the default order, %q, and another counter must count the same rows without Day", e.R.Order)
+			complain("cannot find pages: Day must be the default order, %q, and another counter must count the same rows without Day", e.R.Order)
 		}
 		if (k.Where == "") != (k.Unless == "") {
 			complain("needs both Where and Unless, or neither")
 		}
 		if unless := func(f apispec.Filter) bool { return f.Param == k.Unless && f.Kind == codec.Boolean && f.Handwritten }; k.Unless != "" && !slices.ContainsFunc(e.R.Filters, unless) {
-			complain("names no hand-written boolean filter: Unless is %q", k.Unless)
+			complain("needs a hand-written boolean filter: Unless is %q", k.Unless)
 		}
 		if slices.ContainsFunc(e.R.Counters[:i], func(o apispec.Counter) bool { return o.Unless != "" && o.Unless == k.Unless && o.Where != k.Where }) {
-			complain("hides other rows than another counter does unless %q: a parameter has one condition", k.Unless)
+			complain("has another condition than an earlier counter with Unless %q", k.Unless)
 		}
 		if strings.ContainsAny(k.Where, "'\"`") {
-			complain("cannot quote in Where")
+			complain("cannot have quotes in Where")
 		}
 		for _, word := range sqlWord.FindAllString(k.Where, -1) {
-			if e.Column(word) == nil && !slices.Contains(condition, word) {
-				complain("knows no column %q: Where is made of columns and %s", word, strings.Join(condition, ", "))
+			if e.Column(word) == nil && !slices.Contains(whereWords, word) {
+				complain("has no column %q: Where may contain columns and %s", word, strings.Join(whereWords, ", "))
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (e *entity) counterFilter(k apispec.Counter) *apispec.Filter {
 	return nil
 }
 
-// sameRows returns the counter without a key of the rows that k counts, or nil.
+// sameRows returns the counter that counts all rows which k counts by some key, or nil.
 func (e *entity) sameRows(k apispec.Counter) *apispec.Counter {
 	for i, o := range e.R.Counters {
 		if o.By == "" && o.Day == "" && o.Where == k.Where {
@@ -136,8 +136,8 @@ func (e *entity) AllCounter() string {
 	return counter{Counter: *e.sameRows(e.DayCounter().Counter), Table: e.Table()}.FullName()
 }
 
-// uncountable returns the filters that no counter answers. A request with one of them
-// counts its rows.
+// uncountable returns the filters that no counter covers. The rows of a request with one of
+// them are counted by a query.
 func (e *entity) uncountable() (filters []apispec.Filter) {
 	for _, f := range e.R.Filters {
 		if !slices.ContainsFunc(e.R.Counters, func(k apispec.Counter) bool {
@@ -150,7 +150,7 @@ func (e *entity) uncountable() (filters []apispec.Filter) {
 	return filters
 }
 
-// hiddenUnless is a condition of listed rows, unless a parameter lifts it.
+// hiddenUnless is a condition on the listed rows that a boolean parameter lifts.
 type hiddenUnless struct {
 	Unless     string // parameter
 	Expression string // Go expression of the condition's SQL text
@@ -174,44 +174,45 @@ func (e *entity) HiddenUnless() (all []hiddenUnless) {
 	return all
 }
 
-// counted is a counter with the list requests that it answers.
-type counted struct {
+// counterUse is a counter with the list requests whose rows it counts.
+type counterUse struct {
 	Counter string
-	Key     string // filter whose value is the key; "" without a key
-	Tests   []test // all hold for these requests
+	Key     string      // filter whose value is the key; "" without a key
+	Tests   []paramTest // all of them hold for these requests
 }
 
-// test holds if a parameter is sent or, with Flag, is true; with Not, if it is not.
-type test struct {
+// paramTest is a test of a list request: the parameter is sent or, with Flag, is true. Not
+// negates it.
+type paramTest struct {
 	Param     string
 	Flag, Not bool
 }
 
-// Counted returns the counters of the list, each with its requests.
-func (e *entity) Counted() (all []counted) {
+// Counted returns the counters of the list, each with the requests that it serves.
+func (e *entity) Counted() (all []counterUse) {
 	for _, k := range e.R.Counters {
 		if k.Day != "" {
 			continue
 		}
-		a := counted{Counter: counter{Counter: k, Table: e.Table()}.FullName()}
+		u := counterUse{Counter: counter{Counter: k, Table: e.Table()}.FullName()}
 		if k.By != "" {
-			a.Key = e.counterFilter(k).Param
+			u.Key = e.counterFilter(k).Param
 		}
 		for _, o := range e.R.Counters {
 			if o.By != "" {
-				a.require(test{Param: e.counterFilter(o).Param, Not: o.By != k.By})
+				u.require(paramTest{Param: e.counterFilter(o).Param, Not: o.By != k.By})
 			}
 			if o.Unless != "" {
-				a.require(test{Param: o.Unless, Flag: true, Not: o.Unless == k.Unless})
+				u.require(paramTest{Param: o.Unless, Flag: true, Not: o.Unless == k.Unless})
 			}
 		}
-		all = append(all, a)
+		all = append(all, u)
 	}
 	return all
 }
 
-func (a *counted) require(t test) {
-	if !slices.Contains(a.Tests, t) {
-		a.Tests = append(a.Tests, t)
+func (u *counterUse) require(t paramTest) {
+	if !slices.Contains(u.Tests, t) {
+		u.Tests = append(u.Tests, t)
 	}
 }

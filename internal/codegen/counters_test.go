@@ -23,36 +23,36 @@ func TestGeneratorRefusesInvalidCounters(t *testing.T) {
 	}{
 		{"all rows", []apispec.Counter{{Name: "all"}}, ""},
 		{"each kind", []apispec.Counter{whole, {Name: "dentist", By: "dentist_id", Where: whole.Where, Unless: "closed"}, {Name: "day", Day: "at", Where: whole.Where, Unless: "closed"}, {Name: "all"}}, ""},
-		{"no name", []apispec.Counter{{}}, "needs a name"},
+		{"an empty name", []apispec.Counter{{}}, "needs a name"},
 		{"a name that SQL would have to quote", []apispec.Counter{{Name: "it's"}}, "needs a name"},
-		{"twice the same name", []apispec.Counter{{Name: "all"}, {Name: "all"}}, "is declared twice"},
-		{"an unknown column", []apispec.Counter{{Name: "x", By: "nobody_id"}}, `By is "nobody_id"`},
+		{"a duplicate name", []apispec.Counter{{Name: "all"}, {Name: "all"}}, "is declared twice"},
+		{"an unknown column", []apispec.Counter{{Name: "x", By: "owner_id"}}, `By is "owner_id"`},
 		{"a column that may be null", []apispec.Counter{{Name: "x", By: "patient_id"}}, `By is "patient_id"`},
 		{"a column of text", []apispec.Counter{{Name: "x", By: "reason"}}, "needs an integer column"},
-		{"a column without a filter", []apispec.Counter{{Name: "x", By: "room_number"}}, "no filter compares room_number alone"},
+		{"a column without a filter", []apispec.Counter{{Name: "x", By: "room_number"}}, "no filter compares room_number for equality"},
 		{"By and Day", []apispec.Counter{{Name: "all"}, {Name: "x", By: "dentist_id", Day: "at"}}, "cannot have both By and Day"},
-		{"a day of a date", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "reason"}}, "needs a time column"},
-		{"a day of another order", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "made_at"}}, `Day must be the default order, "at"`},
-		{"days without a total", []apispec.Counter{whole, {Name: "x", Day: "at"}}, "another counter must count the same rows"},
+		{"Day is not a time", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "reason"}}, "needs a time column"},
+		{"Day is not the default order", []apispec.Counter{{Name: "all"}, {Name: "x", Day: "made_at"}}, `Day must be the default order, "at"`},
+		{"Day without a total", []apispec.Counter{whole, {Name: "x", Day: "at"}}, "another counter must count the same rows"},
 		{"Where without Unless", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL"}}, "needs both Where and Unless"},
 		{"Unless without Where", []apispec.Counter{{Name: "x", Unless: "closed"}}, "needs both Where and Unless"},
 		{"Unless is no filter", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL", Unless: "shut"}}, `Unless is "shut"`},
 		{"Unless is another kind of filter", []apispec.Counter{{Name: "x", Where: "closed_at IS NULL", Unless: "dentist_id"}}, `Unless is "dentist_id"`},
-		{"Where knows a column that is not there", []apispec.Counter{{Name: "x", Where: "shut_at IS NULL", Unless: "closed"}}, `knows no column "shut_at"`},
-		{"Where calls a function", []apispec.Counter{{Name: "x", Where: "lower(reason) IS NULL", Unless: "closed"}}, `knows no column "lower"`},
-		{"Where quotes", []apispec.Counter{{Name: "x", Where: "reason IS 'at'", Unless: "closed"}}, "cannot quote"},
+		{"Where names an unknown column", []apispec.Counter{{Name: "x", Where: "shut_at IS NULL", Unless: "closed"}}, `has no column "shut_at"`},
+		{"Where calls a function", []apispec.Counter{{Name: "x", Where: "lower(reason) IS NULL", Unless: "closed"}}, `has no column "lower"`},
+		{"Where quotes", []apispec.Counter{{Name: "x", Where: "reason IS 'at'", Unless: "closed"}}, "cannot have quotes"},
 	} {
-		got := strings.Join(diary(test.counters).checkCounters(), "\n")
+		got := strings.Join(newVisit(test.counters).checkCounters(), "\n")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }
 
-// TestCountersAnswerOnlyTheirRequests checks which requests each counter answers.
-func TestCountersAnswerOnlyTheirRequests(t *testing.T) {
+// TestCountersServeOnlyTheirRequests checks which list requests each counter serves.
+func TestCountersServeOnlyTheirRequests(t *testing.T) {
 	t.Parallel()
-	e := diary([]apispec.Counter{
+	e := newVisit([]apispec.Counter{
 		{Name: "open", Where: "closed_at IS NULL", Unless: "closed"},
 		{Name: "dentist", By: "dentist_id", Where: "closed_at IS NULL", Unless: "closed"},
 		{Name: "all"},
@@ -62,28 +62,28 @@ func TestCountersAnswerOnlyTheirRequests(t *testing.T) {
 		counted = append(counted, f.Param)
 	}
 	if got := strings.Join(counted, " "); got != "on patient_id room" {
-		t.Errorf("no counter answers the filters %s", got)
+		t.Errorf("no counter serves the filters %s", got)
 	}
-	want := map[string][]test{
+	want := map[string][]paramTest{
 		"visits.open":    {{Param: "closed", Flag: true, Not: true}, {Param: "dentist_id", Not: true}},
 		"visits.dentist": {{Param: "closed", Flag: true, Not: true}, {Param: "dentist_id"}},
 		"visits.all":     {{Param: "closed", Flag: true}, {Param: "dentist_id", Not: true}},
 	}
 	for _, a := range e.Counted() {
 		if len(a.Tests) != len(want[a.Counter]) {
-			t.Errorf("%s answers %v", a.Counter, a.Tests)
+			t.Errorf("%s serves %v", a.Counter, a.Tests)
 			continue
 		}
 		for i, w := range want[a.Counter] {
 			if a.Tests[i] != w {
-				t.Errorf("%s answers %v", a.Counter, a.Tests)
+				t.Errorf("%s serves %v", a.Counter, a.Tests)
 			}
 		}
 	}
 }
 
-// diary is an entity with a column of each kind that matters.
-func diary(counters []apispec.Counter) *entity {
+// newVisit returns an entity with a column of each kind that matters to counters.
+func newVisit(counters []apispec.Counter) *entity {
 	e := &entity{Type: &gen.Type{Name: "Visit"}, R: apispec.Resource{
 		Verbs: []apispec.Verb{apispec.List}, Order: "at", Counters: counters,
 		Filters: []apispec.Filter{

@@ -12,11 +12,18 @@ import (
 	"chairside/internal/codec"
 )
 
-// document builds one form of the OpenAPI document (package documentation).
+// document builds the OpenAPI document in one of its two forms (see the package
+// documentation).
 type document struct {
 	*ogen.Spec
 	published bool
 }
+
+// The forms of the document.
+const (
+	internalForm  = false
+	publishedForm = true
+)
 
 func newDocument(m *model, published bool) *ogen.Spec {
 	d := &document{Spec: ogen.NewSpec(), published: published}
@@ -52,7 +59,7 @@ func metaSchemas() map[string]*ogen.Schema {
 
 // addEntity adds the schemas and paths of one resource.
 func (d *document) addEntity(e *entity) {
-	if !e.HasOut() {
+	if !e.HasResponse() {
 		return
 	}
 	d.AddSchema(e.Name, d.output(e, true))
@@ -88,7 +95,7 @@ func (d *document) addEntity(e *entity) {
 		d.AddPathItem("/"+e.R.Plural+"/{id}", one)
 	}
 	for _, o := range e.R.Operations {
-		d.AddPathItem(o.Path, ogen.NewPathItem().SetGet(d.other(e, o)))
+		d.AddPathItem(o.Path, ogen.NewPathItem().SetGet(d.extraOperation(e, o)))
 	}
 }
 
@@ -189,8 +196,8 @@ func timeFormat(s *ogen.Schema, layout string) {
 	s.Common.Extensions = ogen.Extensions{"x-ogen-time-format": {Kind: yaml.ScalarNode, Tag: "!!str", Value: layout}}
 }
 
-// input returns the schema of a record in requests. The internal form serves create and
-// update and requires nothing, because package codec has noted what is missing.
+// input returns the schema of a record in requests. The internal form is shared by create and
+// update and requires no member, because package codec reports missing ones.
 func (d *document) input(e *entity, create bool) *ogen.Schema {
 	s := object()
 	for _, c := range e.Written() {
@@ -282,10 +289,10 @@ func (d *document) list(e *entity) *ogen.Operation {
 	return o.AddResponse("200", d.response(e.Name+"List", example(d.listExample(e))))
 }
 
-// other returns an operation beyond the standard ones.
-func (d *document) other(e *entity, o apispec.Operation) *ogen.Operation {
+// extraOperation returns an operation beyond the standard ones.
+func (d *document) extraOperation(e *entity, o apispec.Operation) *ogen.Operation {
 	x := d.operation(e, o.ID, "read", o.Doc, o.Description)
-	for _, p := range e.OtherParams(o) {
+	for _, p := range e.OperationParams(o) {
 		x.AddParameters(d.parameter(p))
 	}
 	if len(o.Members) == 0 {
@@ -297,19 +304,19 @@ func (d *document) other(e *entity, o apispec.Operation) *ogen.Operation {
 	}
 	d.AddSchema(o.Item, item)
 	d.AddSchema(o.Item+"List", object(property(o.Key, ref(o.Item).AsArray()), property("meta", ref("PageMeta"))))
-	return x.AddResponse("200", d.response(o.Item+"List", example(d.otherExample(o))))
+	return x.AddResponse("200", d.response(o.Item+"List", example(d.operationExample(o))))
 }
 
-// documented is a query parameter with its description.
-type documented struct {
+// documentedParam is a query parameter with its documentation.
+type documentedParam struct {
 	codec.Param
-	Doc     string
-	Default string
-	Needed  bool
+	Doc      string
+	Default  string
+	Required bool
 }
 
 // Params returns the query parameters of the list.
-func (e *entity) Params() []documented {
+func (e *entity) Params() []documentedParam {
 	ps := paging(100, 25)
 	var keys []string
 	for _, s := range e.R.Sorts {
@@ -317,17 +324,17 @@ func (e *entity) Params() []documented {
 	}
 	slices.Sort(keys)
 	ps = append(ps,
-		documented{Param: codec.Param{Name: "sort_by", Kind: codec.Enum, Values: keys}, Doc: "Order of the list; ties are ordered by id.", Default: e.R.Order},
-		documented{Param: codec.Param{Name: "sort_direction", Kind: codec.Enum, Values: []string{"asc", "desc"}}, Doc: "Ascending or descending.", Default: "asc"})
+		documentedParam{Param: codec.Param{Name: "sort_by", Kind: codec.Enum, Values: keys}, Doc: "Order of the list; ties are ordered by id.", Default: e.R.Order},
+		documentedParam{Param: codec.Param{Name: "sort_direction", Kind: codec.Enum, Values: []string{"asc", "desc"}}, Doc: "Ascending or descending.", Default: "asc"})
 	for _, f := range e.R.Filters {
 		ps = append(ps, e.param(f))
 	}
 	return ps
 }
 
-// OtherParams returns the query parameters of an operation beyond the standard ones.
-func (e *entity) OtherParams(o apispec.Operation) []documented {
-	var ps []documented
+// OperationParams returns the query parameters of an operation beyond the standard ones.
+func (e *entity) OperationParams(o apispec.Operation) []documentedParam {
+	var ps []documentedParam
 	if o.MaxPage > 0 {
 		ps = paging(o.MaxPage, o.MaxPage)
 	}
@@ -337,15 +344,15 @@ func (e *entity) OtherParams(o apispec.Operation) []documented {
 	return ps
 }
 
-func paging(most, usual int) []documented {
-	return []documented{
+func paging(maximum, defaultSize int) []documentedParam {
+	return []documentedParam{
 		{Param: codec.Param{Name: "page", Kind: codec.Integer, Min: 1}, Doc: "Page to show, from 1.", Default: "1"},
-		{Param: codec.Param{Name: "per_page", Kind: codec.Integer, Min: 1, Max: int64(most)}, Doc: "Records to a page; more than the maximum gives the maximum.", Default: itoa(usual)},
+		{Param: codec.Param{Name: "per_page", Kind: codec.Integer, Min: 1, Max: int64(maximum)}, Doc: "Records to a page; more than the maximum gives the maximum.", Default: itoa(defaultSize)},
 	}
 }
 
 // param returns the parameter of a filter, with the kind and values of its column.
-func (e *entity) param(f apispec.Filter) documented {
+func (e *entity) param(f apispec.Filter) documentedParam {
 	p := codec.Param{Name: f.Param, Kind: f.Kind, Values: f.Values, Array: f.Op == "IN"}
 	if p.Kind == "" {
 		owner := e
@@ -357,12 +364,12 @@ func (e *entity) param(f apispec.Filter) documented {
 			p.Values = c.EnumValues()
 		}
 	}
-	return documented{Param: p, Doc: f.Doc, Needed: f.Required}
+	return documentedParam{Param: p, Doc: f.Doc, Required: f.Required}
 }
 
 // parameter returns a query parameter. The internal form has plain strings for enums and no
 // bounds, because package codec has checked them.
-func (d *document) parameter(p documented) *ogen.Parameter {
+func (d *document) parameter(p documentedParam) *ogen.Parameter {
 	s := schemaOf(p.Kind)
 	if d.published {
 		if len(p.Values) > 0 {
@@ -386,7 +393,7 @@ func (d *document) parameter(p documented) *ogen.Parameter {
 	}
 	q := ogen.NewParameter().InQuery().SetName(p.Name).SetDescription(p.Doc).SetSchema(s)
 	if d.published {
-		q.SetRequired(p.Needed)
+		q.SetRequired(p.Required)
 		if p.Array {
 			q.SetName(p.Name + "[]")
 		}
@@ -443,7 +450,7 @@ func copyOf(s *ogen.Schema) *ogen.Schema {
 	return &c
 }
 
-func defaultOf(p documented) json.RawMessage {
+func defaultOf(p documentedParam) json.RawMessage {
 	if p.Kind == codec.Integer {
 		return json.RawMessage(p.Default)
 	}

@@ -13,8 +13,8 @@ import (
 
 // The methods below return Go expressions for templates/rest.tmpl.
 
-// Imports returns the packages that the file of the entity may need; those it does not need
-// are removed. Without one that it needs, formatting would have to search for it.
+// Imports returns the packages that the file of the entity may need; formatting removes unused
+// ones. If one were missing, formatting would have to search the module for it, which is slow.
 func (e *entity) Imports() []string {
 	all := []string{
 		"context", "maps", "time",
@@ -76,9 +76,9 @@ func (e *entity) Predicate(f apispec.Filter) (string, error) {
 // times (decision 8).
 type span struct {
 	Column *column
-	Other  string   // filter for the other end of the range, which is sent
-	Leads  []string // filters for one record whose rows an index has in order of the times; one is sent
-	Unless []string // filters for ranges of other columns; none is sent
+	Other  string   // filter for the other end of the range; it must be sent
+	Leads  []string // filters for one record whose rows an index has in order of the times; one must be sent
+	Unless []string // filters for ranges of other columns; none may be sent
 }
 
 // Span returns the span of a filter, or nil if it has none.
@@ -154,8 +154,8 @@ type listFilter struct {
 	LeadsUnless []string // sort keys of orders that a partial index has
 }
 
-// findLeads sets the orders in which an index has the rows of one value: all rows, or those
-// that the list shows without Unless.
+// findLeads sets Leads, the orders in which an index has all rows of one value, and LeadsUnless,
+// those in which a partial index has the rows that the list shows without Unless.
 func (e *entity) findLeads(p *listFilter) error {
 	for _, s := range e.R.Sorts {
 		where, ok, err := e.indexed(p.Column, sortColumn(s))

@@ -7,24 +7,24 @@ import (
 	"chairside/internal/apispec"
 )
 
-// form is a list.Form: how the columns of a row become a type of ogen's. Its statements
-// are Go code that reads from the list.Reader x and sets members of o.
+// form is the source of a list.Form, which turns the columns of a row into a type of ogen.
+// Its statements are Go code that reads from the list.Reader x and sets members of o.
 type form struct {
 	Type, Doc string
-	*reading
+	*selection
 	Set    []string // statements for the columns of the table
 	Joined []joinedForm
 }
 
 // joinedForm is the part of a form for a joined row, which may be missing.
 type joinedForm struct {
-	ID    int      // position of the row's id, which is null without a row
-	Set   []string // statements for a row
-	Clear []string // statements without one
+	ID    int      // position of the row's id, which is null if the row is missing
+	Set   []string // statements if the row exists
+	Clear []string // statements if it is missing
 }
 
-// Forms returns the response forms of an entity: of one record, of one in a list where that
-// differs, and of the parts that show some of their columns.
+// Forms returns the response forms of an entity: of a single record, of a record in a list if
+// that differs, and of the parts that show only some of their columns.
 func (e *entity) Forms() (forms []*form, err error) {
 	types := []string{e.Name}
 	if e.Summary() != e.Name && e.Has("list") {
@@ -42,10 +42,10 @@ func (e *entity) Forms() (forms []*form, err error) {
 		return nil, err
 	}
 	for _, p := range parts {
-		if p.Read == nil { // the part's own resource has its form
+		if p.Read == nil { // its own resource declares the form
 			continue
 		}
-		f := &form{Type: p.Type, Doc: words(p.Edge), reading: p.Read}
+		f := &form{Type: p.Type, Doc: words(p.Edge), selection: p.Read}
 		f.Set = p.Target.note(fmt.Sprintf("x.%s(0)", p.Target.IDMethod()))
 		for _, column := range p.Columns {
 			if err := f.set(p.Target, column, p.Type, "o", column); err != nil {
@@ -59,11 +59,11 @@ func (e *entity) Forms() (forms []*form, err error) {
 
 // form returns the form of a type with all columns of the response.
 func (e *entity) form(t string) (*form, error) {
-	read, err := e.Reading()
+	read, err := e.Selection()
 	if err != nil {
 		return nil, err
 	}
-	f := &form{Type: t, Doc: words(e.R.Plural), reading: read}
+	f := &form{Type: t, Doc: words(e.R.Plural), selection: read}
 	for _, c := range e.Shown() {
 		if err := f.set(e, c.Name, t, "o", c.Name); err != nil {
 			return nil, err
@@ -125,7 +125,7 @@ func (e *entity) joinedForm(f *form, edge string) (j joinedForm, err error) {
 		if err != nil {
 			return j, err
 		}
-		embedded := &form{reading: f.reading}
+		embedded := &form{selection: f.selection}
 		for _, column := range b.Columns {
 			if err := embedded.set(target, column, e.Name+pascal(b.Edge), "o."+object, b.Edge+"."+column); err != nil {
 				return j, err
@@ -136,14 +136,14 @@ func (e *entity) joinedForm(f *form, edge string) (j joinedForm, err error) {
 	return j, nil
 }
 
-// set adds the statement that sets the member of a column. into is the Go expression of
-// the object, of ogen's type t; read is the name of the column in the reading.
-func (f *form) set(owner *entity, column, t, into, read string) error {
+// set adds the statement that sets the member of a column. into is the Go expression of the
+// object, which has ogen's type t; selected is the name of the column in the selection.
+func (f *form) set(owner *entity, column, t, into, selected string) error {
 	name, err := owner.Model.names.member(t, column)
 	if err != nil {
 		return err
 	}
-	at, err := f.At(read)
+	at, err := f.At(selected)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (e *entity) Param(name string) (string, error) {
 	return "p." + member, err
 }
 
-// sent returns the Go condition that one of the parameters of the list is sent.
+// sent returns the Go condition that at least one of the parameters is sent.
 func (e *entity) sent(names ...string) (string, error) {
 	conditions := make([]string, len(names))
 	for i, name := range names {
@@ -218,8 +218,8 @@ func (e *entity) IsOpaque(s *span) (string, error) {
 	return condition, nil
 }
 
-// IsUncountable returns the Go condition that a filter is sent which no counter answers, or
-// "" if all are answered.
+// IsUncountable returns the Go condition that a filter is sent which no counter covers, or ""
+// if counters cover all filters.
 func (e *entity) IsUncountable() (string, error) {
 	var names []string
 	for _, f := range e.uncountable() {
@@ -230,7 +230,7 @@ func (e *entity) IsUncountable() (string, error) {
 
 // Case returns the case of a switch that selects a counter: the Go condition of its
 // requests.
-func (e *entity) Case(c counted) (string, error) {
+func (e *entity) Case(c counterUse) (string, error) {
 	if len(c.Tests) == 0 {
 		return "default", nil
 	}

@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // to put a row of the new entity into the database
+	_ "modernc.org/sqlite" // the driver, to insert a row of the new entity
 )
 
-// vaccine is the schema file of a new resource that can be read.
+// vaccine is the schema file of a new read-only resource.
 const vaccine = `package schema
 
 import (
@@ -47,11 +47,11 @@ func (Vaccine) Annotations() []schema.Annotation {
 }
 `
 
-// TestGenerate checks that a clean tree generates what is committed, and that a new resource
-// needs a schema file, generated code and a migration, and nothing else.
+// TestGenerate checks that a tree without generated code generates what is committed, and that
+// a new resource needs only a schema file, generated code and a migration.
 func TestGenerate(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the program anew")
+		t.Skip("compiles the program")
 	}
 	root := repository(t)
 	copied := t.TempDir()
@@ -59,7 +59,7 @@ func TestGenerate(t *testing.T) {
 		duplicate(t, filepath.Join(root, name), filepath.Join(copied, name))
 	}
 
-	run(t, copied, "go", "generate", ".") // ent/ and ogent/ are not there
+	run(t, copied, "go", "generate", ".") // creates ent/ and ogent/
 	for _, name := range []string{"ent", "ogent"} {
 		compare(t, filepath.Join(root, name), filepath.Join(copied, name))
 	}
@@ -70,11 +70,11 @@ func TestGenerate(t *testing.T) {
 	run(t, copied, "go", "generate", ".")
 	run(t, copied, "go", "run", "./internal/store/migrate/diff", "vaccines")
 	run(t, copied, "go", "build", "-o", "chairside", "./cmd/chairside")
-	read(t, copied)
+	readVaccine(t, copied)
 }
 
-// read starts the program with vaccines and reads one over HTTP.
-func read(t *testing.T, dir string) {
+// readVaccine starts the program with the new resource and reads a row over HTTP.
+func readVaccine(t *testing.T, dir string) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	server := exec.CommandContext(ctx, filepath.Join(dir, "chairside"), "serve", "--demo", "--addr", "127.0.0.1:0", "--database-url", "sqlite:new.db")
@@ -91,7 +91,7 @@ func read(t *testing.T, dir string) {
 		stop()
 		_ = server.Wait() // it was interrupted
 	}()
-	base, token := announced(t, output)
+	base, token := readStartup(t, output)
 	go io.Copy(io.Discard, output)
 
 	db, err := sql.Open("sqlite", filepath.Join(dir, "new.db"))
@@ -120,17 +120,17 @@ func read(t *testing.T, dir string) {
 		if err != nil || res.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d %s %v", path, res.StatusCode, body, err)
 		}
-		var answer struct {
+		var response struct {
 			Vaccine  map[string]any
 			Vaccines []map[string]any
 			Meta     map[string]any
 		}
-		if err := json.Unmarshal(body, &answer); err != nil {
+		if err := json.Unmarshal(body, &response); err != nil {
 			t.Fatal(err)
 		}
-		one := answer.Vaccine
-		if one == nil && len(answer.Vaccines) == 1 && fmt.Sprint(answer.Meta["total"]) == "1" {
-			one = answer.Vaccines[0]
+		one := response.Vaccine
+		if one == nil && len(response.Vaccines) == 1 && fmt.Sprint(response.Meta["total"]) == "1" {
+			one = response.Vaccines[0]
 		}
 		if one["name"] != "Influenza" || one["price"] != "12.50" {
 			t.Errorf("%s: %s", path, body)
@@ -143,8 +143,8 @@ var (
 	tokenLine = regexp.MustCompile(`cs_pat_\S+`)
 )
 
-// announced reads the address and the token that the demo prints when it starts.
-func announced(t *testing.T, output io.Reader) (base, token string) {
+// readStartup reads the address and the token that the demo prints when it starts.
+func readStartup(t *testing.T, output io.Reader) (base, token string) {
 	var text strings.Builder
 	for chunk := make([]byte, 4096); base == "" || token == ""; {
 		n, err := output.Read(chunk)

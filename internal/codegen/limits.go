@@ -34,7 +34,7 @@ func limitsOf(n *gen.Type) ([]limit.Column, error) {
 	return all, nil
 }
 
-// limit returns the limits of a column. In a table with a resource every visible text has a
+// limit returns the limits of a column. In the table of a resource, every visible text has a
 // maximum length.
 func (c *column) limit(table string, resource bool) limit.Column {
 	l := limit.Column{
@@ -83,7 +83,7 @@ func rulesOf(n *gen.Type) ([]limit.Row, error) {
 
 var ruleName = regexp.MustCompile(`^[a-z][a-z_]*$`)
 
-// checkLimits returns the limits that the databases could not check.
+// checkLimits returns the declared limits that the databases cannot check.
 func (e *entity) checkLimits() (problems []string) {
 	complain := func(format string, a ...any) { problems = append(problems, e.Name+": "+fmt.Sprintf(format, a...)) }
 	for _, c := range e.Columns {

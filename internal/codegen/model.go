@@ -17,22 +17,22 @@ import (
 	"chairside/internal/scope"
 )
 
-// model is the schema with its annotations.
+// model is the Ent schema with its annotations decoded: the input of documents and templates.
 type model struct {
 	Entities []*entity
 	names    goNames // set once ogen has run
 }
 
-// entity is one ent schema; R is the zero Resource if it has no API.
+// entity is one Ent schema; R is the zero Resource if it has no API.
 type entity struct {
 	*gen.Type
 	R       apispec.Resource
 	Tenant  apispec.Tenant
 	Model   *model
-	Columns []*column // the id first
+	Columns []*column // the id comes first
 }
 
-// column is one ent field and how it appears in the API.
+// column is one Ent field and how it appears in the API.
 type column struct {
 	*gen.Field
 	API    apispec.Field
@@ -86,7 +86,8 @@ func newModel(g *gen.Graph, schemas map[string]*ogen.Schema) (*model, error) {
 
 type named interface{ Name() string }
 
-// annotation decodes the annotation with the name of to. Ent passes annotations through JSON.
+// annotation decodes the annotation that has the name of to, if there is one. Ent passes
+// annotations to the generator as JSON.
 func annotation(from gen.Annotations, to named) error {
 	a, ok := from[to.Name()]
 	if !ok {
@@ -202,7 +203,7 @@ func (m *model) of(t *gen.Type) *entity {
 	return nil
 }
 
-// References returns the edge of a column, or nil for plain columns.
+// References returns the edge whose foreign key is the column, or nil.
 func (c *column) References() *gen.Edge {
 	for _, edge := range c.Owner.Edges {
 		if f := edge.Field(); f != nil && f.Name == c.Name {
@@ -256,13 +257,13 @@ func (e *entity) Generated(v string) bool {
 	return e.Has(v) && !slices.Contains(e.R.Handwritten, apispec.Verb(v))
 }
 
-// HasOut reports whether the entity has a response of its own.
-func (e *entity) HasOut() bool {
+// HasResponse reports whether the entity has a response of its own.
+func (e *entity) HasResponse() bool {
 	return e.R.Key != ""
 }
 
-// Summary returns the type of a list element. It differs from the type of a single record
-// if that one embeds more.
+// Summary returns the type of a list element. It differs from the type of a single record if
+// that embeds lists which are left out of list responses.
 func (e *entity) Summary() string {
 	if slices.ContainsFunc(e.R.Embeds, func(b apispec.Embed) bool { return b.SingleOnly }) {
 		return e.Name + "Summary"
@@ -291,7 +292,7 @@ func isAudited(n *gen.Type) bool {
 	return !byOwner && isPatientData(n)
 }
 
-// Many returns the plural as in names of operations: ListFees.
+// Many returns the plural in the names of operations: Fees of ListFees.
 func (e *entity) Many() string { return pascal(e.R.Plural) }
 
 // pascal returns snake_case as a Go name without initialisms, for operation ids.
@@ -303,7 +304,8 @@ func pascal(s string) string {
 	return b.String()
 }
 
-// modelFuncs are the template functions that need only the schema.
+// modelFuncs are the template functions that need only the schema. Those in goNames also need
+// ogen's output.
 var modelFuncs = template.FuncMap{
 	"pascal":       pascal,
 	"audited":      isAudited,
@@ -311,7 +313,7 @@ var modelFuncs = template.FuncMap{
 	"limits":       limitsOf,
 	"tables":       tablesOf,
 	"rules":        rulesOf,
-	"beside":       beside,
+	"joined_list":  joinedList,
 	"stored_types": storedTypes,
 	"joined":       joined,
 	"created":      requested(apispec.Create),
@@ -322,8 +324,8 @@ var modelFuncs = template.FuncMap{
 	"orders":       orders,
 }
 
-// annotateOwnTypes gives entoas the schemas of Go types that it does not know: decimals,
-// days and JSON. It derives all others from the Ent schema.
+// annotateOwnTypes tells entoas the OpenAPI schemas of Go types that it does not know: decimals,
+// days and JSON. entoas derives all others from the Ent schema.
 func annotateOwnTypes(next gen.Generator) gen.Generator {
 	return gen.GenerateFunc(func(g *gen.Graph) error {
 		for _, n := range g.Nodes {
@@ -365,7 +367,7 @@ var operators = []string{"EQ", "GT", "GTE", "LT", "LTE", "IN"}
 
 // checkNames returns the unknown scopes and operators of a resource.
 func (e *entity) checkNames() (problems []string) {
-	if e.HasOut() && !slices.Contains(scope.Families, e.R.Scope) {
+	if e.HasResponse() && !slices.Contains(scope.Families, e.R.Scope) {
 		problems = append(problems, fmt.Sprintf("%s: the scope %q is unknown: it must be one of %s", e.Name, e.R.Scope, strings.Join(scope.Families, ", ")))
 	}
 	filters := e.R.Filters
@@ -383,12 +385,12 @@ func (e *entity) checkNames() (problems []string) {
 	return problems
 }
 
-// createShowsItself reports whether the statement that creates a row under conditions shows
-// it to whoever may create it. A row that its caller cannot see comes back as no row, as
-// one whose conditions do not hold, and would be written again (store.DB.TxSingleStatement).
-// A caller that is limited to a site sees the row if it sees the row's reference to the
-// site, which is one of the conditions.
-func (e *entity) createShowsItself() bool {
+// createReturnsItsRow reports whether every caller that may create a row can also see it. A
+// single-statement create (store.DB.TxSingleStatement) takes it that a condition failed if no
+// row comes back, and so would write a row twice that its caller cannot see. A caller limited
+// to a site can see the row if it can see the row's reference to the site, and that is one of
+// the conditions of the create (Links).
+func (e *entity) createReturnsItsRow() bool {
 	if e.R.Conflict == nil || !e.Has("create") || e.Tenant.PracticeWide() {
 		return true
 	}
@@ -396,9 +398,9 @@ func (e *entity) createShowsItself() bool {
 	return c != nil && c.API.Write && c.API.Required && c.References() != nil
 }
 
-// checkEdges reports edges that have the name of a table. A query joins the rows behind an
-// edge where its columns name the edge (entx.Names): it would join them for the columns of
-// the table as well.
+// checkEdges returns the edges that are named like a table. A query joins the rows of an edge
+// if its columns contain the edge's quoted name (entx.Names), so it would also join them for
+// columns of that table.
 func (m *model) checkEdges() (problems []string) {
 	for _, e := range m.Entities {
 		for _, edge := range e.Edges {
@@ -410,70 +412,83 @@ func (m *model) checkEdges() (problems []string) {
 	return problems
 }
 
-// check refuses a schema that breaks a rule of the API.
+// check refuses a schema that breaks a rule of the API or that the templates cannot handle.
 func (m *model) check() error {
-	var problems []string
-	complain := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }
+	problems := m.checkEdges()
 	for _, e := range m.Entities {
-		if _, guarded := e.Annotations[apispec.Unconfined{}.Name()]; !guarded && e.Column("practice_id") == nil {
-			complain("%s belongs to no practice: add the tenant mixin, or apispec.Unconfined with a reason", e.Name)
-		}
-		if !slices.ContainsFunc(e.R.Sorts, func(s apispec.Sort) bool { return s.Key == e.R.Order }) {
-			complain("%s: the default order %q is not among its sorts", e.Name, e.R.Order)
-		}
-		problems = append(problems, e.checkNames()...)
-		for _, f := range e.R.Filters {
-			if f.Handwritten && f.Kind != "" || !slices.Contains(operators, cmp.Or(f.Op, "EQ")) {
-				continue
-			}
-			if _, err := e.Predicate(f); err != nil {
-				complain("%s: filter %s: %v", e.Name, f.Param, err)
-			}
-		}
-		if _, err := e.Reading(); err != nil {
-			complain("%s: %v", e.Name, err)
-		}
-		for _, c := range e.R.Computed {
-			if !c.Handwritten && c.Kind != codec.Avatar && c.Func == "" && len(c.Columns) != 1 {
-				complain("%s.%s needs one column, or a function", e.Name, c.Name)
-			}
-		}
-		if _, err := e.Beside(); err != nil {
-			complain("%s: %v", e.Name, err)
-		}
-		if parts, _ := e.Parts(true); e.Has("update") && (len(parts) > 0 || e.HasUpdateDefault()) {
-			complain("%s: a resource with update cannot embed lists or have update defaults", e.Name)
-		}
-		if !e.createShowsItself() {
-			complain("%s: its create is one statement, which nothing takes back: %s must be a required reference, so that who cannot see the row cannot write it", e.Name, e.Tenant.SiteColumn)
-		}
-		problems = append(problems, e.checkCounters()...)
-		problems = append(problems, e.checkLimits()...)
-		for _, s := range e.R.Sorts {
-			owner := e
-			if s.Edge != "" {
-				var err error
-				if owner, err = e.Target(s.Edge); err != nil {
-					complain("sort %s: %v", s.Key, err)
-					continue
-				}
-				if e.PatientData() {
-					complain("%s: sort %s: a list of patient data cannot be sorted by a column of another table", e.Name, s.Key)
-				}
-			}
-			if c := owner.Column(sortColumn(s)); c == nil || c.Nillable {
-				complain("%s: sort %s needs a column that is never null: the databases order nulls differently", e.Name, s.Key)
-			}
-		}
-		for _, c := range e.Written() {
-			if c.API.Hidden {
-				complain("%s.%s is both written and hidden", e.Name, c.Name)
-			}
-		}
+		problems = slices.Concat(problems, e.checkEntity(), e.checkNames(), e.checkFilters(), e.checkSorts(), e.checkCounters(), e.checkLimits())
 	}
-	problems = append(problems, m.checkEdges()...)
 	if len(problems) > 0 {
 		return fmt.Errorf("schema: %s", strings.Join(problems, "; "))
 	}
 	return nil
+}
+
+// checkEntity returns the mistakes in an entity's tenancy, members and columns.
+func (e *entity) checkEntity() (problems []string) {
+	complain := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }
+	if _, unconfined := e.Annotations[apispec.Unconfined{}.Name()]; !unconfined && e.Column("practice_id") == nil {
+		complain("%s belongs to no practice: add the tenant mixin, or apispec.Unconfined with a reason", e.Name)
+	}
+	if _, err := e.Selection(); err != nil {
+		complain("%s: %v", e.Name, err)
+	}
+	for _, c := range e.R.Computed {
+		if !c.Handwritten && c.Kind != codec.Avatar && c.Func == "" && len(c.Columns) != 1 {
+			complain("%s.%s needs one column, or a function", e.Name, c.Name)
+		}
+	}
+	if _, err := e.JoinedList(); err != nil {
+		complain("%s: %v", e.Name, err)
+	}
+	if parts, _ := e.Parts(true); e.Has("update") && (len(parts) > 0 || e.HasUpdateDefault()) {
+		complain("%s: a resource with update cannot embed lists or have update defaults", e.Name)
+	}
+	if !e.createReturnsItsRow() {
+		complain("%s: %s must be a required reference: a caller could create a row that it cannot see, and the single-statement create would write that row twice", e.Name, e.Tenant.SiteColumn)
+	}
+	for _, c := range e.Written() {
+		if c.API.Hidden {
+			complain("%s.%s is both written and hidden", e.Name, c.Name)
+		}
+	}
+	return problems
+}
+
+// checkFilters returns the generated filters that have no predicate.
+func (e *entity) checkFilters() (problems []string) {
+	for _, f := range e.R.Filters {
+		if f.Handwritten && f.Kind != "" || !slices.Contains(operators, cmp.Or(f.Op, "EQ")) {
+			continue
+		}
+		if _, err := e.Predicate(f); err != nil {
+			problems = append(problems, fmt.Sprintf("%s: filter %s: %v", e.Name, f.Param, err))
+		}
+	}
+	return problems
+}
+
+// checkSorts returns the sorts, and the default order, that the list cannot have.
+func (e *entity) checkSorts() (problems []string) {
+	complain := func(format string, a ...any) { problems = append(problems, fmt.Sprintf(format, a...)) }
+	if !slices.ContainsFunc(e.R.Sorts, func(s apispec.Sort) bool { return s.Key == e.R.Order }) {
+		complain("%s: the default order %q is not among its sorts", e.Name, e.R.Order)
+	}
+	for _, s := range e.R.Sorts {
+		owner := e
+		if s.Edge != "" {
+			var err error
+			if owner, err = e.Target(s.Edge); err != nil {
+				complain("sort %s: %v", s.Key, err)
+				continue
+			}
+			if e.PatientData() {
+				complain("%s: sort %s: a list of patient data cannot be sorted by a column of another table", e.Name, s.Key)
+			}
+		}
+		if c := owner.Column(sortColumn(s)); c == nil || c.Nillable {
+			complain("%s: sort %s needs a column that is never null: the databases order nulls differently", e.Name, s.Key)
+		}
+	}
+	return problems
 }

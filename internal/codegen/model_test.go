@@ -10,8 +10,8 @@ import (
 	"chairside/internal/codec"
 )
 
-// TestGeneratorRefusesUnknownNames: the message has the unknown scope or operator and the
-// known ones.
+// TestGeneratorRefusesUnknownNames checks that the message has the unknown scope or operator
+// and the known ones.
 func TestGeneratorRefusesUnknownNames(t *testing.T) {
 	t.Parallel()
 	const families = "must be one of appointment, patient, practice, financials, treatments, user"
@@ -23,15 +23,15 @@ func TestGeneratorRefusesUnknownNames(t *testing.T) {
 		want   []string // parts of the problem, none for no problem
 	}{
 		{"known", "patient", apispec.Filter{Param: "room", Op: "GTE"}, nil},
-		{"no operator", "patient", apispec.Filter{Param: "room"}, nil},
-		{"an array", "patient", apispec.Filter{Param: "rooms", Op: "IN", Kind: codec.ID, Handwritten: true}, nil},
+		{"the default operator", "patient", apispec.Filter{Param: "room"}, nil},
+		{"an array filter", "patient", apispec.Filter{Param: "rooms", Op: "IN", Kind: codec.ID, Handwritten: true}, nil},
 		{"an unknown family", "patients", apispec.Filter{Param: "room"}, []string{`Visit: the scope "patients" is unknown`, families}},
 		{"no family", "", apispec.Filter{Param: "room"}, []string{`the scope "" is unknown`, families}},
 		{"a family with a verb", "patient:read", apispec.Filter{Param: "room"}, []string{`"patient:read"`, families}},
 		{"an unknown operator", "patient", apispec.Filter{Param: "room", Op: "LIKE"}, []string{`Visit: filter room: the operator "LIKE" is unknown`, known}},
-		{"an operator in small letters", "patient", apispec.Filter{Param: "room", Op: "gte"}, []string{`"gte"`, known}},
-		{"of a manual filter", "patient", apispec.Filter{Param: "room", Op: "NEAR", Kind: codec.ID, Handwritten: true}, []string{`"NEAR"`, known}},
-		{"an array that is generated", "patient", apispec.Filter{Param: "room", Op: "IN"}, []string{"IN needs Handwritten"}},
+		{"a lower-case operator", "patient", apispec.Filter{Param: "room", Op: "gte"}, []string{`"gte"`, known}},
+		{"an unknown operator of a hand-written filter", "patient", apispec.Filter{Param: "room", Op: "NEAR", Kind: codec.ID, Handwritten: true}, []string{`"NEAR"`, known}},
+		{"an array filter that is not hand-written", "patient", apispec.Filter{Param: "room", Op: "IN"}, []string{"IN needs Handwritten"}},
 	} {
 		resource := apispec.Resource{Key: "visit", Scope: test.scope, Filters: []apispec.Filter{test.filter}}
 		other := apispec.Resource{Key: "visit", Scope: test.scope, Operations: []apispec.Operation{{Params: []apispec.Filter{test.filter}}}}
@@ -49,7 +49,7 @@ func TestGeneratorRefusesUnknownNames(t *testing.T) {
 	}
 }
 
-// TestEdgesAreNotNamedLikeTables: their columns could not be told apart.
+// TestEdgesAreNotNamedLikeTables checks the rule that entx.Names relies on.
 func TestEdgesAreNotNamedLikeTables(t *testing.T) {
 	t.Parallel()
 	room := &entity{Type: &gen.Type{Name: "Room"}}
@@ -61,9 +61,10 @@ func TestEdgesAreNotNamedLikeTables(t *testing.T) {
 	}
 }
 
-// TestCreateOfOneStatementShowsItself: a row that its caller cannot see would be written
-// twice. (That of an appointment does: the generator runs.)
-func TestCreateOfOneStatementShowsItself(t *testing.T) {
+// TestCreateReturnsItsRow checks which creates the generator refuses because a caller could
+// write a row that it cannot see. (Appointments, the only such resource, pass: the generator
+// accepts the schema.)
+func TestCreateReturnsItsRow(t *testing.T) {
 	t.Parallel()
 	create := apispec.Resource{Verbs: []apispec.Verb{apispec.Create}, Conflict: &apispec.Conflict{Code: "taken"}}
 	for name, test := range map[string]struct {
@@ -71,18 +72,18 @@ func TestCreateOfOneStatementShowsItself(t *testing.T) {
 		site     string
 		want     bool
 	}{
-		"of the whole practice":         {create, "", true},
-		"no conflict":                   {apispec.Resource{Verbs: create.Verbs}, "room_number", true},
-		"no create":                     {apispec.Resource{Conflict: create.Conflict}, "room_number", true},
-		"a column that is no reference": {create, "room_number", false},
-		"no column":                     {create, "-", false},
+		"practice-wide rows":          {create, "", true},
+		"no conflict":                 {apispec.Resource{Verbs: create.Verbs}, "room_number", true},
+		"no create":                   {apispec.Resource{Conflict: create.Conflict}, "room_number", true},
+		"site column is no reference": {create, "room_number", false},
+		"no site column":              {create, "-", false},
 	} {
-		visit := diary(nil)
+		visit := newVisit(nil)
 		visit.R, visit.Tenant = test.resource, apispec.Tenant{SiteColumn: test.site}
 		if c := visit.Column(test.site); c != nil {
 			c.API = apispec.Field{Write: true, Required: true}
 		}
-		if got := visit.createShowsItself(); got != test.want {
+		if got := visit.createReturnsItsRow(); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/ogen-go/ogen/gen/ir"
 )
 
-// goNames looks up the Go names that ogen has chosen, so that nothing here repeats its
-// naming rules.
+// goNames looks up the Go names that ogen has chosen, so that its naming rules are not repeated
+// here.
 type goNames struct{ *ogengen.Generator }
 
 // funcs returns the functions of the templates.

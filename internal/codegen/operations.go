@@ -12,10 +12,10 @@ import (
 
 // Operations returns the operations of a resource, for the server.
 func (e *entity) Operations() (all []codec.Operation) {
-	if !e.HasOut() {
+	if !e.HasResponse() {
 		return nil
 	}
-	add := func(verb apispec.Verb, id, scope string, body *codec.Body, params []documented) {
+	add := func(verb apispec.Verb, id, scope string, body *codec.Body, params []documentedParam) {
 		if e.Has(string(verb)) {
 			all = append(all, codec.Operation{ID: id, Scope: e.R.Scope + ":" + scope, PatientData: e.PatientData(), Body: body, Params: plainParams(params)})
 		}
@@ -26,12 +26,12 @@ func (e *entity) Operations() (all []codec.Operation) {
 	add(apispec.Update, "update"+e.Name, "update", &codec.Body{Key: e.R.Key, Fields: e.bodyFields()}, nil)
 	add(apispec.Delete, "delete"+e.Name, "delete", nil, nil)
 	for _, o := range e.R.Operations {
-		all = append(all, codec.Operation{ID: o.ID, Scope: e.R.Scope + ":read", Params: plainParams(e.OtherParams(o))})
+		all = append(all, codec.Operation{ID: o.ID, Scope: e.R.Scope + ":read", Params: plainParams(e.OperationParams(o))})
 	}
 	return all
 }
 
-func plainParams(documented []documented) (params []codec.Param) {
+func plainParams(documented []documentedParam) (params []codec.Param) {
 	for _, d := range documented {
 		params = append(params, d.Param)
 	}
@@ -53,7 +53,7 @@ func (e *entity) bodyFields() (fields []codec.Field) {
 func (c *column) bodyField() codec.Field {
 	f := codec.Field{
 		Name: c.Name, Kind: c.Kind, Required: c.API.Required, Nullable: c.Nillable && !c.API.Required, CreateDefault: c.API.CreateDefault,
-		Plain:   c.Kind == codec.ID && !c.IsEdgeField(), // the id of something that is not here
+		Plain:   c.Kind == codec.ID && !c.IsEdgeField(), // an id of another system
 		Default: c.nullValue(), MaxRunes: c.API.MaxRunes, Min: c.API.Min, Max: c.API.Max,
 	}
 	if c.IsEnum() {
@@ -76,8 +76,8 @@ func (c *column) nullValue() string {
 	return ""
 }
 
-// literal returns a value as Go code, without zero members of structs, and without the type
-// where the context implies it.
+// literal returns a value as Go code, without zero members of structs and without types that
+// the context implies.
 func literal(v any) string {
 	var b strings.Builder
 	writeLiteral(&b, reflect.ValueOf(v))

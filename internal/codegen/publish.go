@@ -30,7 +30,7 @@ func words(s string) string {
 
 // publish returns the document that integrators read.
 func publish(m *model) ([]byte, error) {
-	spec := newDocument(m, true)
+	spec := newDocument(m, publishedForm)
 	spec.SetInfo(ogen.NewInfo().SetTitle("Chairside").SetVersion("1.0.0").
 		SetDescription(introduction).
 		SetContact(ogen.NewContact().SetName("Chairside")))
@@ -40,7 +40,7 @@ func publish(m *model) ([]byte, error) {
 	d.addSecurity()
 	d.addUnversioned()
 	for _, e := range m.Entities {
-		if e.HasOut() {
+		if e.HasResponse() {
 			spec.Tags = append(spec.Tags, ogen.Tag{Name: e.R.Plural, Description: e.R.Doc})
 		}
 	}
@@ -63,7 +63,8 @@ Ids may be sent as numbers or as strings of digits. Amounts are decimal strings 
 
 Scripts in a browser can read the response headers ETag and X-OAuth-Scopes alone; what else they need is in the bodies: the request id of an error, and the rate limit at /rate_limit.`
 
-// operation is an operation with what all of them share.
+// operation returns an operation with the parts that all operations share. rules is the
+// paragraph about its rules.
 func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Operation {
 	o := ogen.NewOperation().SetOperationID(id).SetSummary(strings.TrimSuffix(doc, ".")).AddTags(e.R.Plural)
 	if !d.published { // one response for all failures: the client's error type
@@ -90,7 +91,7 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 
 type example json.RawMessage
 
-// response is a success; the published form lists its headers.
+// response returns a success response; the published form also lists its headers.
 func (d *document) response(schema string, x example) *ogen.Response {
 	r := ogen.NewResponse().SetDescription("Success.").SetContent(map[string]ogen.Media{
 		"application/json": {Schema: ref(schema), Example: d.example(x)},
@@ -109,6 +110,7 @@ func (d *document) example(x example) ogen.ExampleValue {
 	return ogen.ExampleValue(x)
 }
 
+// errorName returns the component name of an error response: NotFound for 404.
 func errorName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
 // addErrorBody adds the body of every error.
@@ -125,7 +127,7 @@ func (d *document) addErrorBody(m *model) {
 	d.AddSchema("Error", object(property("error", inner)))
 }
 
-// addErrors adds one response per status.
+// addErrors adds one error response per status.
 func (d *document) addErrors(m *model) {
 	_, conflict, docs := m.conflicts()
 	for _, e := range []struct {
@@ -196,7 +198,7 @@ func (d *document) addUnversioned() {
 	d.AddPathItem("/rate_limit", item)
 }
 
-// columnExample is the example of a column: its own, else its kind's.
+// columnExample returns the example of a column: its own or, without one, that of its kind.
 func columnExample(c *column) json.RawMessage {
 	switch x := c.API.Example; {
 	case x == "" && c.IsEnum():
@@ -212,7 +214,7 @@ func columnExample(c *column) json.RawMessage {
 	}
 }
 
-// kindExample is an example value of a kind. Names of people and places are invented.
+// kindExample returns an example value of a kind. Names of people and places are invented.
 func kindExample(k codec.Kind, name string) json.RawMessage {
 	switch k {
 	case codec.Boolean, codec.Flag, codec.Gender:
@@ -247,7 +249,7 @@ func kindExample(k codec.Kind, name string) json.RawMessage {
 	return texts([]string{textExamples[name]})[0]
 }
 
-// computedExample is the example of a member that is not a column.
+// computedExample returns the example of a member that is not a column.
 func computedExample(c apispec.Computed) json.RawMessage {
 	switch {
 	case c.Example != "":
@@ -258,17 +260,17 @@ func computedExample(c apispec.Computed) json.RawMessage {
 	return kindExample(c.Kind, c.Name)
 }
 
-// listExample is a list of one object.
+// listExample returns a list of one object.
 func listExample(l *apispec.Objects) json.RawMessage {
-	var item members
+	var item orderedObject
 	for _, c := range l.Members {
 		item.add(c.Name, computedExample(c))
 	}
 	return array(item.json())
 }
 
-// conflicts returns the members of a conflict, and a code and description for each
-// answer 409.
+// conflicts returns the members of a conflict, and the code and the descriptions of all 409
+// responses.
 func (m *model) conflicts() (members []apispec.Computed, code, docs string) {
 	for _, e := range m.Entities {
 		if c := e.R.Conflict; c != nil {
@@ -288,20 +290,20 @@ var textExamples = map[string]string{
 	"nomenclature": "Examination", "notes": "Prefers mornings.",
 }
 
-// members writes an object in the order of its members.
-type members []struct {
+// orderedObject is a JSON object that keeps the order of its members.
+type orderedObject []struct {
 	name  string
 	value json.RawMessage
 }
 
-func (m *members) add(name string, value json.RawMessage) {
+func (m *orderedObject) add(name string, value json.RawMessage) {
 	*m = append(*m, struct {
 		name  string
 		value json.RawMessage
 	}{name, value})
 }
 
-func (m members) json() json.RawMessage {
+func (m orderedObject) json() json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, x := range m {
@@ -316,16 +318,18 @@ func (m members) json() json.RawMessage {
 	return b.Bytes()
 }
 
-func wrap(key string, value json.RawMessage) members {
-	var m members
+// wrap returns an object with one member.
+func wrap(key string, value json.RawMessage) orderedObject {
+	var m orderedObject
 	m.add(key, value)
 	return m
 }
 
+// array returns a list of one value.
 func array(v json.RawMessage) json.RawMessage { return append(append([]byte("["), v...), ']') }
 
 func recordExample(e *entity, single bool) json.RawMessage {
-	var m members
+	var m orderedObject
 	for _, c := range e.Shown() {
 		m.add(c.Name, columnExample(c))
 	}
@@ -339,7 +343,7 @@ func recordExample(e *entity, single bool) json.RawMessage {
 		target, _ := e.Target(b.Edge) // the document has been built: the edge exists
 		value := recordExample(target, true)
 		if len(b.Columns) > 0 {
-			var part members
+			var part orderedObject
 			for _, c := range b.Columns {
 				part.add(c, columnExample(target.Column(c)))
 			}
@@ -364,7 +368,7 @@ func (d *document) listExample(e *entity) json.RawMessage {
 	if !d.published {
 		return nil
 	}
-	var meta members
+	var meta orderedObject
 	for _, n := range []string{"total", "page", "current_page", "per_page", "total_pages"} {
 		value := "1"
 		if n == "per_page" {
@@ -380,11 +384,11 @@ func (d *document) listExample(e *entity) json.RawMessage {
 	return m.json()
 }
 
-func (d *document) otherExample(o apispec.Operation) json.RawMessage {
+func (d *document) operationExample(o apispec.Operation) json.RawMessage {
 	if !d.published {
 		return nil
 	}
-	var item members
+	var item orderedObject
 	for _, c := range o.Members {
 		item.add(c.Name, computedExample(c))
 	}
@@ -394,7 +398,7 @@ func (d *document) otherExample(o apispec.Operation) json.RawMessage {
 }
 
 func inputExample(e *entity, create bool) example {
-	var m members
+	var m orderedObject
 	for _, c := range e.Written() {
 		if !create || c.API.Required {
 			m.add(c.Name, columnExample(c))

@@ -14,20 +14,21 @@ import (
 	"chairside/internal/entx/table"
 )
 
-// describedTable is a table as ent.Tables describes it, without its columns, and those.
+// describedTable is an entry of ent.Tables. Its columns are in Described, because the template
+// writes JSON columns in a different way.
 type describedTable struct {
 	table.Table
 	Described []describedColumn
 }
 
-// describedColumn is a column; GoType is that of a JSON column, "" for others.
+// describedColumn is a column; GoType is the Go type of a JSON column, or "".
 type describedColumn struct {
 	table.Column
 	GoType string
 }
 
-// tablesOf describes all tables, each after those its rows point at; among those that could
-// come next the first of the alphabet does.
+// tablesOf describes all tables in an order in which rows can be inserted: each table after
+// those that it references, and otherwise in alphabetical order.
 func tablesOf(g *gen.Graph) (sorted []describedTable, err error) {
 	tables, err := g.Tables()
 	if err != nil {
@@ -40,7 +41,7 @@ func tablesOf(g *gen.Graph) (sorted []describedTable, err error) {
 			return !placed[t.Name] && !slices.ContainsFunc(t.ForeignKeys, func(k *schema.ForeignKey) bool { return k.RefTable != t && !placed[k.RefTable.Name] })
 		})
 		if next < 0 {
-			return nil, fmt.Errorf("tables point at each other in a circle: %d of %d can be put in order", len(sorted), len(tables))
+			return nil, fmt.Errorf("tables reference each other in a cycle: only %d of %d can be put in order", len(sorted), len(tables))
 		}
 		t := tables[next]
 		placed[t.Name] = true
@@ -68,7 +69,7 @@ func describe(t *schema.Table, n *gen.Type) (d describedTable, err error) {
 			ReadOnly: f == n.ID || f.Sensitive() || c.API.Derived,
 		}
 		if column.Stored == "" {
-			return d, fmt.Errorf("%s: a column of the type %s has no form as text", f.Name, f.Type)
+			return d, fmt.Errorf("%s: columns of type %s cannot be written as text", f.Name, f.Type)
 		}
 		for _, key := range t.ForeignKeys {
 			if key.Columns[0].Name == column.Name {
@@ -97,7 +98,7 @@ func describe(t *schema.Table, n *gen.Type) (d describedTable, err error) {
 	return d, nil
 }
 
-// keyOf is the key of a unique index.
+// keyOf returns the key of a unique index.
 func keyOf(i *schema.Index) (key table.Key, err error) {
 	for _, c := range i.Columns {
 		key.Columns = append(key.Columns, c.Name)
@@ -106,17 +107,17 @@ func keyOf(i *schema.Index) (key table.Key, err error) {
 		return key, nil
 	}
 	if column, ok := strings.CutSuffix(i.Annotation.Where, " IS NOT NULL"); ok && slices.Contains(key.Columns, column) {
-		return key, nil // rows without a value of the key are never the same
+		return key, nil // nulls are never equal, so the condition changes nothing
 	}
 	column, ok := strings.CutSuffix(i.Annotation.Where, " IS NULL")
 	if !ok || strings.Contains(column, " ") {
-		return key, fmt.Errorf("cannot tell which rows are unique where %s", i.Annotation.Where)
+		return key, fmt.Errorf("cannot describe the unique index: its condition must be COLUMN IS NULL or COLUMN IS NOT NULL, not %s", i.Annotation.Where)
 	}
 	key.Unless = column
 	return key, nil
 }
 
-// tableField is how the API reads the column, or would if clients wrote it.
+// tableField returns how the API reads the column, or would if clients could write it.
 func (c *column) tableField() codec.Field {
 	f := c.bodyField()
 	if !c.API.Write {
@@ -128,7 +129,7 @@ func (c *column) tableField() codec.Field {
 	return f
 }
 
-// storedKind is the form in which a column is stored, "" for an unknown one.
+// storedKind returns how a column is stored, or "" if its type is unknown.
 func storedKind(f *gen.Field) table.Kind {
 	switch t := f.Type.String(); {
 	case t == "decimal.Decimal":

@@ -2,8 +2,8 @@
 //
 // Package main embeds these structs into its commands. The command-line parser fills
 // them from the flags, or from the environment variable CHAIRSIDE_<FLAG> (EnvPrefix).
-// Fields that need checking are strings for the parser; Read parses them and reports
-// all mistakes at once (Mistakes).
+// Values that need checking are strings for the parser; Read parses them, so that it
+// can report all mistakes at once (Mistakes).
 package config
 
 // EnvPrefix begins the names of the environment variables: --database-url is

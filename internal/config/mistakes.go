@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Mistakes are the mistakes in a command's flags.
+// Mistakes lists everything that is wrong with a command's flags. It is an error.
 type Mistakes []string
 
 // Error lists the mistakes, one per line.

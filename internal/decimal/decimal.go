@@ -1,5 +1,5 @@
-// Package decimal has amounts with exactly two fraction digits: money and NHS units of
-// activity. They are never floats.
+// Package decimal has decimals with exactly two fraction digits, for money and NHS units of
+// activity. Floats are never used for either.
 package decimal
 
 import (

@@ -1,5 +1,5 @@
-// Package diary calculates with periods of a diary: the working hours of a day, the free slots
-// between bookings, and overlaps. It has pure functions and no database.
+// Package diary calculates the working hours of a day, the free slots between bookings, and
+// overlaps. Its functions are pure: they use no database and no clock.
 //
 // All periods are half-open: a booking that ends at 10:00 and one that starts at 10:00 do
 // not overlap.
@@ -40,14 +40,15 @@ type Hours struct {
 	Start, Finish int // minutes after midnight; 1440 is the next midnight
 }
 
-// On returns the periods of weekly hours on one day, sorted, with adjacent and overlapping ones
-// joined. If the clocks skip or repeat an hour, the hours follow the clocks.
+// On returns the periods of weekly hours on one day, sorted, with adjacent and overlapping
+// ones joined. Hours are local times: on a day when the clocks change, a period gets an hour
+// shorter or longer.
 func On(day civil.Date, weekly []Hours, zone *time.Location) []Period {
 	var periods []Period
 	weekday := day.Weekday()
 	for _, h := range weekly {
 		if h.Weekday == weekday {
-			periods = append(periods, Period{day.At(h.Start, zone, false), day.At(h.Finish, zone, true)})
+			periods = append(periods, Period{day.FirstAt(h.Start, zone), day.LastAt(h.Finish, zone)})
 		}
 	}
 	return join(periods)
@@ -104,8 +105,8 @@ func Length(periods []Period) (length time.Duration) {
 	return length
 }
 
-// Covered returns how much of the open periods is busy; overlaps count once. Covered and the
-// length of the Free slots add up to the length of the open periods.
+// Covered returns how long the open periods are busy; overlaps count once. What Free returns
+// is the rest of them.
 func Covered(open, busy []Period) (covered time.Duration) {
 	open, busy = join(slices.Clone(open)), join(slices.Clone(busy))
 	for len(open) > 0 && len(busy) > 0 {
@@ -121,8 +122,8 @@ func Covered(open, busy []Period) (covered time.Duration) {
 	return covered
 }
 
-// Opening returns the hours of a weekday from "09:00" to "17:30"; ok is false if these are not
-// times.
+// Opening returns the hours of a weekday from texts such as "09:00" and "17:30"; ok is false
+// if they are not times.
 func Opening(day time.Weekday, from, until string) (h Hours, ok bool) {
 	const layout = "15:04"
 	start, startErr := time.Parse(layout, from)

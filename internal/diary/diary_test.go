@@ -52,7 +52,7 @@ func TestFree(t *testing.T) {
 		{"one booking in the middle", []diary.Period{at(540, 1020)}, []diary.Period{at(600, 630)}, whole, 15, []diary.Period{at(540, 600), at(630, 1020)}},
 		{"booking at the start", []diary.Period{at(540, 1020)}, []diary.Period{at(540, 570)}, whole, 15, []diary.Period{at(570, 1020)}},
 		{"booking over the end", []diary.Period{at(540, 1020)}, []diary.Period{at(1000, 1100)}, whole, 15, []diary.Period{at(540, 1000)}},
-		{"booked out", []diary.Period{at(540, 1020)}, []diary.Period{at(500, 1100)}, whole, 15, nil},
+		{"fully booked", []diary.Period{at(540, 1020)}, []diary.Period{at(500, 1100)}, whole, 15, nil},
 		{"bookings unsorted and overlapping", []diary.Period{at(540, 1020)}, []diary.Period{at(700, 720), at(600, 660), at(630, 650), at(655, 690)}, whole, 15, []diary.Period{at(540, 600), at(720, 1020)}},
 		{"gap of exactly the minutes", []diary.Period{at(540, 600)}, []diary.Period{at(540, 570)}, whole, 30, []diary.Period{at(570, 600)}},
 		{"gap one minute short", []diary.Period{at(540, 600)}, []diary.Period{at(540, 571)}, whole, 30, nil},
@@ -73,8 +73,8 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// FuzzFree checks, minute by minute, that free and busy time add up to open time, and that no
-// slot is missing or too short.
+// FuzzFree checks Free against a search minute by minute: no slot is missing, too short or
+// busy, and free and busy time add up to open time.
 func FuzzFree(f *testing.F) {
 	f.Add([]byte{60, 120, 140, 200}, []byte{70, 90, 85, 100}, uint8(0), uint8(255), uint8(1))
 	f.Add([]byte{10, 20}, []byte{0, 255}, uint8(5), uint8(15), uint8(3))
@@ -145,13 +145,13 @@ func TestOnFollowsTheClocks(t *testing.T) {
 	}{
 		{"summer", "2026-07-05", [][2]int{{540, 1020}}, []string{"08:00", "16:00"}},
 		{"winter", "2026-01-04", [][2]int{{540, 1020}}, []string{"09:00", "17:00"}},
-		{"touching sessions are one", "2026-07-05", [][2]int{{780, 1020}, {540, 780}}, []string{"08:00", "16:00"}},
-		{"overlapping sessions are one", "2026-07-05", [][2]int{{540, 800}, {780, 1020}, {600, 610}}, []string{"08:00", "16:00"}},
-		{"empty and backward sessions are none", "2026-07-05", [][2]int{{600, 600}, {700, 650}}, nil},
-		{"an hour is lost from a night shift in March", "2026-03-29", [][2]int{{0, 180}}, []string{"00:00", "02:00"}},
-		{"a session within the lost hour is none", "2026-03-29", [][2]int{{60, 120}}, nil},
-		{"a session that starts in the lost hour starts after it", "2026-03-29", [][2]int{{90, 180}}, []string{"01:00", "02:00"}},
-		{"an hour is won for a night shift in October", "2026-10-25", [][2]int{{0, 180}}, []string{"23:00", "03:00"}},
+		{"adjacent sessions are joined", "2026-07-05", [][2]int{{780, 1020}, {540, 780}}, []string{"08:00", "16:00"}},
+		{"overlapping sessions are joined", "2026-07-05", [][2]int{{540, 800}, {780, 1020}, {600, 610}}, []string{"08:00", "16:00"}},
+		{"empty and reversed sessions are ignored", "2026-07-05", [][2]int{{600, 600}, {700, 650}}, nil},
+		{"a night shift in March is an hour shorter", "2026-03-29", [][2]int{{0, 180}}, []string{"00:00", "02:00"}},
+		{"a session within the skipped hour is ignored", "2026-03-29", [][2]int{{60, 120}}, nil},
+		{"a session that starts in the skipped hour starts after it", "2026-03-29", [][2]int{{90, 180}}, []string{"01:00", "02:00"}},
+		{"a night shift in October is an hour longer", "2026-10-25", [][2]int{{0, 180}}, []string{"23:00", "03:00"}},
 		{"a session within the repeated hour is worked both times", "2026-10-25", [][2]int{{60, 120}}, []string{"00:00", "02:00"}},
 		{"the whole day of 25 hours", "2026-10-25", [][2]int{{0, 1440}}, []string{"23:00", "00:00"}},
 	} {

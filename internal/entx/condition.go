@@ -3,6 +3,8 @@ package entx
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
@@ -16,7 +18,7 @@ type Subquery interface {
 	Subquery(context.Context) (*sql.Selector, error)
 }
 
-// Condition must hold before a row is written: EXISTS or NOT EXISTS.
+// Condition is an EXISTS or NOT EXISTS that must hold for a row to be written.
 type Condition struct {
 	query Subquery
 	not   bool
@@ -36,7 +38,7 @@ func FailedConditions(ctx context.Context, d dialect.Driver, conditions ...Condi
 	statement := sql.Dialect(d.Dialect()).Select()
 	failed, to := make([]bool, len(conditions)), make([]any, len(conditions))
 	for i, condition := range conditions {
-		condition.not = !condition.not // select whether it fails
+		condition.not = !condition.not // the statement selects whether it fails
 		text, err := condition.text(ctx)
 		if err != nil {
 			return nil, err
@@ -79,10 +81,10 @@ type Part struct {
 	Columns string
 }
 
-// UnionAll runs queries as one statement, each confined as it would be alone, and returns
-// all rows, in no order, for rowscan.ForEach. Their columns must match in number and type:
-// where one query has a quoted time, day or uuid column, which is read as it is stored, the
-// others have a quoted one too, or NULL.
+// UnionAll runs queries as one statement and returns all rows, in no order, for
+// rowscan.ForEach. Each query is confined as it would be on its own. Their columns must match
+// in number and type: where one query has a quoted time, day or uuid column, which is read in
+// binary form (StoredTypes), the others need a quoted column of that type, or NULL.
 func UnionAll(ctx context.Context, d dialect.Driver, stored StoredTypes, first Part, others ...Part) (*sql.Rows, error) {
 	statement, err := first.selector(ctx, stored)
 	if err != nil {
@@ -111,6 +113,19 @@ func (p Part) selector(ctx context.Context, stored StoredTypes) (*sql.Selector, 
 	return s.SelectExpr(sql.Raw(stored.columns(s.Dialect(), p.Columns))), nil
 }
 
+// TryLockStatement returns the PostgreSQL statement that takes advisory locks in order, stops
+// at the first one that another transaction holds, and reports whether it took all. keys are
+// SQL text. Unlike AND, CASE guarantees the order of evaluation.
+func TryLockStatement(keys []string) string {
+	var text strings.Builder
+	text.WriteString("SELECT CASE")
+	for _, key := range keys {
+		text.WriteString(" WHEN NOT pg_try_advisory_xact_lock(" + key + ") THEN false")
+	}
+	text.WriteString(" ELSE true END")
+	return text.String()
+}
+
 // TryLock takes PostgreSQL's advisory locks for the keys in their order and reports
 // whether the transaction now holds all of them. It stops at the first lock that another
 // transaction holds and does not wait. On other databases it reports true.
@@ -118,15 +133,12 @@ func TryLock(ctx context.Context, d dialect.Driver, keys ...int64) (held bool, e
 	if d.Dialect() != dialect.Postgres || len(keys) == 0 {
 		return true, nil
 	}
-	text, args := sql.Dialect(dialect.Postgres).Select().AppendSelectExpr(sql.ExprFunc(func(b *sql.Builder) {
-		b.WriteString("CASE") // evaluates one after the other, unlike AND
-		for _, key := range keys {
-			b.WriteString(" WHEN NOT pg_try_advisory_xact_lock(").Arg(key).WriteString(") THEN false")
-		}
-		b.WriteString(" ELSE true END")
-	})).Query()
+	placeholders, args := make([]string, len(keys)), make([]any, len(keys))
+	for i, key := range keys {
+		placeholders[i], args[i] = "$"+strconv.Itoa(i+1), key
+	}
 	var rows sql.Rows
-	if err := d.Query(ctx, text, args, &rows); err != nil {
+	if err := d.Query(ctx, TryLockStatement(placeholders), args, &rows); err != nil {
 		return false, fmt.Errorf("ent: lock: %w", err)
 	}
 	defer rows.Close()

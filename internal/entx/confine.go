@@ -10,14 +10,14 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// ErrModified refuses an update with Modify: its functions could replace the confinement.
+// ErrModified refuses an update with Modify, whose functions could replace the confinement.
 var ErrModified = errors.New("ent: updates cannot use Modify: use predicates and setters")
 
-// ErrIntercepted refuses to read rows with an interceptor: it would not run.
-var ErrIntercepted = errors.New("ent: Rows runs no interceptors but ent.Traverser: use All")
+// ErrIntercepted refuses to read rows past an interceptor that Rows would not run.
+var ErrIntercepted = errors.New("ent: Rows does not run interceptors other than ent.Traverser: use All")
 
-// Observer is an interceptor that receives the entities that queries find. It cannot change a
-// query, so counters remain valid for queries with one. What Rows reads is not shown to it.
+// Observer is an interceptor that receives the entities that a query finds. It cannot change
+// the query, so counters may stand in for queries that have one. It is not called for Rows.
 type Observer func(ctx context.Context, found ent.Value, err error)
 
 // Intercept implements ent.Interceptor.
@@ -29,8 +29,8 @@ func (o Observer) Intercept(next ent.Querier) ent.Querier {
 	})
 }
 
-// Intercepted reports whether one of the interceptors could change a query while it runs:
-// an Observer cannot, and an ent.Traverser has done its work before.
+// Intercepted reports whether one of the interceptors could change the result of a query. An
+// Observer cannot, and an ent.Traverser runs before the query, for Rows too.
 func Intercepted(inters []ent.Interceptor) bool {
 	return slices.ContainsFunc(inters, func(inter ent.Interceptor) bool {
 		switch inter.(type) {
@@ -45,7 +45,7 @@ func Intercepted(inters []ent.Interceptor) bool {
 // restricts nothing.
 type Confinement struct {
 	predicates []func(*sql.Selector)
-	set        *sql.Predicate // the condition that Hold wrote last
+	held       *sql.Predicate // the condition that Hold set last
 }
 
 // And returns the confinement with more predicates.
@@ -57,16 +57,16 @@ func (c *Confinement) And(ps ...func(*sql.Selector)) Confinement {
 // condition. It is called after each step in which a caller's function could have changed
 // the selector, and does nothing if the condition is still the same.
 func (c *Confinement) Hold(s *sql.Selector) {
-	if len(c.predicates) == 0 || c.set != nil && s.P() == c.set {
+	if len(c.predicates) == 0 || c.held != nil && s.P() == c.held {
 		return
 	}
-	c.set = enclose(s, c.predicates, s.P())
-	s.SetP(c.set)
+	c.held = enclose(s, c.predicates, s.P())
+	s.SetP(c.held)
 }
 
 // enclose returns the confining predicates AND the requested condition.
 func enclose(s *sql.Selector, confining []func(*sql.Selector), requested *sql.Predicate) *sql.Predicate {
-	for s.CollectedPredicates() != nil { // or Where would add nothing to the condition
+	for s.CollectedPredicates() != nil { // otherwise Where would not change the condition
 		s.UncollectedPredicates()
 	}
 	s.SetP(nil)
@@ -82,7 +82,7 @@ func enclose(s *sql.Selector, confining []func(*sql.Selector), requested *sql.Pr
 	return sql.And(all...)
 }
 
-// wrapped returns a condition in parentheses: SQL text in it could contain a bare OR.
+// wrapped returns a condition in parentheses, because SQL text in it may contain a bare OR.
 func wrapped(p *sql.Predicate) *sql.Predicate {
 	return sql.P(func(b *sql.Builder) { b.Wrap(func(b *sql.Builder) { b.Join(p) }) })
 }
@@ -94,13 +94,13 @@ func Confined[P ~func(*sql.Selector)](c *Confinement, requested []P) P {
 		for _, p := range requested {
 			p(s)
 		}
-		c.set = nil
+		c.held = nil
 		c.Hold(s)
 	}
 }
 
-// Enclose returns one predicate, in parentheses, for several. It never changes how others
-// are joined, whatever they do with Or, Not and SetP.
+// Enclose joins predicates to a single one in parentheses. Whatever they do with Or, Not and
+// SetP, they cannot affect the other conditions of the query.
 func Enclose[P ~func(*sql.Selector)](predicates ...P) P {
 	return func(s *sql.Selector) {
 		inner := s.Clone().SetP(nil)
@@ -116,8 +116,8 @@ func Enclose[P ~func(*sql.Selector)](predicates ...P) P {
 	}
 }
 
-// Exactly reports whether a prepared query is confined by exactly column = value and has no
-// interceptor that could have added another condition.
+// Exactly reports whether column = value is the only confinement of a prepared query, and no
+// interceptor could have added another condition.
 func (c *Confinement) Exactly(inters []ent.Interceptor, table, column string, value any) bool {
 	if Intercepted(inters) || len(c.predicates) != 1 {
 		return false
@@ -134,7 +134,7 @@ func (c *Confinement) Exactly(inters []ent.Interceptor, table, column string, va
 func RefuseEdges(m ent.Mutation, elsewhere ...string) error {
 	for _, edge := range slices.Concat(m.AddedEdges(), m.RemovedEdges(), m.ClearedEdges()) {
 		if slices.Contains(elsewhere, edge) {
-			return fmt.Errorf("ent: %s cannot write the rows of its edge %s: write them by themselves", m.Type(), edge)
+			return fmt.Errorf("ent: %s cannot write the rows of its edge %s: write those rows directly", m.Type(), edge)
 		}
 	}
 	return nil

@@ -29,7 +29,7 @@ type Counters struct {
 // NewCounters returns the counters of a practice.
 func NewCounters(d dialect.Driver, practice uuid.UUID) *Counters { return &Counters{d, practice} }
 
-// Of returns the query for one counter: one row with one column.
+// Of returns the query for the value of one counter: one row with one column.
 func (c *Counters) Of(counter string, key int64) *sql.Selector {
 	return sql.Dialect(c.driver.Dialect()).Select().SelectExpr(sql.ExprFunc(func(b *sql.Builder) {
 		b.WriteString("CAST(COALESCE(SUM(n), 0) AS bigint) FROM " + c.counts() + " WHERE counter = ").Arg(counter)
@@ -43,37 +43,55 @@ func (c *Counters) Read(ctx context.Context, of *sql.Selector) (n int, err error
 	return n, c.read(ctx, text, args, &n)
 }
 
-// Place is where a page begins in a list in the order of a timestamp.
-type Place struct {
+// PageStart is where a page begins in a list sorted by a timestamp.
+type PageStart struct {
 	Total  int       // rows of the whole list
 	Day    time.Time // start, in UTC, of the day of the page's first row
 	Before int       // rows of the list before that day
 }
 
-// Find returns the place of the page that begins after offset rows. all names the
-// counter of the list's rows, days the one that counts them by day. ok is false if too
-// many changes are pending to know the place.
+// PageStart finds the day on which the page after offset rows begins. all is the name of the
+// counter of the list's rows, days that of the counter of the same rows by day. ok is false
+// if too many changes are pending to know the day.
 //
-// It adds up the days from the nearer end of the list, no further than needed. Pending
-// changes (those not compacted yet) could move the place by at most slack rows: the
-// query looks for the day with that much to spare, then adds the pending changes of
-// earlier days to the rows before it.
+// The query adds up the rows per day, beginning at the nearer end of the list, until it
+// reaches the offset. Pending changes (those not compacted yet) can move the result by at
+// most slack rows. So it stops slack rows early, and then adds the pending changes of the
+// days before.
 //
-// One day contains the offset, so no ORDER BY is needed to choose it; with one, SQLite
-// would add up all days first. (Where pending deletes make a day's count negative,
-// several days qualify and any of them will do.) For the same reason the half of the
-// UNION ALL that is not needed is switched off by its counter, the first column of the
-// index: SQLite checks any other condition day by day.
-func (c *Counters) Find(ctx context.Context, all, days string, offset int, descending bool) (p Place, ok bool, err error) {
+// Exactly one day contains the offset, so the query needs no ORDER BY, which would make
+// SQLite add up all days. (If pending deletes make the count of a day negative, several days
+// qualify, and each is a correct result.) For the same reason, the half of the UNION ALL that
+// is not needed is switched off by the name of its counter, the first column of the index:
+// SQLite would check any other condition for each day.
+func (c *Counters) PageStart(ctx context.Context, all, days string, offset int, descending bool) (p PageStart, ok bool, err error) {
+	var day, before sql.NullInt64
+	if err := c.read(ctx, c.pageStartQuery(descending), []any{all, c.practice, days, offset}, &p.Total, &day, &before); err != nil {
+		return p, false, err
+	}
+	p.Day, p.Before = time.Unix(day.Int64*24*60*60, 0).UTC(), int(before.Int64)
+	return p, day.Valid || offset >= p.Total, nil
+}
+
+// pageStartQuery returns the query of PageStart. Its arguments are the counter of all rows,
+// the practice, the counter by day and the offset.
+//
+// The CTE whole is one row:
+//
+//	n           rows of the list
+//	compacted   rows of the list without pending changes
+//	slack       the most rows by which pending changes can move the result
+//	skipped     the offset
+//	from_start  the counter by day if the offset is in the first half of the list, else NULL
+//	from_end    the same for the second half
+//
+// running is the sum of the rows up to a day, counted from that end.
+func (c *Counters) pageStartQuery(descending bool) string {
 	forward, backward, earlier := "key", "key DESC", "<"
 	if descending {
 		forward, backward, earlier = backward, forward, ">"
 	}
-	// whole is one row: n is the number of rows; compacted, those of them in counters;
-	// slack, how far pending changes may move the place; wanted, the offset. from_start
-	// is days where the offset is in the first half of the list, from_end where it is in
-	// the second; the other is NULL, so that its half of the UNION ALL reads nothing.
-	text := strings.NewReplacer(
+	return strings.NewReplacer(
 		"TOTAL", "(SELECT COALESCE(SUM(n), 0) FROM "+c.counts()+" WHERE counter = $1 AND practice_id = $2 AND key = 0)",
 		"PENDING", c.pending("SUM(n)", "$3", ""),
 		"SLACK", c.pending("SUM(ABS(n))", "$3", ""),
@@ -82,38 +100,32 @@ func (c *Counters) Find(ctx context.Context, all, days string, offset int, desce
 		"BACKWARD", backward,
 	).Replace(`
 		WITH whole AS (
-			SELECT n, n - PENDING AS compacted, SLACK AS slack, wanted,
-				CASE WHEN wanted * 2 <= n THEN $3 END AS from_start, CASE WHEN wanted * 2 > n AND wanted < n THEN $3 END AS from_end
-			FROM (SELECT TOTAL AS n, CAST($4 AS bigint) AS wanted) AS total
+			SELECT n, n - PENDING AS compacted, SLACK AS slack, skipped,
+				CASE WHEN skipped * 2 <= n THEN $3 END AS from_start, CASE WHEN skipped * 2 > n AND skipped < n THEN $3 END AS from_end
+			FROM (SELECT TOTAL AS n, CAST($4 AS bigint) AS skipped) AS total
 		)
 		SELECT whole.n, day.key, day.before + EARLIER
 		FROM whole LEFT JOIN (
 			SELECT * FROM (
-				SELECT key, passed - n AS before FROM (
-					SELECT key, n, SUM(n) OVER (ORDER BY FORWARD ROWS UNBOUNDED PRECEDING) AS passed
+				SELECT key, running - n AS before FROM (
+					SELECT key, n, SUM(n) OVER (ORDER BY FORWARD ROWS UNBOUNDED PRECEDING) AS running
 					FROM counters WHERE counter = (SELECT from_start FROM whole) AND practice_id = $2
 				) AS days
-				WHERE passed > (SELECT wanted - slack FROM whole) AND passed - n <= (SELECT wanted - slack FROM whole) LIMIT 1
+				WHERE running > (SELECT skipped - slack FROM whole) AND running - n <= (SELECT skipped - slack FROM whole) LIMIT 1
 			) AS from_start
 			UNION ALL
 			SELECT * FROM (
-				SELECT key, (SELECT compacted FROM whole) - passed FROM (
-					SELECT key, n, SUM(n) OVER (ORDER BY BACKWARD ROWS UNBOUNDED PRECEDING) AS passed
+				SELECT key, (SELECT compacted FROM whole) - running FROM (
+					SELECT key, n, SUM(n) OVER (ORDER BY BACKWARD ROWS UNBOUNDED PRECEDING) AS running
 					FROM counters WHERE counter = (SELECT from_end FROM whole) AND practice_id = $2
 				) AS days
-				WHERE passed >= (SELECT compacted - wanted + slack FROM whole) AND passed - n < (SELECT compacted - wanted + slack FROM whole) LIMIT 1
+				WHERE running >= (SELECT compacted - skipped + slack FROM whole) AND running - n < (SELECT compacted - skipped + slack FROM whole) LIMIT 1
 			) AS from_end
 		) AS day ON true`)
-	var day, before sql.NullInt64
-	if err := c.read(ctx, text, []any{all, c.practice, days, offset}, &p.Total, &day, &before); err != nil {
-		return p, false, err
-	}
-	p.Day, p.Before = time.Unix(day.Int64*24*60*60, 0).UTC(), int(before.Int64)
-	return p, day.Valid || offset >= p.Total, nil
 }
 
-// counts is the table of compacted and pending counts. On SQLite triggers compact at
-// once, and nothing is pending.
+// counts is the SQL of the compacted counts together with the pending changes. On SQLite the
+// triggers write the counts themselves, so nothing is ever pending.
 func (c *Counters) counts() string {
 	if c.driver.Dialect() == dialect.SQLite {
 		return "counters"
@@ -121,18 +133,18 @@ func (c *Counters) counts() string {
 	return "(SELECT counter, practice_id, key, n FROM counters UNION ALL SELECT counter, practice_id, key, n FROM counter_changes) AS counts"
 }
 
-// pending is the expression for a sum over a counter's pending changes.
-func (c *Counters) pending(sum, counter, and string) string {
+// pending is the SQL of a sum over the pending changes of a counter; condition may be empty.
+func (c *Counters) pending(sum, counter, condition string) string {
 	if c.driver.Dialect() == dialect.SQLite {
 		return "0"
 	}
-	return "(SELECT COALESCE(" + sum + ", 0) FROM counter_changes WHERE counter = " + counter + " AND practice_id = $2 " + and + ")"
+	return "(SELECT COALESCE(" + sum + ", 0) FROM counter_changes WHERE counter = " + counter + " AND practice_id = $2 " + condition + ")"
 }
 
 // read reads the one row of a statement.
 func (c *Counters) read(ctx context.Context, text string, args []any, into ...any) error {
 	if c.driver.Dialect() == dialect.SQLite {
-		text = strings.ReplaceAll(text, "$", "?") // $1 would be a name
+		text = strings.ReplaceAll(text, "$", "?") // in SQLite $1 is a named parameter
 	}
 	var rows sql.Rows
 	if err := c.driver.Query(ctx, text, args, &rows); err != nil {

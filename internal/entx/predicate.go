@@ -8,9 +8,9 @@ import (
 	"entgo.io/ent/dialect/sql"
 )
 
-// InArray is column IN (values) with all values in one argument, so that the statement is
-// the same for any number of them. The sub-query hides them from PostgreSQL's planner,
-// which would otherwise plan anew for each short list.
+// InArray is column IN (values). It passes all values in one argument, so that the statement
+// has the same text, and one prepared statement, for any number of them. The sub-query hides
+// them from PostgreSQL's planner, which would otherwise plan again for each short list.
 func InArray[P ~func(*sql.Selector)](column string, values []int64) P {
 	list := make([]byte, 0, 8*len(values)+2)
 	for i, n := range values {
@@ -31,7 +31,7 @@ func InArray[P ~func(*sql.Selector)](column string, values []int64) P {
 	}
 }
 
-// OpaqueTime compares a column with a time that a sub-query hides from PostgreSQL's
+// OpaqueTime compares a column with a time. A sub-query hides the time from PostgreSQL's
 // planner, so that the statement has one plan for all times.
 func OpaqueTime[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {
 	return func(s *sql.Selector) {

@@ -12,13 +12,13 @@ import (
 	"chairside/internal/entx/rowscan"
 )
 
-// Names reports whether columns include one of the table that is joined under this name.
-// The generator refuses edges named like a table, and the database refuses a column of a
-// table that is not joined.
+// Names reports whether columns include one of the table joined under a name. Looking for the
+// quoted name is enough: the generator refuses edges named like a table, and the database
+// refuses columns of a table that is not joined.
 func Names(columns, joined string) bool { return strings.Contains(columns, `"`+joined+`".`) }
 
-// LeftJoin joins the rows of an edge's table, under a name. confined are the predicates
-// that restrict them to those the principal may see.
+// LeftJoin joins the rows of an edge's table under a name. confined are the predicates that
+// restrict them to the rows that the principal may see.
 func LeftJoin[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to string, confined []P) {
 	t := sql.Dialect(s.Dialect()).Table(table).As(name)
 	visible := sql.Dialect(s.Dialect()).Select().From(t)
@@ -36,16 +36,17 @@ func LeftJoin[P ~func(*sql.Selector)](s *sql.Selector, table, name, from, to str
 	}
 }
 
-// StoredTypes are the PostgreSQL types of time, day and uuid columns, which are read as
-// they are stored (decision 9). A key is the column's name, or table.column.
+// StoredTypes are the PostgreSQL types of time, day and uuid columns, which are read in the
+// binary form in which they are stored (decision 9). A key is the column's name, or
+// table.column if columns of that name differ in type.
 type StoredTypes map[string]string
 
-// rewritten caches the results of StoredTypes.columns by its argument. They are literals of
-// the program, so it stays small.
+// rewritten caches the results of StoredTypes.columns by argument. The arguments are literals
+// of the program, so the cache stays small.
 var rewritten sync.Map
 
-// columns rewrites each plain column to the expression that reads it as it is stored.
-// Other expressions stay as they are.
+// columns replaces each plain column of a stored type with the function that returns its
+// binary form, such as timestamptz_send. Other expressions stay as they are.
 func (t StoredTypes) columns(database, columns string) string {
 	if database != dialect.Postgres {
 		return columns

@@ -15,69 +15,71 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// Record is the audit log entry of one mutation.
-type Record struct {
+// AuditEntry is the audit log entry of one mutation.
+type AuditEntry struct {
 	mutation ent.Mutation
 	spec     func(context.Context) (*sqlgraph.CreateSpec, error)
 	written  bool
 }
 
-type recordKey struct{}
+type auditEntryKey struct{}
 
-// WithRecord returns a context in which the statement that writes the row of m may also
-// write its audit log entry. spec returns the entry once all columns of m are set; a value
-// may be SQL that names columns of the written row.
-func WithRecord(ctx context.Context, m ent.Mutation, spec func(context.Context) (*sqlgraph.CreateSpec, error)) (context.Context, *Record) {
-	r := &Record{mutation: m, spec: spec}
-	return context.WithValue(ctx, recordKey{}, r), r
+// WithAuditEntry returns a context in which the statement that writes the row of m may also
+// write its audit log entry (WritePrefix). spec is called once all columns of m are set; a
+// value of its result may be SQL text that names columns of the written row (SetSQL).
+func WithAuditEntry(ctx context.Context, m ent.Mutation, spec func(context.Context) (*sqlgraph.CreateSpec, error)) (context.Context, *AuditEntry) {
+	e := &AuditEntry{mutation: m, spec: spec}
+	return context.WithValue(ctx, auditEntryKey{}, e), e
 }
 
-// Written reports whether the entry was written with the row.
-func (r *Record) Written() bool { return r.written }
+// Written reports whether the entry was written by the statement that wrote the row.
+func (e *AuditEntry) Written() bool { return e.written }
 
 // ErrConditionFailed means that a row was not written because a condition does not hold.
 var ErrConditionFailed = errors.New("ent: a condition of the new row does not hold")
 
-// Writing returns the prefix of a query that writes a row and reads it back under the name
-// written. It also writes the audit log entry, if the context has one for m:
+// WritePrefix returns the WITH clause of a query that writes a row with the statement row and
+// then reads it from written. If the context has an audit log entry for m, the query writes
+// that as well:
 //
 //	WITH written AS (… RETURNING *),
-//	noted AS (INSERT INTO changes (…) SELECT … FROM written)
-func Writing(ctx context.Context, m ent.Mutation, row func(*sql.Builder)) (sql.Querier, error) {
+//	audited AS (INSERT INTO changes (…) SELECT … FROM written)
+func WritePrefix(ctx context.Context, m ent.Mutation, row func(*sql.Builder)) (sql.Querier, error) {
 	var entry *insert
-	if r, ok := ctx.Value(recordKey{}).(*Record); ok && r.mutation == m {
-		spec, err := r.spec(ctx)
+	if e, ok := ctx.Value(auditEntryKey{}).(*AuditEntry); ok && e.mutation == m {
+		spec, err := e.spec(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if entry, err = insertOf(spec); err != nil {
 			return nil, err
 		}
-		r.written = true
+		e.written = true
 	}
 	return sql.ExprFunc(func(b *sql.Builder) {
 		b.WriteString("WITH written AS (")
 		row(b)
 		b.WriteString(" RETURNING *)")
 		if entry != nil {
-			b.WriteString(", noted AS (")
+			b.WriteString(", audited AS (")
 			entry.write(b)
 			b.WriteString(" FROM written)")
 		}
 	}), nil
 }
 
-// Unlocked is the PostgreSQL setting that is 'true' in a transaction to which a lock was
-// refused. It is set in the same round trip as the conditional INSERT that follows, which
+// Unlocked is the PostgreSQL setting that is 'true' in a transaction that could not get one of
+// its locks. It is set in the same round trip as the conditional INSERT that follows, which
 // then writes nothing (IfLocked).
 const Unlocked = "chairside.unlocked"
 
-// IfLocked is the condition that no lock was refused in this transaction. It ends the
-// WHERE of each conditional INSERT; package store pipelines locks only before a statement
-// that contains it.
+// IfLocked is the SQL condition that the transaction got all of its locks. It ends the WHERE
+// of each conditional INSERT; package store pipelines locks only before a statement that
+// contains it.
 const IfLocked = "current_setting('" + Unlocked + "', true) IS DISTINCT FROM 'true'"
 
-// Insert returns the INSERT of a row if the conditions hold and no lock was refused.
+// Insert returns an INSERT that writes its row only if the conditions hold and, with
+// conditions, if the transaction got all of its locks.
 func Insert(ctx context.Context, spec *sqlgraph.CreateSpec, conditions []Condition) (func(*sql.Builder), error) {
 	row, err := insertOf(spec)
 	if err != nil {
@@ -111,8 +113,8 @@ type Table struct {
 	Elsewhere []string // edges whose columns are in other tables
 }
 
-// Update returns the UPDATE of one row, by its id and the predicates of m. It refuses
-// mutations that Ent would write differently, such as added numbers and edges.
+// Update returns the UPDATE of one row, selected by its id and the predicates of m. It refuses
+// what Ent would write in other statements or by other rules: added numbers and edges.
 func Update[P ~func(*sql.Selector)](m ent.Mutation, table Table, id any, predicates []P) (func(*sql.Builder), error) {
 	if err := RefuseEdges(m, table.Elsewhere...); err != nil {
 		return nil, err
@@ -136,7 +138,7 @@ func Update[P ~func(*sql.Selector)](m ent.Mutation, table Table, id any, predica
 		u.Set(name, v)
 	}
 	for _, name := range m.ClearedFields() {
-		if _, set := m.Field(name); !set { // not set again after it was cleared
+		if _, setAgain := m.Field(name); !setAgain {
 			u.SetNull(name)
 		}
 	}
@@ -147,7 +149,7 @@ func Update[P ~func(*sql.Selector)](m ent.Mutation, table Table, id any, predica
 	return func(b *sql.Builder) { b.Join(u.FromSelect(only)) }, only.Err()
 }
 
-// SetSQL replaces the value of a column by SQL text, which must not come from a client.
+// SetSQL replaces the value of a column with SQL text, which must not come from a client.
 func SetSQL(spec *sqlgraph.CreateSpec, column, text string) *sqlgraph.CreateSpec {
 	for _, f := range spec.Fields {
 		if f.Column == column {
@@ -157,7 +159,7 @@ func SetSQL(spec *sqlgraph.CreateSpec, column, text string) *sqlgraph.CreateSpec
 	return spec
 }
 
-// insert is one row to insert, without rows of other tables.
+// insert is an INSERT of one row. It cannot write rows of other tables.
 type insert struct {
 	table   string
 	columns []string
@@ -192,7 +194,8 @@ func insertOf(spec *sqlgraph.CreateSpec) (*insert, error) {
 	return i, nil
 }
 
-// write quotes the names itself, because Ident would parse each one.
+// write writes INSERT INTO … SELECT … without a FROM clause, so that a condition can follow.
+// It quotes the names itself, because Builder.Ident would parse each one.
 func (i *insert) write(b *sql.Builder) {
 	b.WriteString(`INSERT INTO "` + i.table + `" ("` + strings.Join(i.columns, `", "`) + `") SELECT `).Args(i.values...)
 }

@@ -88,9 +88,9 @@ func (l *List[Q, P, O, R]) column(r Request[P]) string {
 	return "id"
 }
 
-// Read reads the page of a request and counts all rows. extra are conditions of
-// hand-written filters; no counter covers them, so Read then counts the rows. all is the
-// query for the rows of all pages, for sums over them.
+// Read reads the page of a request and counts all rows. extra are the conditions of
+// hand-written filters; counters do not know them, so with any of them Read counts the rows
+// itself. It also returns all, the query for the rows of all pages, for sums over them.
 func (l *List[Q, P, O, R]) Read(ctx context.Context, view codec.View, q Q, r Request[P], extra ...P) (rows []R, meta Meta, all Q, err error) {
 	x := reading[Q, P, O, R]{List: l, Request: r, view: view}
 	if l.Counters != nil {
@@ -148,7 +148,7 @@ func (x *reading[Q, P, O, R]) filterFirst(ctx context.Context, q Q, how strategy
 	if how.probe && !x.Deep() {
 		first := found.Clone().Limit(x.Limit()).Offset(x.Offset())
 		first.Shape(amongFirst(principal.Must(ctx).PracticeID, x.Table, order))
-		tried, read := audit.With(ctx) // the rows may not be sent
+		tried, read := audit.With(ctx) // its own log, because the rows may not be sent
 		rows, err := All(tried, x.view, first, x.Form, x.Limit())
 		if err != nil {
 			return nil, Meta{}, false, err
@@ -166,7 +166,7 @@ func (x *reading[Q, P, O, R]) filterFirst(ctx context.Context, q Q, how strategy
 	switch {
 	case err != nil:
 		return nil, Meta{}, false, err
-	case len(rows) == 0 && x.Number > 1: // past the end, so no row brought the total
+	case len(rows) == 0 && x.Number > 1: // past the end, so no row carried the total
 		total, err = x.count(ctx, q)
 		return rows, x.Meta(total), true, err
 	case total > maxSortRows:
@@ -185,12 +185,12 @@ func (x *reading[Q, P, O, R]) readPage(ctx context.Context, q, all Q) (rows []R,
 	case x.Deep():
 		q.Shape(idsFirst)
 	}
-	if place, found, err := x.findDay(ctx, q); found || err != nil {
-		if err != nil || x.Offset() >= place.Total {
-			return []R{}, x.Meta(place.Total), err
+	if start, found, err := x.findDay(ctx, q); found || err != nil {
+		if err != nil || x.Offset() >= start.Total {
+			return []R{}, x.Meta(start.Total), err
 		}
-		rows, err := All(ctx, x.view, q.Offset(x.Offset()-place.Before), x.Form, x.Limit())
-		return rows, x.Meta(place.Total), err
+		rows, err := All(ctx, x.view, q.Offset(x.Offset()-start.Before), x.Form, x.Limit())
+		return rows, x.Meta(start.Total), err
 	}
 	column, counter, total := "", x.counterQuery(), 0
 	if counter != nil {
@@ -202,23 +202,23 @@ func (x *reading[Q, P, O, R]) readPage(ctx context.Context, q, all Q) (rows []R,
 	case err != nil:
 	case x.isWholeList(len(rows)):
 		total = len(rows)
-	case counter == nil || len(rows) == 0: // no row brought the total
+	case counter == nil || len(rows) == 0: // no row carried the total
 		total, err = x.count(ctx, all)
 	}
 	return rows, x.Meta(total), err
 }
 
-// findDay narrows q to the days from the page's first row on, for a deep page in the
+// findDay narrows q to the day of the page's first row and later ones, for a deep page in the
 // default order. ok is false for other requests.
-func (x *reading[Q, P, O, R]) findDay(ctx context.Context, q Q) (place entx.Place, ok bool, err error) {
+func (x *reading[Q, P, O, R]) findDay(ctx context.Context, q Q) (start entx.PageStart, ok bool, err error) {
 	if x.DayCounter == "" || x.counters == nil || x.Counter != x.AllCounter || x.SortBy != x.Default || !x.Deep() {
-		return place, false, nil
+		return start, false, nil
 	}
-	place, ok, err = x.counters.Find(ctx, x.AllCounter, x.DayCounter, x.Offset(), x.Descending)
+	start, ok, err = x.counters.PageStart(ctx, x.AllCounter, x.DayCounter, x.Offset(), x.Descending)
 	if ok && x.Descending {
-		q.Where(P(sql.FieldLT(x.DayColumn, place.Day.AddDate(0, 0, 1))))
+		q.Where(P(sql.FieldLT(x.DayColumn, start.Day.AddDate(0, 0, 1))))
 	} else if ok {
-		q.Where(P(sql.FieldGTE(x.DayColumn, place.Day)))
+		q.Where(P(sql.FieldGTE(x.DayColumn, start.Day)))
 	}
-	return place, ok, err
+	return start, ok, err
 }

@@ -14,11 +14,11 @@ import (
 	"chairside/internal/entx/rowscan"
 )
 
-// Form is the response form of a row.
+// Form describes how the columns of a row become a response R.
 type Form[R any] struct {
-	Columns string // as SQL text
-	Width   int    // number of columns
-	Take    func(*Reader, *R)
+	Columns string            // SQL text
+	Width   int               // number of columns
+	Take    func(*Reader, *R) // reads the columns by position
 }
 
 // Reader is the current row, as Form.Take reads it.
@@ -33,7 +33,7 @@ type Rows interface {
 	Rows(ctx context.Context, columns string) (*sql.Rows, error)
 }
 
-// All reads all rows of q, about size of them.
+// All reads all rows of q; size is their expected number.
 func All[R any](ctx context.Context, view codec.View, q Rows, form Form[R], size int) ([]R, error) {
 	rows, err := q.Rows(ctx, form.Columns)
 	if err != nil {
@@ -43,8 +43,8 @@ func All[R any](ctx context.Context, view codec.View, q Rows, form Form[R], size
 	x := &Reader{View: view, Log: audit.From(ctx)}
 	err = rowscan.ForEach(rows, form.Width, func(current *rowscan.Scanner) {
 		x.Scanner = current
-		// append would copy an empty row, and rows are large. The element that Grow
-		// uncovers is empty already.
+		// append would copy an empty row, and rows are large. Grow adds one that is empty
+		// already.
 		all = slices.Grow(all, 1)[:len(all)+1]
 		form.Take(x, &all[len(all)-1])
 	})
@@ -63,8 +63,8 @@ func One[R any](ctx context.Context, view codec.View, q Rows, form Form[R]) (*R,
 	return &found[0], nil
 }
 
-// OneWithParts is One for a query that joins a row to its parts: one result row for each
-// part, or a single one without. add appends a part to the row.
+// OneWithParts is One for a query that joins a row to its parts. The query returns one row for
+// each part, or a single row if there are no parts. add appends a part to the row.
 func OneWithParts[R, P any](ctx context.Context, view codec.View, q Rows, form Form[R], part Form[P], add func(*R, P)) (*R, error) {
 	var found *R
 	joined := Form[struct{}]{form.Columns + ", " + part.Columns, form.Width + part.Width, func(x *Reader, _ *struct{}) {

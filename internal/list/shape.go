@@ -35,7 +35,7 @@ func withCounter(of *sql.Selector) func(*sql.Selector) {
 	return func(s *sql.Selector) { s.Prefix(sql.With("counter", "n").As(of)) }
 }
 
-// amongFirst searches only the practice's first probeRows rows in the order of the list:
+// amongFirst limits the search to the practice's first probeRows rows in the order of the list:
 //
 //	SELECT … FROM (SELECT * FROM t WHERE practice_id = … ORDER BY … LIMIT probeRows) AS t
 //	WHERE … ORDER BY … LIMIT …
@@ -56,16 +56,17 @@ func amongFirst[O ~func(*sql.Selector)](practice uuid.UUID, table string, order 
 // there are too many rows to sort.
 const filteredTotal = "(SELECT COUNT(*) FROM picked)"
 
-// filtered finds at most maxSortRows rows by the range of column, sorts them by another
-// column, and reads the page. Without a column the database chooses how to find them.
+// filtered finds at most maxSortRows rows by a range of column, sorts them in the order of the
+// list, whose first column is by, and reads the page. If column is "", the database chooses
+// how to find them.
 //
 //	WITH picked AS (SELECT id, by FROM t WHERE … ORDER BY column LIMIT maxSortRows + 1)
 //	SELECT …, (SELECT COUNT(*) FROM picked) FROM t
 //	WHERE id IN (SELECT id FROM picked ORDER BY … LIMIT … OFFSET …) ORDER BY …
 //
-// Otherwise PostgreSQL walks the index that has the order until it has met enough rows
-// within the range: the whole index, if they are at its end. The conditions that confine
-// the query to a practice and a site are in the first SELECT.
+// Without this, PostgreSQL would walk the index that has the order until it has found enough
+// rows within the range; if they are at its end, that is the whole index. The conditions that
+// confine the query to a practice and a site are in the first SELECT.
 func filtered[O ~func(*sql.Selector)](column, by string, order []O, page Page) func(*sql.Selector) {
 	return func(s *sql.Selector) {
 		set := s.Clone().ClearOrder()

@@ -2,14 +2,14 @@ package list
 
 import "slices"
 
-// maxSortRows is the most rows sorted for one page. Beyond it, walk an index that already
-// has the order. A smaller limit gains nothing: the rows in the range are counted anyway,
-// and the first one in the order may be the last one in the index.
+// maxSortRows is the most rows sorted for one page. If there are more, the list walks an index
+// that already has the order. A smaller limit would gain nothing: the rows in the range are
+// counted anyway, and the first one in the order may be the last one in the index.
 const maxSortRows = 200_000
 
 // probeRows is how many rows are searched in the order of the list before the rows of one
-// value are sorted. They contain a full page for most values, but not for rare ones or for
-// those at the end of the order.
+// value are selected and sorted. For most values they contain a full page; for rare values,
+// and for values at the end of the order, they do not.
 const probeRows = 5_000
 
 // Filter is a filter of a request, by a column or, for a search, without one.
@@ -34,8 +34,8 @@ func (o Orders) Unless(outside bool, keys ...string) Orders {
 
 // strategy is how filterFirst finds rows.
 type strategy struct {
-	column string // by the range of this column; "" leaves it to the database
-	probe  bool   // first search the first rows in the order
+	column string // select by a range of this column; "" lets the database choose
+	probe  bool   // search the first rows in the order before that
 }
 
 // choose decides whether to find rows by the filters before sorting them, and how. ok is

@@ -16,7 +16,8 @@ import (
 	"chairside/internal/scope"
 )
 
-// Principal is the token of a request and the user it acts for.
+// Principal is the caller: the token of a request and the user that it acts for, or the
+// command line.
 type Principal struct {
 	PracticeID uuid.UUID
 	UserID     int64           // 0 for the command line
@@ -70,7 +71,7 @@ func AsSystemWithin(ctx context.Context) context.Context {
 	return AsSystem(context.WithValue(ctx, principalKey{}, (*Principal)(nil)))
 }
 
-// IsSystem reports whether ctx is from AsSystem and has no principal.
+// IsSystem reports whether ctx comes from AsSystem and has no principal.
 func IsSystem(ctx context.Context) bool {
 	system, _ := ctx.Value(systemKey{}).(bool)
 	_, err := From(ctx)

@@ -247,7 +247,7 @@ func countMinutes(t *testing.T, sessions []worked, all []booked, f report.Filter
 	for day := f.From; !f.To.Before(day); day = day.AddDays(1) {
 		for _, s := range sessions {
 			if s.weekday == day.Weekday() {
-				work = append(work, stretch{day.At(s.start, zone, false), day.At(s.finish, zone, true)})
+				work = append(work, stretch{day.FirstAt(s.start, zone), day.LastAt(s.finish, zone)})
 			}
 		}
 	}

@@ -13,7 +13,7 @@ const (
 	Administrator
 )
 
-// levels are the most scopes that each permission level may hold. A new family belongs to
+// levels are all scopes that each permission level may hold. A new family belongs to
 // administrators alone until it is added to another level here.
 var levels = map[Level]Set{
 	Reception: {
@@ -24,8 +24,8 @@ var levels = map[Level]Set{
 	Administrator: Everything(),
 }
 
-// MayHold returns the most scopes that a user of this level, and so a token of the user, may
-// hold. An unknown level may hold none.
+// MayHold returns all scopes that a user of this level, and so a token of the user, may hold:
+// none for an unknown level.
 func (l Level) MayHold() Set { return slices.Clone(levels[l]) }
 
 // Granted are the scopes that a token was given when it was created, as they are stored. Limit
@@ -33,7 +33,7 @@ func (l Level) MayHold() Set { return slices.Clone(levels[l]) }
 type Granted string
 
 // Effective are the scopes that a token has now. The zero value allows nothing. Only Limit
-// returns another, so no code can mistake stored scopes for effective ones.
+// creates any other value, so no code can mistake stored scopes for effective ones.
 type Effective struct {
 	set  Set
 	list string

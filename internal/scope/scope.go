@@ -16,22 +16,20 @@
 // The limit is applied twice:
 //
 //   - When a token is created, token.Create refuses scopes beyond the role. The
-//     new-token page and "chairside token create" name them and what to request
-//     instead. The consent page leaves them out and lists them.
+//     new-token page and "chairside token create" list them and what to request
+//     instead. The consent page lists them and does not grant them.
 //   - When a token is resolved or displayed, the stored scopes (Granted) are narrowed
-//     to what the role and the application allow now (Effective). A demotion, or
+//     to those that the role and the application allow now (Effective). A demotion, or
 //     fewer scopes for an application, takes effect within a second on every
-//     process. A promotion restores what a demotion removed, and an application that
-//     regains scopes regains what its users had allowed, never more than the token
-//     was granted.
+//     process. Undoing the change restores the scopes, up to those granted.
 //
-// X-OAuth-Scopes, introspection, the settings pages and "chairside token list"
-// have the effective scopes. A family with only some verbs left appears as those
-// verbs: "patient" of a receptionist is "patient:create patient:read
+// X-OAuth-Scopes, introspection, the settings pages and "chairside token list" show
+// the effective scopes. A family of which only some verbs are allowed is shown as
+// those verbs: for a receptionist, "patient" becomes "patient:create patient:read
 // patient:update".
 //
-// Reports use the same table: each declares the scopes that it reads, and users
-// whose role may hold them can open it (package report).
+// Reports use the same table: each declares the scopes that it needs, and users whose
+// role may hold them can open it (package report).
 package scope
 
 import (
@@ -45,18 +43,6 @@ var Families = []string{"appointment", "patient", "practice", "financials", "tre
 
 // Verbs are the suffixes that narrow a family.
 var Verbs = []string{"read", "create", "update", "delete"}
-
-// Describe returns the records of a family in plain words; "" for an unknown one.
-func Describe(family string) string {
-	return map[string]string{
-		"appointment": "appointments, availability and appointment reasons",
-		"patient":     "patients, custom fields and acquisition sources",
-		"practice":    "the practice, sites, rooms, practitioners and contracts",
-		"financials":  "accounts, invoices, invoice items, payments, sundries and NHS claims",
-		"treatments":  "fees, payment plans, treatments, categories, treatment plans and their items",
-		"user":        "the people who sign in: names, roles, email addresses and phones",
-	}[family]
-}
 
 // All returns every scope: each family bare, then with each verb.
 func All() []string {
@@ -113,28 +99,41 @@ func (s Set) Allows(needed string) bool {
 // AllowsAll reports whether the set allows every scope of needed.
 func (s Set) AllowsAll(needed Set) bool { return len(needed.Beyond(s)) == 0 }
 
-// Within returns the part of the set that a limit allows. A bare family becomes the verbs that
-// the limit allows.
-func (s Set) Within(limit Set) Set { return s.split(limit.Allows, false) }
+// Within returns the part of the set that a limit allows. If the limit allows only some verbs
+// of a bare family, the part has these verbs.
+func (s Set) Within(limit Set) Set {
+	within, _ := s.split(limit)
+	return within
+}
 
 // Beyond returns the part of the set that a limit does not allow: "patient:delete" of
 // "patient" if the limit allows the other three verbs.
-func (s Set) Beyond(limit Set) Set { return s.split(limit.Allows, true) }
+func (s Set) Beyond(limit Set) Set {
+	_, beyond := s.split(limit)
+	return beyond
+}
 
-// split returns the part of the set that is allowed or, with rest, the part that is not. A
-// bare family stays bare if all its verbs are in the same part.
-func (s Set) split(allowed func(string) bool, rest bool) Set {
-	part := Set{}
+// split returns the part of the set that a limit allows, and the rest. A bare family stays
+// bare if all its verbs are in the same part.
+func (s Set) split(limit Set) (within, beyond Set) {
+	within, beyond = Set{}, Set{}
 	for _, name := range s {
+		parts := []string{name}
 		family, _, narrow := strings.Cut(name, ":")
-		if verbs := verbsOf(family, allowed); !narrow && len(verbs) > 0 && len(verbs) < len(Verbs) {
-			part = append(part, verbsOf(family, func(verb string) bool { return allowed(verb) != rest })...)
-		} else if allowed(name) != rest {
-			part = append(part, name)
+		if verbs := verbsOf(family, limit.Allows); !narrow && len(verbs) > 0 && len(verbs) < len(Verbs) {
+			parts = verbsOf(family, func(string) bool { return true })
+		}
+		for _, part := range parts {
+			if limit.Allows(part) {
+				within = append(within, part)
+			} else {
+				beyond = append(beyond, part)
+			}
 		}
 	}
-	slices.Sort(part)
-	return slices.Compact(part)
+	slices.Sort(within)
+	slices.Sort(beyond)
+	return slices.Compact(within), slices.Compact(beyond)
 }
 
 // verbsOf returns the allowed scopes of a family, one for each verb.

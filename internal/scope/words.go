@@ -2,7 +2,22 @@ package scope
 
 import "strings"
 
-// objects name a family's resources in a sentence.
+// resources are what each family gives access to. A test in package server compares them with
+// the operations of the API.
+var resources = map[string][]string{
+	"appointment": {"appointments", "availability", "appointment reasons"},
+	"patient":     {"patients", "custom fields", "acquisition sources"},
+	"practice":    {"the practice", "sites", "rooms", "practitioners", "contracts"},
+	"financials":  {"accounts", "invoices", "invoice items", "payments", "sundries", "NHS claims"},
+	"treatments":  {"fees", "payment plans", "treatments", "treatment categories", "treatment plans", "treatment plan items"},
+	"user":        {"users", "their roles", "e-mail addresses", "telephone numbers"},
+}
+
+// Describe returns the resources of a family in plain words: "patients, custom fields and
+// acquisition sources"; "" for an unknown family.
+func Describe(family string) string { return enumerate(resources[family]) }
+
+// objects are the short form of resources, for sentences.
 var objects = map[string]string{
 	"appointment": "appointments",
 	"patient":     "patients",
@@ -51,16 +66,16 @@ func (s Set) Permissions() []Permission {
 // Summary describes the set in one line: "Read and update patients; read users".
 func (s Set) Summary() string {
 	all := s.Permissions()
-	every := len(all) == len(Families)
+	full := len(all) == len(Families)
 	var words []string
 	for i, p := range all {
-		every = every && p.Sentence == Explain(Families[i])
+		full = full && p.Sentence == Explain(Families[i])
 		if i > 0 {
 			p.Sentence = strings.ToLower(p.Sentence[:1]) + p.Sentence[1:]
 		}
 		words = append(words, p.Sentence)
 	}
-	if every {
+	if full {
 		return "Full access"
 	}
 	return strings.Join(words, "; ")
@@ -76,10 +91,17 @@ func Explain(scope string) string {
 	return sentence(Verbs, objects[family])
 }
 
+// sentence returns "Read and update patients".
 func sentence(verbs []string, object string) string {
-	words := verbs[0]
-	if last := len(verbs) - 1; last > 0 {
-		words = strings.Join(verbs[:last], ", ") + " and " + verbs[last]
-	}
+	words := enumerate(verbs)
 	return strings.ToUpper(words[:1]) + words[1:] + " " + object
+}
+
+// enumerate returns "a, b and c".
+func enumerate(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -10,11 +10,11 @@ import (
 )
 
 // accessLog measures each request and logs one line about it, and a second one if patients'
-// records were read. The lines contain no query, which may have a token or a name, no header
-// or body, and no id from the path.
+// records were read. The lines never contain the query, which may hold a token or a name, a
+// header, the body, or an id from the path.
 func (s *Server) accessLog(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := of(r.Context())
+		x := stateOf(r.Context())
 		s.metrics.inFlight.Inc()
 		timer := prometheus.NewTimer(prometheus.ObserverFunc(func(seconds float64) {
 			s.metrics.duration.WithLabelValues(x.name).Observe(seconds)
@@ -49,7 +49,7 @@ func (s *Server) logRequest(x *requestState, w *countingWriter, duration time.Du
 	)
 }
 
-// logAccess logs the ids of the patients' records that were read, and of who read them.
+// logAccess logs which patient records were read, and the user and token that read them.
 func (s *Server) logAccess(x *requestState) {
 	if x.caller == nil || x.records.Empty() {
 		return
@@ -78,7 +78,7 @@ func loggableMethod(method string) string {
 // through it, and so through the limit on unsent bytes.
 type countingWriter struct {
 	http.ResponseWriter
-	unsent *unsent
+	unsent *unsentLimiter
 	status int // 0 until the header is written
 	bytes  int64
 }

@@ -27,7 +27,7 @@ func readBody(x *requestState) error {
 	if schema == nil {
 		return nil
 	}
-	if err := isJSON(x.r); err != nil {
+	if err := checkMediaType(x.r); err != nil {
 		return err
 	}
 	if x.r.ContentLength > maxBody {
@@ -54,9 +54,9 @@ func readBody(x *requestState) error {
 	return nil
 }
 
-// isJSON refuses bodies of another media type, of none, and compressed ones. An empty body
-// needs no media type.
-func isJSON(r *http.Request) error {
+// checkMediaType refuses a body whose media type is missing or not JSON, and compressed bodies. An
+// empty body needs no media type.
+func checkMediaType(r *http.Request) error {
 	declared := r.Header.Get("Content-Type")
 	if declared == "" && r.ContentLength == 0 {
 		return nil

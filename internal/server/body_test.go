@@ -65,7 +65,7 @@ func TestBodySizeIsLimited(t *testing.T) {
 	r.ContentLength = -1
 	w := httptest.NewRecorder()
 	b.Handler().ServeHTTP(w, r)
-	answered{w.Result(), w.Body.String()}.refused(t, 413, "body_too_large")
+	result{w.Result(), w.Body.String()}.refused(t, 413, "body_too_large")
 }
 
 func TestMalformedJSONIsRefused(t *testing.T) {

@@ -12,14 +12,15 @@ import (
 // maxCause is the maximum length of a cause in the log, in bytes.
 const maxCause = 400
 
-// quoted matches text in quotes of any kind, or after the "=" of a key's values, where error
-// messages repeat their input.
+// quoted matches the parts of a message that repeat its input: text in any kind of quotes,
+// and PostgreSQL's "Key (name)=(value)".
 var quoted = regexp.MustCompile("\"[^\"]*\"?|'[^']*'?|`[^`]*`?|=\\([^)]*\\)?")
 
-// describe returns text about an error that is safe to log. Messages of databases and parsers
-// repeat their input, which may be a patient's. So it has the code, table and constraint of a
-// database error, and the type and the message without quoted text of any other.
-func describe(err error) string {
+// describeError returns text about an error that is safe to log. Databases and parsers repeat
+// their input, which may be patient data, in their messages. So of a database error the text
+// has only the code, table and constraint; of any other, the type and the message without
+// its quoted parts.
+func describeError(err error) string {
 	if text, ok := describeDatabase(err); ok {
 		return text
 	}
@@ -62,7 +63,7 @@ func describeDatabase(err error) (string, bool) {
 	return "", false
 }
 
-// typeOf returns the type of the innermost error, which says most.
+// typeOf returns the type of the innermost error, the most specific one.
 func typeOf(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner

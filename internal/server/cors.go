@@ -15,7 +15,7 @@ const (
 	preflightHeaders = corsHeaders + ", If-Match, If-None-Match, Prefer"
 )
 
-// corsAllowed are headers of every response except pages (visit). maps.Copy shares their
+// corsAllowed are headers of every response except pages (htmlPage). maps.Copy shares their
 // values between responses, so a value must not be changed in place.
 var corsAllowed = http.Header{
 	"Access-Control-Allow-Origin":   {"*"},
@@ -24,8 +24,8 @@ var corsAllowed = http.Header{
 	"Access-Control-Expose-Headers": {corsExposed},
 }
 
-// cors lets scripts of any origin call next, and answers OPTIONS. Any origin may, because next
-// ignores cookies.
+// cors lets scripts of any origin call next, and responds to OPTIONS. Any origin is safe,
+// because next ignores cookies.
 func (s *Server) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -34,7 +34,7 @@ func (s *Server) cors(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		of(r.Context()).name = "preflight"
+		stateOf(r.Context()).name = "preflight"
 		h.Set("Access-Control-Allow-Headers", preflightHeaders)
 		private(h)
 		w.WriteHeader(http.StatusNoContent)

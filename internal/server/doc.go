@@ -8,7 +8,7 @@
 //	accessLog     access_log.go     log lines and metrics
 //	recoverPanic  recover.go        turns a panic into a 500
 //	mounts        server.go         pages, documents and probes branch off here
-//	cors          cors.go           headers for browsers; answers OPTIONS
+//	cors          cors.go           headers for browsers; responds to OPTIONS
 //	userAgent     route.go          403 missing_user_agent
 //	route         route.go          404, 405; /v1 is optional; PUT is PATCH, HEAD is GET
 //	accept        route.go          406
@@ -18,7 +18,7 @@
 //	readQuery     query.go          400 invalid_parameter
 //	readBody      body.go           415, 413, 400 malformed_json
 //	ifMatch       body.go           passes the If-Match header to operations that write
-//	hold          load.go           admits an operation that reads to the database, or 503 unavailable
+//	hold          load.go           takes a place at the database for a read, or 503 unavailable
 //	call          respond.go        the generated server and the method in internal/api
 //	encode        respond.go        encodes the response into memory
 //	send          respond.go        ETag, 304, HEAD

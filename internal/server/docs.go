@@ -39,9 +39,9 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request) {
 	serveAsset(w, r, "application/json", refresh, s.document)
 }
 
-// absolute is the document with base in front of its servers' addresses, because tools
-// also read it from a file or from another host.
-func absolute(document []byte, base string) ([]byte, error) {
+// withServerURL returns the OpenAPI document with base in front of its servers' paths:
+// tools that read it from a file or another host need complete URLs.
+func withServerURL(document []byte, base string) ([]byte, error) {
 	quoted, err := json.Marshal(base)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,8 @@ func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
 	serveFile(w, r, "docs.html", "text/html; charset=utf-8", refresh)
 }
 
-// docsAssets serves the scripts and styles of the reference page: our files and the viewer's.
+// docsAssets serves the scripts and styles of the reference page: our files, and those of
+// the viewer (Swagger UI).
 func (s *Server) docsAssets(w http.ResponseWriter, r *http.Request) {
 	switch name := strings.TrimPrefix(r.URL.Path, "/docs/"); name {
 	case "":
@@ -73,7 +74,7 @@ func (s *Server) docsAssets(w http.ResponseWriter, r *http.Request) {
 	case "swagger-ui.css":
 		serveViewer(w, r, name, "text/css; charset=utf-8")
 	default:
-		s.fail(w, of(r.Context()), apierror.NotFound())
+		s.fail(w, stateOf(r.Context()), apierror.NotFound())
 	}
 }
 

@@ -34,8 +34,8 @@ func TestDocsExplainEveryErrorCode(t *testing.T) {
 	}
 }
 
-// TestDocsHaveTheTableOfRoles: as package scope has it.
-func TestDocsHaveTheTableOfRoles(t *testing.T) {
+// TestDocsAgreeWithPackageScope checks the tables of scopes and roles.
+func TestDocsAgreeWithPackageScope(t *testing.T) {
 	t.Parallel()
 	page := setup(t).get("/docs", "Authorization:").ok(t, 200)
 	roles := map[scope.Level][]string{}
@@ -43,11 +43,49 @@ func TestDocsHaveTheTableOfRoles(t *testing.T) {
 		level := schema.Role(name).PermissionLevel()
 		roles[level] = append(roles[level], name)
 	}
+	for _, family := range scope.Families {
+		if row := fmt.Sprintf("<td><code>%s</code></td><td>%s</td>", family, scope.Describe(family)); !strings.Contains(page.body, row) {
+			t.Errorf("the page lacks %s", row)
+		}
+	}
 	for level, names := range roles {
 		row := fmt.Sprintf("<td>%s</td><td><code>%s</code></td>", strings.Join(names, ", "), level.MayHold())
 		if !strings.Contains(page.body, row) {
 			t.Errorf("level %d is not documented as %s", level, row)
 		}
+	}
+}
+
+// TestScopesDescribeTheirResources checks that scope.Describe names every resource of the API.
+func TestScopesDescribeTheirResources(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Paths map[string]struct {
+			Get struct {
+				Tags     []string
+				Security []map[string][]string
+			}
+		}
+	}
+	if err := json.Unmarshal(ogent.Document, &document); err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for path, item := range document.Paths {
+		for _, needed := range item.Get.Security {
+			if len(needed["oauth2"]) == 0 {
+				continue
+			}
+			checked++
+			family, _, _ := strings.Cut(needed["oauth2"][0], ":")
+			resource := strings.NewReplacer("nhs_", "NHS ", "_", " ", "practices", "the practice").Replace(item.Get.Tags[0])
+			if !strings.Contains(scope.Describe(family), resource) {
+				t.Errorf("%s needs the scope %s, whose description lacks %q: %s", path, family, resource, scope.Describe(family))
+			}
+		}
+	}
+	if checked < 40 {
+		t.Errorf("checked only %d operations", checked)
 	}
 }
 

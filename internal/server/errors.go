@@ -82,7 +82,7 @@ func (s *Server) asAPIError(x *requestState, err error) *apierror.Error {
 		slog.String("request_id", x.id),
 		slog.String("operation", x.name),
 		slog.String("code", e.Code),
-		slog.String("cause", describe(err)),
+		slog.String("cause", describeError(err)),
 	)
 	x.failed = e.Status
 	return e

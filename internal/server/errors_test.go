@@ -19,8 +19,8 @@ import (
 	"chairside/ogent"
 )
 
-func failing(err error) func(*Options, *double) {
-	return func(_ *Options, s *double) {
+func failing(err error) func(*Options, *fakeOperations) {
+	return func(_ *Options, s *fakeOperations) {
 		s.listSites = func(context.Context) (*ogent.SiteList, error) { return nil, err }
 	}
 }
@@ -101,7 +101,7 @@ type sqliteError struct{}
 func (sqliteError) Error() string { return "constraint failed: Archer" }
 func (sqliteError) Code() int     { return 2067 }
 
-func TestDescribeOmitsValues(t *testing.T) {
+func TestDescribeErrorOmitsValues(t *testing.T) {
 	t.Parallel()
 	_, number := strconv.Atoi("Archer")
 	syntax := json.Unmarshal([]byte(`{"n":"Archer"}`), &struct{ N int }{})
@@ -119,7 +119,7 @@ func TestDescribeOmitsValues(t *testing.T) {
 		{errors.New(`Key (first_name)=(Archer) 'Archer' "Archer" ` + "`Archer` \"Archer"), "*errors.errorString: Key (first_name)… … … … …"},
 		{errors.New(strings.Repeat("é", maxCause)), ""},
 	} {
-		got := describe(test.err)
+		got := describeError(test.err)
 		if strings.Contains(got, "Archer") || strings.HasPrefix(got, "SQLite") != errors.As(test.err, new(sqliteError)) || len(got) > maxCause+50 || test.want != "" && got != test.want {
 			t.Errorf("%v\nis described as %q", test.err, got)
 		}
@@ -129,7 +129,7 @@ func TestDescribeOmitsValues(t *testing.T) {
 func TestPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []any{errors.New("x 'Archer'"), "Archer", 7} {
-		b := setup(t, func(_ *Options, s *double) {
+		b := setup(t, func(_ *Options, s *fakeOperations) {
 			s.listSites = func(context.Context) (*ogent.SiteList, error) { panic(reason) }
 		})
 		b.get("/sites").refused(t, 500, "internal")
@@ -144,7 +144,7 @@ func TestPanicAfterAPageHasBegun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	page := b.begin(b.accessLog(b.recoverPanic(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		of(r.Context()).name = "page"
+		stateOf(r.Context()).name = "page"
 		_, _ = w.Write([]byte("<html>"))
 		panic("Archer")
 	}))))

@@ -17,12 +17,12 @@ const probeTime = 2 * time.Second
 // healthz responds 200 while the process runs.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) { status(w, "ok") }
 
-// readyz responds 200 while the server is not stopping, can read the tables of the database,
-// and has found every migration applied. It checks migrations until they are applied once,
-// so that a newer program may add some while this one serves.
+// readyz responds 200 unless the server is stopping, the database cannot be read, or
+// migrations are pending. Once it has found them all applied it does not check again: a newer
+// program may then migrate while this one still serves.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if err := s.ready(r.Context()); err != nil {
-		s.fail(w, of(r.Context()), apierror.Unavailable(err))
+		s.fail(w, stateOf(r.Context()), apierror.Unavailable(err))
 		return
 	}
 	status(w, "ready")

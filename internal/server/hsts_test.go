@@ -17,11 +17,12 @@ import (
 	"time"
 )
 
-// TestTLSSendsStrictTransportSecurity: in every response; plain HTTP never does.
+// TestTLSSendsStrictTransportSecurity checks that every response over TLS has the header,
+// and none over plain HTTP.
 func TestTLSSendsStrictTransportSecurity(t *testing.T) {
 	t.Parallel()
 	cert, key := selfSigned(t)
-	secure := setup(t, func(o *Options, _ *double) { o.CertFile, o.KeyFile = cert, key })
+	secure := setup(t, func(o *Options, _ *fakeOperations) { o.CertFile, o.KeyFile = cert, key })
 	plain := setup(t)
 	client := &http.Client{
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, //nolint:gosec // a certificate of this test

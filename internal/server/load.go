@@ -9,11 +9,11 @@ import (
 )
 
 // Time limits of requests, waits for connections, locks and round trips included. A
-// request that reaches its limit is answered with 503.
+// request that reaches its limit gets a 503.
 const (
-	operationTime = 4500 * time.Millisecond // plus 1 s to cancel the statement: clients are answered within 6 s
+	operationTime = 4500 * time.Millisecond // plus 1 s to cancel the statement: clients have a response within 6 s
 	pageTime      = 10 * time.Second        // pages run several queries and hash passwords
-	reportTime    = 25 * time.Second        // leaves 5 s of the 30 s in which every request is answered
+	reportTime    = 25 * time.Second        // leaves 5 s of the 30 s within which every request must end
 )
 
 // kindOf returns the kind of a route: the first segment of its pattern. All operations
@@ -34,9 +34,9 @@ func timeFor(pattern string) time.Duration {
 	return pageTime
 }
 
-// hold admits an operation that reads to the database until its response is encoded, because
-// its rows stay in memory that long. An operation that writes is admitted with its
-// transaction: before that it may wait for a lock.
+// hold takes a place at the database (package admission) for a GET until its response is
+// encoded, because its rows stay in memory that long. Writes take theirs when the transaction
+// begins: until then they may wait for a lock, and must not hold a place while they do.
 func (s *Server) hold(x *requestState) (leave func(), err error) {
 	if x.operation.ID == "" || x.r.Method != http.MethodGet {
 		return func() {}, nil

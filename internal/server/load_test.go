@@ -9,9 +9,9 @@ import (
 	"chairside/ogent"
 )
 
-// TestEveryAddressHasAKind: derived from all operations and pages, so that a new one does not
-// share the kind of unnamed work.
-func TestEveryAddressHasAKind(t *testing.T) {
+// TestEveryRouteHasAKind checks all operations and pages, so that a new one does not share
+// the kind of work that has none (admission.Other).
+func TestEveryRouteHasAKind(t *testing.T) {
 	t.Parallel()
 	var document struct {
 		Paths map[string]any `json:"paths"`

@@ -19,7 +19,7 @@ type metrics struct {
 	serve    http.HandlerFunc
 }
 
-func newMetrics(db *store.DB, unsent *unsent) *metrics {
+func newMetrics(db *store.DB, unsent *unsentLimiter) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "chairside", Name: "requests_total",
@@ -47,11 +47,11 @@ func newMetrics(db *store.DB, unsent *unsent) *metrics {
 	return m
 }
 
-// loadCollector collects how kinds of work share the database and how much clients have yet
-// to read. Kinds are first segments of paths, so they are bounded.
+// loadCollector collects how the kinds of requests share the database, and how many bytes
+// clients have not read yet. A kind is the first segment of a path, so their number is bounded.
 type loadCollector struct {
 	db     *store.DB
-	unsent *unsent
+	unsent *unsentLimiter
 }
 
 var (

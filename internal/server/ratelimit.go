@@ -126,7 +126,7 @@ func (a allowance) reset() int64 { return a.full.Add(time.Second - 1).Unix() }
 
 // rateLimit responds with the values of the headers as a body.
 func (s *Server) rateLimit(w http.ResponseWriter, r *http.Request) {
-	a := s.limiter.peek(of(r.Context()).caller.TokenID, clock.Now(r.Context()))
+	a := s.limiter.peek(stateOf(r.Context()).caller.TokenID, clock.Now(r.Context()))
 	type bucket struct {
 		Limit     int   `json:"limit"`
 		Remaining int   `json:"remaining"`

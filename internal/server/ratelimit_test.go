@@ -11,8 +11,8 @@ import (
 
 func TestRateLimitIsEnforced(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(o *Options, _ *double) { o.RateLimit = 60 }) // one per minute
-	expect := func(a answered, remaining int) {
+	b := setup(t, func(o *Options, _ *fakeOperations) { o.RateLimit = 60 }) // one per minute
+	expect := func(a result, remaining int) {
 		t.Helper()
 		reset := b.now.Add(time.Duration(60-remaining) * time.Minute).Unix()
 		for header, want := range map[string]string{"Limit": "60", "Remaining": strconv.Itoa(remaining), "Reset": strconv.FormatInt(reset, 10)} {
@@ -50,7 +50,7 @@ func TestRateLimitIsEnforced(t *testing.T) {
 func TestRateLimitCanBeRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ limit, wantLimit, wantRemaining int }{{60, 60, 60}, {0, 0, 2147483647}} {
-		b := setup(t, func(o *Options, _ *double) { o.RateLimit = test.limit })
+		b := setup(t, func(o *Options, _ *fakeOperations) { o.RateLimit = test.limit })
 		var page struct {
 			Resources struct {
 				Core struct {

@@ -21,7 +21,7 @@ func (s *Server) recoverPanic(next http.Handler) http.Handler {
 			if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(reason) // asks net/http to drop the connection
 			}
-			x := of(r.Context())
+			x := stateOf(r.Context())
 			s.Logger.Error("panic", slog.String("request_id", x.id), slog.String("operation", x.name),
 				slog.String("stack", string(debug.Stack())))
 			err, ok := reason.(error)
@@ -32,7 +32,7 @@ func (s *Server) recoverPanic(next http.Handler) http.Handler {
 				x.failed = http.StatusInternalServerError // for accessLog
 				panic(http.ErrAbortHandler)               // the response has begun
 			}
-			x.r = r // the contexts of inner handlers have ended
+			x.r = r // not an inner handler's request, whose context has ended
 			s.fail(w, x, apierror.Internal(err))
 		}()
 		next.ServeHTTP(w, r)

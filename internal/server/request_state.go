@@ -12,10 +12,10 @@ import (
 	"chairside/internal/principal"
 )
 
-// requestState holds what the functions of this package know of one request.
+// requestState is what the functions of this package share about one request.
 type requestState struct {
-	r      *http.Request // replaced when a function adds to its context
-	header http.Header   // of the response
+	r      *http.Request // replaced whenever a function adds to its context
+	header http.Header   // headers of the response
 	id     string        // request id
 
 	method    string               // as the client sent it
@@ -24,22 +24,22 @@ type requestState struct {
 	operation codec.Operation      // set by route
 	serve     http.Handler         // set by route
 	caller    *principal.Principal // set by authenticate or the session of a page
-	records   *audit.Log           // patients' records that were read
-	answer    *answer              // response of the operation, in memory
-	err       error                // error from the generated server
-	failed    int                  // status of an internal error; 0 without one
+	records   *audit.Log           // ids of the patient records read so far
+	response  *bufferedResponse    // what the operation has written so far
+	err       error                // error from the operation or its decoder
+	failed    int                  // status of a logged error (5xx); 0 without one
 
 	// errorPage writes an error as a page; nil for the API.
 	errorPage func(http.ResponseWriter, *http.Request, *apierror.Error)
 }
 
-// check refuses a request with an error, or adds to its state.
+// check refuses a request by returning an error, or adds to its state.
 type check func(x *requestState) error
 
 type stateKey struct{}
 
-// of returns the state that begin has made for the request.
-func of(ctx context.Context) *requestState {
+// stateOf returns the state that begin put into the request's context.
+func stateOf(ctx context.Context) *requestState {
 	x, _ := ctx.Value(stateKey{}).(*requestState)
 	return x
 }
@@ -49,7 +49,7 @@ func of(ctx context.Context) *requestState {
 // cover other hosts of the domain.
 const strictTransport = "max-age=31536000"
 
-// requestID matches the request ids of clients and proxies that are used.
+// requestID matches the request ids that are accepted from clients and proxies.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+-]{0,127}$`)
 
 // begin gives each request its id, its clock reading, its client's address and its state.

@@ -29,128 +29,133 @@ func private(h http.Header) { maps.Copy(h, privateHeaders) }
 // operations are the methods of package api as the generated server calls them.
 type operations struct{ *api.Handler }
 
-// NewError keeps the failure of an operation for call, because errors.go writes all
-// errors. The response that it returns goes into an answer that is not sent.
+// NewError stores the error of an operation for call, because errors.go writes all
+// errors. The response that it returns is never sent.
 func (operations) NewError(ctx context.Context, err error) *ogent.ErrorStatusCode {
-	of(ctx).err = err
+	stateOf(ctx).err = err
 	return &ogent.ErrorStatusCode{StatusCode: http.StatusInternalServerError}
 }
 
-// keepError is the generated server's error handler. It keeps what could not be decoded
-// for call, as NewError does.
+// keepError is the generated server's error handler. It stores decoding errors for call,
+// as NewError stores those of operations.
 func keepError(ctx context.Context, _ http.ResponseWriter, _ *http.Request, err error) {
-	if !errors.Is(err, errAnswered) {
-		of(ctx).err = err
+	if !errors.Is(err, errEncoded) {
+		stateOf(ctx).err = err
 	}
 }
 
-// errAnswered keeps the generated server from writing what encode has written: it
-// leaves errors of this kind to its error handler.
-var errAnswered = fmt.Errorf("server: the answer is written: %w", ht.ErrNotImplemented)
+// errEncoded tells the generated server that encode has already written the response. It
+// wraps ErrNotImplemented, the one error that the generated server passes to its error
+// handler (keepError) instead of to NewError.
+var errEncoded = fmt.Errorf("server: the response is already encoded: %w", ht.ErrNotImplemented)
 
-// encode is the generated server's middleware. It writes a response into the answer's
-// pooled memory, where the generated server would grow a buffer for each. Responses
-// without a body are left to the generated server.
+// encode is the generated server's middleware. It writes the response into pooled memory;
+// the generated server would grow a new buffer for each one. Responses without a body are
+// left to the generated server.
 func encode(r middleware.Request, next middleware.Next) (middleware.Response, error) {
 	response, err := next(r)
 	body, ok := response.Type.(interface{ Encode(*jx.Encoder) })
 	if err != nil || !ok {
 		return response, err
 	}
-	x := of(r.Context)
-	x.answer.header.Set("Content-Type", jsonType)
+	x := stateOf(r.Context)
+	x.response.header.Set("Content-Type", jsonType)
 	if b := x.operation.Body; b != nil && b.Create {
-		x.answer.WriteHeader(http.StatusCreated)
+		x.response.WriteHeader(http.StatusCreated)
 	}
-	body.Encode(&x.answer.body)
-	return response, errAnswered
+	body.Encode(&x.response.body)
+	return response, errEncoded
 }
 
 // keepNotFound is the generated server's handler for unknown paths.
-func keepNotFound(_ http.ResponseWriter, r *http.Request) { of(r.Context()).err = apierror.NotFound() }
+func keepNotFound(_ http.ResponseWriter, r *http.Request) {
+	stateOf(r.Context()).err = apierror.NotFound()
+}
 
-// call runs the operation, with its response in memory, and sends the response. It leaves the
-// database before it sends anything.
+// call runs the operation into a buffered response and sends that. It gives up its place at
+// the database first, so that a slow client does not hold one.
 func (s *Server) call(w http.ResponseWriter, x *requestState) {
 	leave, err := s.hold(x)
 	if err != nil {
 		s.fail(w, x, err)
 		return
 	}
-	x.answer = answers.Get().(*answer)
+	x.response = responsePool.Get().(*bufferedResponse)
 	s.run(x, leave)
 	if x.err != nil {
 		s.fail(w, x, x.err)
-	} else if x.answer.send(w, x) != nil {
-		return // the connection may still use its memory
+	} else if x.response.send(w, x) != nil {
+		return // an aborted HTTP/2 stream may still read the buffer, so it is not reused
 	}
-	x.answer.free()
+	x.response.free()
 }
 
-// run runs the operation and leaves the database, even if it panics.
+// run runs the operation and then gives up its place at the database, even if it panics.
 func (s *Server) run(x *requestState, leave func()) {
 	defer leave()
-	x.serve.ServeHTTP(x.answer, x.r)
+	x.serve.ServeHTTP(x.response, x.r)
 }
 
-// answer is a response in memory. Its entity tag needs the whole body.
-type answer struct {
+// bufferedResponse is a response in memory. Its entity tag is a hash of the whole body, so
+// nothing can be sent before the body is complete.
+type bufferedResponse struct {
 	header http.Header
 	status int
 	body   jx.Encoder
 }
 
-var answers = sync.Pool{New: func() any { return &answer{header: http.Header{}} }}
+var responsePool = sync.Pool{New: func() any { return &bufferedResponse{header: http.Header{}} }}
 
-// maxPooled is the maximum size of a buffer that is reused, in bytes.
+// maxPooled is the largest body, in bytes, whose memory goes back to the pool.
 const maxPooled = 1 << 20
 
-func (a *answer) free() {
-	if cap(a.body.Bytes()) > maxPooled {
+// free returns the response's memory to the pool.
+func (b *bufferedResponse) free() {
+	if cap(b.body.Bytes()) > maxPooled {
 		return
 	}
-	clear(a.header)
-	a.status = 0
-	a.body.Reset()
-	answers.Put(a)
+	clear(b.header)
+	b.status = 0
+	b.body.Reset()
+	responsePool.Put(b)
 }
 
 // Header implements http.ResponseWriter. Only its Content-Type is sent; this package sets the
 // other headers.
-func (a *answer) Header() http.Header { return a.header }
+func (b *bufferedResponse) Header() http.Header { return b.header }
 
 // Write implements http.ResponseWriter.
-func (a *answer) Write(b []byte) (int, error) {
-	a.WriteHeader(http.StatusOK)
-	return a.body.Write(b)
+func (b *bufferedResponse) Write(p []byte) (int, error) {
+	b.WriteHeader(http.StatusOK)
+	return b.body.Write(p)
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (a *answer) WriteHeader(status int) {
-	if a.status == 0 {
-		a.status = status
+func (b *bufferedResponse) WriteHeader(status int) {
+	if b.status == 0 {
+		b.status = status
 	}
 }
 
 // send sends the response, or 304 if the client has it already. It fails if the client has
 // disconnected.
-func (a *answer) send(w http.ResponseWriter, x *requestState) error {
-	a.WriteHeader(http.StatusOK)
-	body := a.body.Bytes()
+func (b *bufferedResponse) send(w http.ResponseWriter, x *requestState) error {
+	b.WriteHeader(http.StatusOK)
+	body := b.body.Bytes()
 	if len(body) == 0 {
-		w.WriteHeader(a.status)
+		w.WriteHeader(b.status)
 		return nil
 	}
 	tag := etag.Of(body)
 	x.header.Set("ETag", tag)
 	reading := x.method == http.MethodGet || x.method == http.MethodHead
-	if reading && !etag.None(strings.Join(x.r.Header.Values("If-None-Match"), ", "), tag) {
+	if reading && !etag.NoneMatch(strings.Join(x.r.Header.Values("If-None-Match"), ", "), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	x.header.Set("Content-Type", a.header.Get("Content-Type"))
+	x.header.Set("Content-Type", b.header.Get("Content-Type"))
 	x.header.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(a.status)
+	w.WriteHeader(b.status)
 	if x.method == http.MethodHead {
 		return nil
 	}

@@ -64,26 +64,26 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 	a.ok(t, 304)
 }
 
-// gone is a client that disconnected while HTTP/2 still had the written bytes.
-type gone struct {
+// disconnected is a client that disconnected while HTTP/2 still held the written bytes.
+type disconnected struct {
 	*httptest.ResponseRecorder
 	held []byte
 }
 
-func (g *gone) Write(b []byte) (int, error) {
-	g.held = b
+func (d *disconnected) Write(b []byte) (int, error) {
+	d.held = b
 	return 0, errors.New("the stream was reset")
 }
 
-// TestUnsentBodyIsNotReused: the next response, which may be another practice's, must not
-// overwrite it.
+// TestUnsentBodyIsNotReused checks that a body which may still be sent is not overwritten by
+// the next response, which may be another practice's.
 func TestUnsentBodyIsNotReused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/practice", nil)
 	r.Header.Set("User-Agent", "test/1.0")
 	r.Header.Set("Authorization", "Bearer "+b.token)
-	w := &gone{ResponseRecorder: httptest.NewRecorder()}
+	w := &disconnected{ResponseRecorder: httptest.NewRecorder()}
 	b.Handler().ServeHTTP(w, r)
 	held := string(w.held)
 	if held == "" {
@@ -93,6 +93,6 @@ func TestUnsentBodyIsNotReused(t *testing.T) {
 		b.get("/payment_plans").ok(t, 200)
 	}
 	if string(w.held) != held {
-		t.Errorf("it was overwritten with %s", w.held)
+		t.Errorf("the unsent body was overwritten with %s", w.held)
 	}
 }

@@ -80,7 +80,7 @@ func (s *Server) find(method string, address *url.URL) (route ogent.Route, ok bo
 	return route, ok
 }
 
-// allowed returns the methods of a path, none for an unknown path.
+// allowed returns the methods that a path has; none if the path is unknown.
 func (s *Server) allowed(address *url.URL) (methods []string) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		if _, ok := s.find(method, address); !ok {

@@ -15,7 +15,7 @@ import (
 func TestRunFinishesRequestsBeforeItEnds(t *testing.T) {
 	t.Parallel()
 	started, release := make(chan bool), make(chan bool)
-	b := setup(t, func(_ *Options, s *double) {
+	b := setup(t, func(_ *Options, s *fakeOperations) {
 		s.listSites = func(context.Context) (*ogent.SiteList, error) {
 			close(started)
 			<-release
@@ -30,18 +30,18 @@ func TestRunFinishesRequestsBeforeItEnds(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx, listener) }()
 
-	answer := make(chan int, 1)
+	responded := make(chan int, 1)
 	go func() {
 		r, _ := http.NewRequestWithContext(t.Context(), "GET", "http://"+listener.Addr().String()+"/sites", nil)
 		r.Header.Set("Authorization", "Bearer "+b.token)
 		response, err := http.DefaultClient.Do(r)
 		if err != nil {
-			answer <- 0
+			responded <- 0
 			return
 		}
 		_, _ = io.Copy(io.Discard, response.Body)
 		_ = response.Body.Close()
-		answer <- response.StatusCode
+		responded <- response.StatusCode
 	}()
 	<-started
 	stop()
@@ -51,7 +51,7 @@ func TestRunFinishesRequestsBeforeItEnds(t *testing.T) {
 	case <-time.After(100 * time.Millisecond):
 	}
 	close(release)
-	if status := <-answer; status != 200 {
+	if status := <-responded; status != 200 {
 		t.Errorf("the request got %d", status)
 	}
 	if err := <-ended; err != nil {

@@ -29,8 +29,8 @@ type Options struct {
 	BaseURL string // public address, for links in responses
 	Demo    bool   // marks every response as a sandbox's
 
-	// RateLimit is the maximum number of requests of each token in an hour, also at once;
-	// 0 is unlimited. Each server process counts for itself.
+	// RateLimit is the maximum number of requests of each token in an hour, and in one
+	// burst; 0 is unlimited. Each server process counts on its own.
 	RateLimit int
 
 	Clock  clock.Clock  // if nil, the machine's
@@ -52,13 +52,13 @@ type Options struct {
 type Server struct {
 	Options
 	routes   *ogent.Server
-	document []byte // the OpenAPI document as it is served
+	document []byte // the OpenAPI document, with this server's URL
 	tokens   *token.Cache
 	oauth    *oauth.Server
 	site     *web.Site
 	limiter  *limiter
 	metrics  *metrics
-	unsent   *unsent
+	unsent   *unsentLimiter
 	migrated atomic.Bool // whether all migrations were found applied
 	stopping atomic.Bool
 	handler  http.Handler
@@ -79,13 +79,13 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 		o.Logger = slog.Default()
 	}
 	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
-	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), unsent: newUnsent(maxUnsent)}
+	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
 	s.metrics = newMetrics(o.DB, s.unsent)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
 	if err != nil {
 		return nil, err
 	}
-	if s.document, err = absolute(ogent.Document, o.BaseURL); err != nil {
+	if s.document, err = withServerURL(ogent.Document, o.BaseURL); err != nil {
 		return nil, err
 	}
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
@@ -116,21 +116,21 @@ func (s *Server) mounts() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
 
-	mux.Handle("/healthz", s.page("healthz", s.healthz))
-	mux.Handle("/readyz", s.page("readyz", s.readyz))
-	mux.Handle("/metrics", s.page("metrics", s.metrics.serve))
-	mux.Handle("/openapi.json", s.page("openapi", s.openapi, userAgent))
-	mux.Handle("/docs", s.page("docs", s.docs, userAgent))
-	mux.Handle("/docs/", s.page("docs", s.docsAssets, userAgent))
-	mux.Handle(codec.AvatarPath, s.page("avatar", s.avatar, userAgent))
+	mux.Handle("/healthz", s.getOnly("healthz", s.healthz))
+	mux.Handle("/readyz", s.getOnly("readyz", s.readyz))
+	mux.Handle("/metrics", s.getOnly("metrics", s.metrics.serve))
+	mux.Handle("/openapi.json", s.getOnly("openapi", s.openapi, userAgent))
+	mux.Handle("/docs", s.getOnly("docs", s.docs, userAgent))
+	mux.Handle("/docs/", s.getOnly("docs", s.docsAssets, userAgent))
+	mux.Handle(codec.AvatarPath, s.getOnly("avatar", s.avatar, userAgent))
 
 	mux.Handle(oauth.TokenPath, s.endpoint(s.oauth.Token()))
 	mux.Handle(oauth.RevokePath, s.endpoint(s.oauth.Revoke()))
 	mux.Handle(oauth.IntrospectPath, s.endpoint(s.oauth.Introspect()))
 	mux.Handle(oauth.MetadataPath, s.endpoint(s.oauth.Metadata()))
-	mux.Handle(web.AssetsPath, s.visit(http.HandlerFunc(s.site.Assets)))
+	mux.Handle(web.AssetsPath, s.htmlPage(http.HandlerFunc(s.site.Assets)))
 	for _, route := range s.site.Routes() {
-		mux.Handle(route.Path, s.visit(s.site.Serve(route)))
+		mux.Handle(route.Path, s.htmlPage(s.site.Serve(route)))
 	}
 
 	// The mux would redirect a path like "//x" with HTML. The API has no such path and
@@ -147,7 +147,7 @@ func (s *Server) mounts() http.Handler {
 // api serves the operations: it runs the checks in order, then the operation.
 func (s *Server) api(checks ...check) http.Handler {
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := of(r.Context())
+		x := stateOf(r.Context())
 		ctx, cancel := context.WithTimeout(r.Context(), s.OperationTime)
 		defer cancel()
 		x.r = r.WithContext(ctx) // a copy, which the checks may change
@@ -169,11 +169,11 @@ func (s *Server) passes(w http.ResponseWriter, x *requestState, checks []check) 
 	return true
 }
 
-// page serves an address outside the API, for GET and HEAD.
-func (s *Server) page(name string, serve http.HandlerFunc, checks ...check) http.Handler {
+// getOnly serves an address outside the API, for GET and HEAD.
+func (s *Server) getOnly(name string, serve http.HandlerFunc, checks ...check) http.Handler {
 	checks = append(checks, readOnly)
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := of(r.Context())
+		x := stateOf(r.Context())
 		x.name, x.pattern = name, r.Pattern
 		if s.passes(w, x, checks) {
 			serve(w, r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name)))

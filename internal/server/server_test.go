@@ -35,20 +35,20 @@ type bundle struct {
 	now    time.Time // reading of the server's clock
 }
 
-// double is the real handler, except for the operations that a test replaces.
-type double struct {
+// fakeOperations is the real handler, except for the operations that a test replaces.
+type fakeOperations struct {
 	ogent.Handler
 	listSites func(context.Context) (*ogent.SiteList, error)
 }
 
-func (s double) ListSites(ctx context.Context, p ogent.ListSitesParams) (*ogent.SiteList, error) {
+func (s fakeOperations) ListSites(ctx context.Context, p ogent.ListSitesParams) (*ogent.SiteList, error) {
 	if s.listSites != nil {
 		return s.listSites(ctx)
 	}
 	return s.Handler.ListSites(ctx, p)
 }
 
-func setup(t *testing.T, configure ...func(*Options, *double)) *bundle {
+func setup(t *testing.T, configure ...func(*Options, *fakeOperations)) *bundle {
 	t.Helper()
 	b := &bundle{t: t, log: &lockedBuffer{}, now: time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)}
 	ctx := clock.With(t.Context(), b.now)
@@ -62,7 +62,7 @@ func setup(t *testing.T, configure ...func(*Options, *double)) *bundle {
 		Clock:  func() time.Time { return b.now },
 		Logger: slog.New(slog.NewJSONHandler(b.log, nil)),
 	}
-	s := double{Handler: operations{api.New(db, "https://api.example.test")}}
+	s := fakeOperations{Handler: operations{api.New(db, "https://api.example.test")}}
 	for _, c := range configure {
 		c(&o, &s)
 	}
@@ -105,15 +105,15 @@ func (b *bundle) mint(scopes string) (value string) {
 	return value
 }
 
-// answered is a response with its body.
-type answered struct {
+// result is a response and its body, already read.
+type result struct {
 	*http.Response
 	body string
 }
 
 // do sends a request with the bundle's token and a User-Agent. headers ("Name: value")
 // replace them; "Name:" removes one.
-func (b *bundle) do(method, target, body string, headers ...string) answered {
+func (b *bundle) do(method, target, body string, headers ...string) result {
 	b.t.Helper()
 	var reader io.Reader
 	if body != "" {
@@ -134,16 +134,16 @@ func (b *bundle) do(method, target, body string, headers ...string) answered {
 	}
 	w := httptest.NewRecorder()
 	b.Handler().ServeHTTP(w, r)
-	return answered{w.Result(), w.Body.String()}
+	return result{w.Result(), w.Body.String()}
 }
 
-func (b *bundle) get(target string, headers ...string) answered {
+func (b *bundle) get(target string, headers ...string) result {
 	b.t.Helper()
 	return b.do(http.MethodGet, target, "", headers...)
 }
 
 // errorOf decodes an error body and checks the members that every error has.
-func (a answered) errorOf(t *testing.T) (e struct {
+func (a result) errorOf(t *testing.T) (e struct {
 	Type, Code, Message, DocumentationURL, RequestID string
 	Params                                           map[string][]string
 	Conflicts                                        []map[string]any
@@ -175,7 +175,7 @@ func (a answered) errorOf(t *testing.T) (e struct {
 }
 
 // refused checks the status and code of an error.
-func (a answered) refused(t *testing.T, status int, code string) {
+func (a result) refused(t *testing.T, status int, code string) {
 	t.Helper()
 	if got := a.errorOf(t).Code; a.StatusCode != status || got != code {
 		t.Errorf("%d %s, want %d %s", a.StatusCode, got, status, code)
@@ -183,7 +183,7 @@ func (a answered) refused(t *testing.T, status int, code string) {
 }
 
 // ok checks that the request succeeded.
-func (a answered) ok(t *testing.T, status int) answered {
+func (a result) ok(t *testing.T, status int) result {
 	t.Helper()
 	if a.StatusCode != status {
 		t.Fatalf("status %d, want %d: %s", a.StatusCode, status, a.body)
@@ -211,7 +211,7 @@ func (l *lockedBuffer) String() string {
 
 func TestChecksRunInOrder(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(o *Options, _ *double) { o.RateLimit = 1 })
+	b := setup(t, func(o *Options, _ *fakeOperations) { o.RateLimit = 1 })
 	reader := b.mint("patient:read")
 	b.get("/sites").ok(t, 200) // uses up the limit of b.token
 	big := `{"fee":"` + strings.Repeat("x", maxBody) + `"}`
@@ -238,9 +238,9 @@ func TestChecksRunInOrder(t *testing.T) {
 
 func TestEveryResponseHasTheCommonHeaders(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(o *Options, _ *double) { o.Demo = true })
+	b := setup(t, func(o *Options, _ *fakeOperations) { o.Demo = true })
 	tag := b.get("/v1/practice").ok(t, 200).Header.Get("ETag")
-	for name, a := range map[string]answered{
+	for name, a := range map[string]result{
 		"success":        b.get("/v1/practice"),
 		"not modified":   b.get("/v1/practice", "If-None-Match: "+tag).ok(t, 304),
 		"preflight":      b.do("OPTIONS", "/v1/practice", "", "User-Agent:", "Authorization:").ok(t, 204),

@@ -11,11 +11,11 @@ import (
 
 // explain returns what an error means to the client, and logs internal errors.
 func (s *Server) explain(ctx context.Context, err error) *apierror.Error {
-	return s.asAPIError(of(ctx), err)
+	return s.asAPIError(stateOf(ctx), err)
 }
 
 // visited sets the principal of a page, for the log.
-func (s *Server) visited(ctx context.Context, p *principal.Principal) { of(ctx).caller = p }
+func (s *Server) visited(ctx context.Context, p *principal.Principal) { stateOf(ctx).caller = p }
 
 // endpoint serves an endpoint of the authorization server. Any origin may call it, because
 // it ignores cookies.
@@ -23,11 +23,11 @@ func (s *Server) endpoint(serve http.Handler) http.Handler {
 	return s.cors(s.bounded(serve, userAgent))
 }
 
-// visit serves a page. Other origins cannot read it, and its errors are pages.
-func (s *Server) visit(serve http.Handler) http.Handler {
+// htmlPage serves a page. Other origins cannot read it, and its errors are pages.
+func (s *Server) htmlPage(serve http.Handler) http.Handler {
 	page := s.bounded(serve, userAgent)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		of(r.Context()).errorPage = s.site.Problem
+		stateOf(r.Context()).errorPage = s.site.Problem
 		page.ServeHTTP(w, r)
 	})
 }
@@ -35,7 +35,7 @@ func (s *Server) visit(serve http.Handler) http.Handler {
 // bounded serves an address outside the API, for any method, within the time limit of pages.
 func (s *Server) bounded(serve http.Handler, checks ...check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := of(r.Context())
+		x := stateOf(r.Context())
 		x.name, x.pattern = r.Pattern, r.Pattern
 		ctx, cancel := context.WithTimeout(admission.With(r.Context(), kindOf(x.pattern), x.pattern), timeFor(x.pattern))
 		defer cancel()

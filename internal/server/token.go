@@ -8,20 +8,20 @@ import (
 	"chairside/internal/principal"
 )
 
-// authenticate finds the caller by the token in the header or, less preferred, in the query
-// (spec.md, Authentication). The header wins if both are sent.
+// authenticate finds the caller by the token in the Authorization header or, without one, in
+// the query (spec.md, Authentication).
 func (s *Server) authenticate(x *requestState) error {
 	value := bearer(x)
 	if value == "" {
 		return apierror.MissingToken()
 	}
-	c, notWritten, err := s.tokens.Resolve(x.r.Context(), value)
+	c, lastUseErr, err := s.tokens.Resolve(x.r.Context(), value)
 	if err != nil {
 		return err
 	}
-	if notWritten != nil {
+	if lastUseErr != nil {
 		s.Logger.Warn("cannot write the last use of a token",
-			slog.String("request_id", x.id), slog.String("token_id", c.TokenID.String()), slog.String("cause", describe(notWritten)))
+			slog.String("request_id", x.id), slog.String("token_id", c.TokenID.String()), slog.String("cause", describeError(lastUseErr)))
 	}
 	x.caller = c
 	x.r = x.r.WithContext(principal.With(x.r.Context(), c))
@@ -29,6 +29,7 @@ func (s *Server) authenticate(x *requestState) error {
 	return nil
 }
 
+// bearer returns the access token of the request, or "".
 func bearer(x *requestState) string {
 	scheme, value, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
 	if value = strings.TrimSpace(value); strings.EqualFold(scheme, "Bearer") && value != "" {

@@ -26,7 +26,7 @@ func TestTokenInHeaderOrQuery(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	query := "?access_token=" + url.QueryEscape(b.token)
-	for name, a := range map[string]answered{
+	for name, a := range map[string]result{
 		"header":                   b.get("/practice"),
 		"query":                    b.get("/practice"+query, "Authorization:"),
 		"other scheme, and query":  b.get("/practice"+query, "Authorization: Basic eA=="),

@@ -20,33 +20,34 @@ const (
 	stallTime = 30 * time.Second
 )
 
-// unsent limits the memory of responses that clients read slowly. The operating system
-// buffers a part of a response; the rest waits here. A client that reads no part for
-// stallTime is disconnected. If more than maxUnsent waits in total, the clients that have
+// unsentLimiter limits the memory of responses that clients read slowly. The operating system
+// buffers the beginning of a response; the rest waits here. A client that reads nothing
+// for stallTime is disconnected. If more than maxUnsent waits in total, the clients that have
 // been reading for longest are disconnected.
-type unsent struct {
+type unsentLimiter struct {
 	max   int64
 	stall time.Duration
 
 	mu      sync.Mutex
 	bytes   int64
 	dropped int64
-	answers *list.List // of *sending, the oldest first
+	sending *list.List // of *pendingResponse, the oldest first
 }
 
-type sending struct {
-	left       int64
-	last       time.Time // deadline for the whole response
-	cutOff     bool
+// pendingResponse is a response that its client has not read completely.
+type pendingResponse struct {
+	left       int64     // bytes not sent yet
+	deadline   time.Time // for the whole response
+	cutOff     bool      // disconnected to free memory
 	controller *http.ResponseController
 }
 
-func newUnsent(limit int64) *unsent {
-	return &unsent{max: limit, stall: stallTime, answers: list.New()}
+func newUnsentLimiter(limit int64) *unsentLimiter {
+	return &unsentLimiter{max: limit, stall: stallTime, sending: list.New()}
 }
 
 // write writes a response, or a piece of one, in parts.
-func (u *unsent) write(w http.ResponseWriter, b []byte) (written int, err error) {
+func (u *unsentLimiter) write(w http.ResponseWriter, b []byte) (written int, err error) {
 	if len(b) < minUnsent {
 		return w.Write(b)
 	}
@@ -62,55 +63,59 @@ func (u *unsent) write(w http.ResponseWriter, b []byte) (written int, err error)
 	return written, err
 }
 
-func (u *unsent) begin(w http.ResponseWriter, size int) *list.Element {
-	s := &sending{left: int64(size), last: clock.Deadline(writeTime), controller: http.NewResponseController(w)}
+// begin registers a response, and disconnects the oldest ones if too many bytes wait.
+func (u *unsentLimiter) begin(w http.ResponseWriter, size int) *list.Element {
+	s := &pendingResponse{left: int64(size), deadline: clock.Deadline(writeTime), controller: http.NewResponseController(w)}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.bytes += s.left
-	entry := u.answers.PushBack(s)
-	for e, over := u.answers.Front(), u.bytes-u.max; e != entry && over > 0; e = e.Next() {
-		if old := e.Value.(*sending); !old.cutOff {
+	entry := u.sending.PushBack(s)
+	for e, over := u.sending.Front(), u.bytes-u.max; e != entry && over > 0; e = e.Next() {
+		if old := e.Value.(*pendingResponse); !old.cutOff {
 			old.cutOff = true
 			u.dropped++
 			_ = old.controller.SetWriteDeadline(time.Unix(1, 0)) // its write fails at once
 		}
-		over -= e.Value.(*sending).left
+		over -= e.Value.(*pendingResponse).left
 	}
 	return entry
 }
 
-// extend sets the deadline for the next part, at most writeTime after the first. It holds mu
-// so that the response has not ended and the connection is still its own.
-func (u *unsent) extend(entry *list.Element) {
+// extend sets the deadline for the next part, at most writeTime after the first part. It holds
+// mu, so that begin cannot cut the response off at the same time and have its deadline undone.
+func (u *unsentLimiter) extend(entry *list.Element) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	s := entry.Value.(*sending)
+	s := entry.Value.(*pendingResponse)
 	if s.cutOff {
 		return
 	}
 	until := clock.Deadline(u.stall)
-	if s.last.Before(until) {
-		until = s.last
+	if s.deadline.Before(until) {
+		until = s.deadline
 	}
 	_ = s.controller.SetWriteDeadline(until) // fails for a test's recorder
 }
 
-func (u *unsent) sent(entry *list.Element, n int) {
+// sent counts n bytes as sent.
+func (u *unsentLimiter) sent(entry *list.Element, n int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	entry.Value.(*sending).left -= int64(n)
+	entry.Value.(*pendingResponse).left -= int64(n)
 	u.bytes -= int64(n)
 }
 
-func (u *unsent) end(entry *list.Element) {
+// end removes a response, sent or failed.
+func (u *unsentLimiter) end(entry *list.Element) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.bytes -= entry.Value.(*sending).left
-	u.answers.Remove(entry)
+	u.bytes -= entry.Value.(*pendingResponse).left
+	u.sending.Remove(entry)
 }
 
-// usage returns the bytes that wait now and the number of clients disconnected for others.
-func (u *unsent) usage() (bytes, dropped int64) {
+// usage returns the bytes that wait to be sent, and how many clients were ever disconnected
+// to free memory.
+func (u *unsentLimiter) usage() (bytes, dropped int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.bytes, u.dropped

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// narrow is a listener whose connections buffer little.
-type narrow struct{ net.Listener }
+// smallBuffers is a listener whose connections have small send buffers.
+type smallBuffers struct{ net.Listener }
 
-func (n narrow) Accept() (net.Conn, error) {
-	c, err := n.Listener.Accept()
+func (l smallBuffers) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
 	if err == nil {
 		err = c.(*net.TCPConn).SetWriteBuffer(4 << 10)
 	}
 	return c, err
 }
 
-// startUnsent serves a response through u on such connections.
-func startUnsent(t *testing.T, u *unsent, answer []byte) *httptest.Server {
+// serveThrough serves a response through u, on connections with small buffers.
+func serveThrough(t *testing.T, u *unsentLimiter, body []byte) *httptest.Server {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		counted := &countingWriter{ResponseWriter: w, unsent: u}
-		_, _ = counted.Write(answer) // fails for disconnected clients
+		_, _ = counted.Write(body) // fails for disconnected clients
 	}))
-	s.Listener = narrow{s.Listener}
+	s.Listener = smallBuffers{s.Listener}
 	s.Start()
 	t.Cleanup(s.Close)
 	return s
@@ -63,13 +63,13 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// TestSlowReadersAreLimited: responses that are not read use a limited amount of memory, and
-// others are sent in full.
+// TestSlowReadersAreLimited checks that unread responses use a limited amount of memory, while
+// other clients get theirs in full.
 func TestSlowReadersAreLimited(t *testing.T) {
 	t.Parallel()
-	answer := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB
-	u := newUnsent(4 << 20)
-	s := startUnsent(t, u, answer)
+	body := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB
+	u := newUnsentLimiter(4 << 20)
+	s := serveThrough(t, u, body)
 	for range 20 {
 		readNothing(t, s)
 	}
@@ -81,25 +81,26 @@ func TestSlowReadersAreLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(res.Body)
-		if res.Body.Close(); err != nil || !bytes.Equal(got, answer) {
-			t.Errorf("%d bytes of %d, error %v", len(got), len(answer), err)
+		if res.Body.Close(); err != nil || !bytes.Equal(got, body) {
+			t.Errorf("%d bytes of %d, error %v", len(got), len(body), err)
 		}
 	}
 	s.CloseClientConnections()
 	until(t, "nothing waits", func() bool { b, _ := u.usage(); return b == 0 })
 }
 
-// TestStalledReaderIsDisconnected: and a slow one is not.
+// TestStalledReaderIsDisconnected checks that a client that reads nothing is disconnected
+// after the stall time.
 func TestStalledReaderIsDisconnected(t *testing.T) {
 	t.Parallel()
-	answer := make([]byte, 1<<20)
-	u := newUnsent(maxUnsent)
+	body := make([]byte, 1<<20)
+	u := newUnsentLimiter(maxUnsent)
 	u.stall = 500 * time.Millisecond
-	s := startUnsent(t, u, answer)
+	s := serveThrough(t, u, body)
 	c := readNothing(t, s)
-	until(t, "the answer waits", func() bool { b, _ := u.usage(); return b > 0 })
+	until(t, "the response waits", func() bool { b, _ := u.usage(); return b > 0 })
 	until(t, "its reader is cut off", func() bool { b, _ := u.usage(); return b == 0 })
-	if got, _ := io.ReadAll(c); len(got) >= len(answer) {
+	if got, _ := io.ReadAll(c); len(got) >= len(body) {
 		t.Errorf("read %d bytes", len(got))
 	}
 }

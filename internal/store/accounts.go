@@ -14,17 +14,16 @@ import (
 	"chairside/schema"
 )
 
-// The rules of accounts that hold however a row is written: by a page, a command
-// or a later operation of the API.
+// The hooks below enforce rules on accounts for every writer: pages, commands and the API.
 
 var (
 	// ErrLastAdministrator refuses to disable or demote the last active
 	// administrator of a practice.
-	ErrLastAdministrator = errors.New("store: the last active administrator of the practice")
+	ErrLastAdministrator = errors.New("store: the practice would have no active administrator")
 
-	// ErrAccessEnded refuses to give access on behalf of a user who is disabled,
-	// or of a session that has ended.
-	ErrAccessEnded = errors.New("store: the user or the session may no longer give access")
+	// ErrAccessEnded refuses a new token, code or session for a user who is disabled, or
+	// from a session that has ended.
+	ErrAccessEnded = errors.New("store: the user is disabled or the session has ended")
 )
 
 type forceKey struct{}
@@ -35,17 +34,17 @@ func WithoutAdministrator(ctx context.Context) context.Context {
 	return context.WithValue(ctx, forceKey{}, true)
 }
 
-// protectAccounts registers the rules.
+// protectAccounts registers the hooks.
 func protectAccounts(client *ent.Client) {
 	client.User.Use(keepAdministrator)
-	client.AccessToken.Use(giveAccess)
-	client.AuthorizationCode.Use(giveAccess)
-	client.Session.Use(giveAccess)
+	client.AccessToken.Use(checkAccess)
+	client.AuthorizationCode.Use(checkAccess)
+	client.Session.Use(checkAccess)
 }
 
-// keepAdministrator refuses the change that would leave a practice without an
-// active administrator. Of two such changes at once the second waits for the
-// first and sees it.
+// keepAdministrator refuses a change that would leave a practice without an active
+// administrator. It takes a lock, so that the second of two concurrent changes waits for the
+// first and sees its result.
 func keepAdministrator(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {
 		if forced, _ := ctx.Value(forceKey{}).(bool); !forced {
@@ -59,8 +58,7 @@ func keepAdministrator(next ent.Mutator) ent.Mutator {
 	})
 }
 
-// losesAdministrator reports whether the user of m cannot be an active
-// administrator afterwards.
+// losesAdministrator reports whether m deletes, disables or demotes a user.
 func losesAdministrator(m *ent.UserMutation) bool {
 	if m.Op().Is(ent.OpCreate) {
 		return false
@@ -70,10 +68,12 @@ func losesAdministrator(m *ent.UserMutation) bool {
 	return m.Op().Is(ent.OpDelete|ent.OpDeleteOne) || setsActive && !active || setsRole && role != schema.RoleAdministrator
 }
 
+// checkAdministrators returns ErrLastAdministrator if the user of m is the only active
+// administrator of the practice.
 func checkAdministrators(ctx context.Context, m *ent.UserMutation) error {
 	id, one := m.ID()
 	if !one {
-		return errors.New("store: users are changed one at a time")
+		return errors.New("store: users cannot be changed in bulk")
 	}
 	client := m.Client()
 	u, err := client.User.Get(ctx, id)
@@ -83,12 +83,12 @@ func checkAdministrators(ctx context.Context, m *ent.UserMutation) error {
 	if err := TakeLocks(ctx, client, LockOf("administrators", u.PracticeID)); err != nil {
 		return err
 	}
-	// A token that is limited to a site does not see all administrators.
+	// A token that is limited to a site would not see all administrators.
 	ctx = principal.With(ctx, &principal.Principal{PracticeID: u.PracticeID})
 	administrator := client.User.Query().Where(user.Active(true), user.RoleEQ(schema.RoleAdministrator))
 	administrators, err := administrator.IDs(ctx)
 	if err != nil {
-		return fmt.Errorf("store: look for administrators: %w", err)
+		return fmt.Errorf("store: find administrators: %w", err)
 	}
 	if len(administrators) == 1 && administrators[0] == id {
 		return ErrLastAdministrator
@@ -96,11 +96,11 @@ func checkAdministrators(ctx context.Context, m *ent.UserMutation) error {
 	return nil
 }
 
-// giveAccess lets a token, a code or a session be made for a user who is active,
-// and on behalf of a session that has not ended. It holds the user's row until
-// the transaction ends: what ends a user's access waits for it and finds the new
-// row, or comes first and is seen here.
-func giveAccess(next ent.Mutator) ent.Mutator {
+// checkAccess refuses a new token, code or session if its user is disabled, or if the session
+// that requests it has ended. It locks the user's row until the transaction ends (HoldAccess).
+// So a concurrent change that ends the user's access either waits, and then ends the new
+// access too, or comes first, and is seen here.
+func checkAccess(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, mutation ent.Mutation) (ent.Value, error) {
 		m, ok := mutation.(interface {
 			UserID() (int64, bool)
@@ -115,7 +115,7 @@ func giveAccess(next ent.Mutator) ent.Mutator {
 		}
 		id, ok := m.UserID()
 		if !ok {
-			return nil, errors.New("store: access for no user")
+			return nil, errors.New("store: a token, code or session needs a user")
 		}
 		if err := HoldAccess(ctx, m.Client(), id); err != nil {
 			return nil, err
@@ -124,16 +124,16 @@ func giveAccess(next ent.Mutator) ent.Mutator {
 	})
 }
 
-// HoldAccess keeps a user's access from being ended until the transaction of tx
-// ends. It fails with ErrAccessEnded where it has ended already: the user is
-// disabled, or the session of ctx is gone.
+// HoldAccess locks the user's row, so that no one can end the user's access before the
+// transaction of tx ends. It returns ErrAccessEnded if the user is disabled or the session of
+// ctx has ended.
 func HoldAccess(ctx context.Context, tx *ent.Client, userID int64) error {
 	u, err := tx.User.Query().Where(user.ID(userID), ForUpdate).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return ErrAccessEnded
 	case err != nil:
-		return fmt.Errorf("store: hold the user: %w", err)
+		return fmt.Errorf("store: lock the user: %w", err)
 	case !u.Active:
 		return ErrAccessEnded
 	}
@@ -141,11 +141,11 @@ func HoldAccess(ctx context.Context, tx *ent.Client, userID int64) error {
 	if !ok || id == uuid.Nil {
 		return nil
 	}
-	lives, err := tx.Session.Query().Where(entsession.ID(id), entsession.UserID(userID)).Exist(ctx)
+	exists, err := tx.Session.Query().Where(entsession.ID(id), entsession.UserID(userID)).Exist(ctx)
 	switch {
 	case err != nil:
-		return fmt.Errorf("store: look for the session: %w", err)
-	case !lives:
+		return fmt.Errorf("store: find the session: %w", err)
+	case !exists:
 		return ErrAccessEnded
 	}
 	return nil

@@ -7,12 +7,11 @@ import (
 	"os"
 )
 
-// Backup writes a consistent copy of an embedded database to a new file, which
-// only its owner may read, and returns once it is on the disk. It leaves nothing
-// behind when it fails.
+// Backup writes a consistent copy of an embedded database to a new file that only its owner
+// can read. It returns once the copy is on disk, and removes the file if it fails.
 func (db *DB) Backup(ctx context.Context, path string) error {
-	// SQLite writes into an existing file only if it is empty; made here, it
-	// is never readable by others, not even while it is written.
+	// SQLite would create a file that others can read. It also writes into an existing file if
+	// that is empty, so the file is created here with the right mode.
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("create the copy: %w", err)

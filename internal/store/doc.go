@@ -1,17 +1,16 @@
-// Package store opens the database, runs transactions and translates errors. Only it and
-// the packages below it import the drivers; everything else works with the generated
-// client that it returns.
+// Package store opens the database, runs transactions and translates errors. Only it and the
+// packages below it import the drivers; all other code uses the generated client.
 //
 //	db, err := store.Open(ctx, "sqlite:chairside.db")
 //	applied, err := migrate.Up(ctx, db)
 //	err = db.Tx(ctx, func(tx *ent.Client) error { … })
 //	return store.APIError(ctx, err)
 //
-// The way of a statement:
+// The path of a statement:
 //
 //	DB.Ent, Tx, View            store.go, tx.go, view.go; ViewOf: one practice's rows, practice_only.go
-//	   │    hooks               record.go   the audit log
-//	   │                        accounts.go rules that every writer of users and tokens obeys
+//	   │    hooks               audit_log.go  the audit log
+//	   │                        accounts.go   rules for every write of users and tokens
 //	   │    queue.go, lock.go   transactions with the same lock wait here, without a connection
 //	   ▼
 //	gate                        gated.go, package admission: a fair share of the pool
@@ -22,7 +21,7 @@
 //	   │
 //	   └──▶ error ──▶ APIError  errors.go
 //
-// ready.go answers readiness probes, backup.go copies an embedded database. Below store:
+// ready.go serves readiness probes, backup.go copies an embedded database. Packages below store:
 //
 //	admission   who gets a connection
 //	dbconn      between database/sql and the drivers
@@ -33,11 +32,11 @@
 // # Addresses and limits
 //
 // sqlite:PATH is an embedded database in a file, which is created readable by
-// its owner alone. It runs in WAL mode with 2 connections per processor, at least 4,
-// and 3 more. A transaction waits up to 2 s for those of its own process, then up to
-// 2 s for another process. The first 128 MiB of the file are mapped into memory: tools
-// count them once for each connection, but the system takes them back when it needs
-// them. A disk that fails to read them ends the process.
+// its owner alone. It runs in WAL mode with 2 connections per processor, at least 4, plus 3.
+// A transaction waits up to 2 s for transactions of its own process, then up to 2 s for
+// other processes. The first 128 MiB of the file are mapped into memory. Tools show this
+// memory once for each connection, but the system reclaims it when needed. If the disk
+// fails to read it, the process ends.
 //
 // postgres://USER:PASSWORD@HOST/DATABASE is a PostgreSQL server (13 or later). Its
 // parameters are those of lib/pq, any setting of the server, and two of ours:
@@ -50,18 +49,18 @@
 // Every connection sets statement_timeout=30s, lock_timeout=2s,
 // idle_in_transaction_session_timeout=60s, timezone=UTC and
 // application_name=chairside, and connecting takes at most 5 s, each unless the
-// URL says otherwise. PgBouncer has to be told to ignore the time limits
-// (ignore_startup_parameters; set them with ALTER ROLE instead), and migrations
-// go past it, straight to the server: they hold a session's advisory lock.
+// URL says otherwise. PgBouncer must be configured to ignore the time limits
+// (ignore_startup_parameters); set them with ALTER ROLE instead. Migrations need a
+// direct connection to the server, because they hold a session's advisory lock.
 //
 // # Admission
 //
-// Ent, Tx and View reach the pool through the gate: a request that waits for a connection
-// is refused after 2 s, and no practice and no kind of request takes the last ones. Of 20
-// connections one kind of one practice gets at most 14, those beyond 10 only while no work
-// with a smaller share waits; 2 are for probes and background work, which use DB.SQL. A
-// transaction that names its locks waits for them before that, up to 2 s, so that clients
-// who book one practitioner hold no connections.
+// Ent, Tx and View reach the pool through the gate. A request that waits for a connection is
+// refused after 2 s, and no practice or kind of request can take the last connections. Of 20
+// connections, one kind of one practice gets at most 14, and those beyond 10 only while no
+// request with a smaller share waits. 2 connections are for probes and background work, which
+// use DB.SQL. A transaction that names its locks waits for them before it enters the gate, up
+// to 2 s, so that clients booking the same practitioner do not hold connections.
 //
 // Ready reads every table over a connection of its own, within 2 s.
 //

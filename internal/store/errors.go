@@ -23,11 +23,11 @@ import (
 //     may succeed a little later;
 //   - a row that a CHECK constraint refuses is a CheckError, which holds no value
 //     of the row;
-//   - everything else is returned unchanged: nil, an apierror.Error, and a
-//     cancellation by a client that went away.
+//   - everything else is returned unchanged: nil, an apierror.Error, and the
+//     cancellation by a client that has disconnected.
 //
-// ctx is the context of the query. PostgreSQL reports a statement timeout and a
-// cancellation by the client in the same way; only ctx tells them apart.
+// ctx is the context of the query. PostgreSQL reports a statement timeout and a cancellation
+// by the client as the same error; ctx distinguishes them.
 func APIError(ctx context.Context, err error) error {
 	var known *apierror.Error
 	switch {
@@ -55,7 +55,7 @@ func (e *CheckError) Error() string {
 	return "store: the check constraint " + e.Constraint + " refused a row"
 }
 
-// brokenCheck finds the constraint that refused a row, nil for other errors.
+// brokenCheck returns the CHECK constraint that refused a row, or nil for other errors.
 func brokenCheck(err error) *CheckError {
 	var postgres *pq.Error
 	if errors.As(err, &postgres) && postgres.Code == pqerror.CheckViolation {
@@ -70,10 +70,11 @@ func brokenCheck(err error) *CheckError {
 	return nil
 }
 
+// unavailable reports whether err is that of a database which is down, overloaded or locked.
 func unavailable(err error) bool {
 	var postgres *pq.Error
 	if errors.As(err, &postgres) {
-		if postgres.Severity == pqerror.SeverityFatal || postgres.Severity == pqerror.SeverityPanic { // no session: shutting down, full, or closed to us
+		if postgres.Severity == pqerror.SeverityFatal || postgres.Severity == pqerror.SeverityPanic { // no session: the server is shutting down, full, or refuses us
 			return true
 		}
 		switch postgres.Code {
@@ -94,7 +95,7 @@ func unavailable(err error) bool {
 	}
 	var embedded *sqlite.Error
 	if errors.As(err, &embedded) {
-		switch embedded.Code() & 0xff { // the rest says more about the same
+		switch embedded.Code() & 0xff { // the low byte; the rest only refines it
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL:
 			return true
 		}

@@ -16,8 +16,8 @@ const (
 
 var SQLiteDSN = sqliteDSN
 
-// TxHolding is Tx with locks that are taken when it begins, as those of TxSingleStatement
-// are where it needs a transaction.
+// TxHolding is Tx with locks that are taken when it begins, like the ordinary transaction of
+// TxSingleStatement.
 func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
 	leave, err := db.enter(ctx, locks)
 	if err != nil {
@@ -27,12 +27,12 @@ func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Cli
 	return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work, nil)
 }
 
-// ViewThrough is View with a driver around that of the transaction.
+// ViewThrough is View with a wrapper around the driver of the transaction.
 func (db *DB) ViewThrough(ctx context.Context, through func(dialect.Driver) dialect.Driver, work func(client *ent.Client) error) error {
 	return db.view(ctx, through, work)
 }
 
-// TxWith is Tx that does not wait for other transactions of this process.
+// TxWith is Tx with options, without waiting for other transactions of this process.
 func (db *DB) TxWith(ctx context.Context, options dbconn.TxOptions, work func(tx *ent.Client) error) error {
 	return db.tx(ctx, options, work, nil)
 }

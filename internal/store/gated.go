@@ -10,20 +10,19 @@ import (
 	"chairside/internal/store/admission"
 )
 
-// gated is Ent's driver behind the gate of the pool: each statement and each
-// transaction waits for its place before it waits for a connection, so that no
-// practice and no kind of request takes all of them (package admission).
+// gated is Ent's driver behind the gate of the pool. Each statement and each transaction waits
+// for a place before it takes a connection, so that no practice and no kind of request can
+// take all connections (package admission).
 type gated struct {
-	driver *entsql.Driver // not embedded: what it can do past the gate stays hidden
+	driver *entsql.Driver // not embedded, so that none of its methods bypasses the gate
 	gate   *admission.Gate
 }
 
-// Hold admits all of the work of ctx at once: until it calls leave, the statements of ctx
-// need no places of their own. It is for work that only reads, and keeps what it
-// has read in memory.
+// Hold takes one place for all statements of ctx until leave is called. It is for requests that
+// only read and keep what they have read in memory.
 func (db *DB) Hold(ctx context.Context) (leave func(), err error) { return db.gate.Hold(ctx) }
 
-// Usage is how each kind of work uses the pool.
+// Usage returns how each kind of request uses the pool.
 func (db *DB) Usage() []admission.Usage { return db.gate.Usage() }
 
 func (g *gated) Exec(ctx context.Context, text string, args, result any) error {
@@ -44,7 +43,7 @@ func (g *gated) Query(ctx context.Context, text string, args, result any) error 
 		leave()
 		return err
 	}
-	rows, ok := result.(*entsql.Rows) // the driver takes nothing else
+	rows, ok := result.(*entsql.Rows) // the driver accepts no other type
 	if !ok {
 		leave()
 		return nil
@@ -55,7 +54,7 @@ func (g *gated) Query(ctx context.Context, text string, args, result any) error 
 
 func (g *gated) Tx(ctx context.Context) (dialect.Tx, error) { return g.BeginTx(ctx, nil) }
 
-// BeginTx is what Ent looks for behind Client.BeginTx.
+// BeginTx implements the interface that Ent's Client.BeginTx looks for.
 func (g *gated) BeginTx(ctx context.Context, options *sql.TxOptions) (dialect.Tx, error) {
 	leave, err := g.gate.Enter(ctx)
 	if err != nil {
@@ -73,7 +72,7 @@ func (g *gated) Close() error { return g.driver.Close() }
 
 func (g *gated) Dialect() string { return g.driver.Dialect() }
 
-// gatedRows leave their place when they are closed.
+// gatedRows gives up its place when it is closed.
 type gatedRows struct {
 	entsql.ColumnScanner
 	leave func() // nil once called
@@ -88,7 +87,7 @@ func (r *gatedRows) Close() error {
 	return err
 }
 
-// gatedTx leaves its place when it ends.
+// gatedTx gives up its place when it ends.
 type gatedTx struct {
 	dialect.Tx
 	leave func() // nil once called

@@ -12,9 +12,9 @@ import (
 	"chairside/internal/store/dbconn"
 )
 
-// ForUpdate locks the rows of a query until the transaction ends, except against
-// foreign keys: ids never change, and booking a patient who is being edited must not
-// wait while it holds the practitioner's diary. On SQLite a transaction of DB.Tx holds
+// ForUpdate locks the rows of a query until the transaction ends. Other transactions can still
+// insert rows that reference them: ids never change, and a booking must not wait for an edit
+// of its patient while it holds the practitioner's lock. On SQLite a transaction of DB.Tx holds
 // the only write lock from its beginning.
 func ForUpdate(s *sql.Selector) {
 	if s.Dialect() == dialect.Postgres {
@@ -37,9 +37,9 @@ func LockOf(name ...any) Lock {
 	return Lock(hash.Sum64())
 }
 
-// TakeLocks waits until the transaction of tx holds locks, which it keeps until it ends.
-// A transaction takes all of its locks at once: here, or when it begins. On SQLite it
-// already holds the only write lock.
+// TakeLocks waits until the transaction of tx holds the locks; it holds them until it ends. A
+// transaction must take all of its locks in one call, or when it begins, so that none of them
+// deadlock. On SQLite it already holds the only write lock.
 func TakeLocks(ctx context.Context, tx *ent.Client, locks ...Lock) error {
 	keys := make([]int64, 0, len(locks))
 	for _, l := range dbconn.SortLocks(locks) {

@@ -14,8 +14,8 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// TestTransactionsHoldingLocks: on one connection, transactions with and without
-// locks follow each other, whatever became of those before.
+// TestTransactionsHoldingLocks runs transactions with and without locks one after the other on
+// one connection.
 func TestTransactionsHoldingLocks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
@@ -43,8 +43,8 @@ func TestTransactionsHoldingLocks(t *testing.T) {
 	})
 }
 
-// TestLockTimesOut: a transaction gives up a lock that another holds after its time, as
-// unavailable, and leaves its connection usable.
+// TestLockTimesOut checks that waiting for a lock ends with Unavailable, and that the connection
+// can be used again.
 func TestLockTimesOut(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
@@ -67,9 +67,8 @@ func TestLockTimesOut(t *testing.T) {
 	}
 }
 
-// TestWaitingTakesNoConnection: those who wait for a lock of their own process
-// leave the connections to others, one after the other get their turn, and one
-// whose caller has gone lets the next one pass.
+// TestWaitingTakesNoConnection checks that transactions waiting for a lock of their own process
+// hold no connection, run one at a time, and stop waiting when they are cancelled.
 func TestWaitingTakesNoConnection(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
@@ -99,7 +98,7 @@ func TestWaitingTakesNoConnection(t *testing.T) {
 			}
 			waiting.Wait()
 			leave()
-			for range 20 { // others have no reason to wait
+			for range 20 { // statements without locks do not wait
 				if _, err := db.SQL.ExecContext(t.Context(), "SELECT 1"); err != nil {
 					return err
 				}
@@ -111,13 +110,14 @@ func TestWaitingTakesNoConnection(t *testing.T) {
 		}
 		ended.Wait()
 		if most.Load() != 1 {
-			t.Errorf("%d transactions had the same lock", most.Load())
+			t.Errorf("%d transactions held the same lock at once", most.Load())
 		}
 	})
 }
 
-// TestIsolationIsNotTheDatabasesDefault: at REPEATABLE READ a transaction would
-// not see what was written by those for whose lock it has waited.
+// TestIsolationIsNotTheDatabasesDefault checks that transactions are READ COMMITTED in any
+// database: at REPEATABLE READ a transaction would not see what the previous holder of its
+// lock wrote.
 func TestIsolationIsNotTheDatabasesDefault(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)

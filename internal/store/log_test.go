@@ -18,14 +18,14 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// TestWaitingForLocksLogsNothing: PostgreSQL's log has no error of those who wait for a
-// lock, whether they get it or not.
+// TestWaitingForLocksLogsNothing checks that waiting for a lock, in vain or not, leaves no error
+// in PostgreSQL's log.
 func TestWaitingForLocksLogsNothing(t *testing.T) {
 	t.Parallel()
 	if pgtest.Missing() != nil {
 		pgtest.New(t) // skips
 	}
-	parent, err := os.MkdirTemp("", "chairside-log-") // one that the account of the server can reach
+	parent, err := os.MkdirTemp("", "chairside-log-") // the server's account needs access
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,11 +51,11 @@ func TestWaitingForLocksLogsNothing(t *testing.T) {
 				}
 				err := waiter.TxWith(t.Context(), dbconn.TxOptions{Locks: diaryLock}, nothing)
 				if !isUnavailable(store.APIError(t.Context(), err)) {
-					t.Errorf("in vain: %v", err)
+					t.Errorf("lock taken at the beginning: %v", err)
 				}
 				err = waiter.Tx(t.Context(), func(tx *ent.Client) error { return store.TakeLocks(t.Context(), tx, diaryLock...) })
 				if !isUnavailable(store.APIError(t.Context(), err)) {
-					t.Errorf("in vain, later: %v", err)
+					t.Errorf("lock taken later: %v", err)
 				}
 			})
 		}
@@ -69,7 +69,7 @@ func TestWaitingForLocksLogsNothing(t *testing.T) {
 		t.Errorf("%s things were written without the lock", got)
 	}
 	if _, err := waiter.SQL.ExecContext(t.Context(), "SELECT 1/0"); err == nil {
-		t.Fatal("1/0 is a number")
+		t.Fatal("a division by zero succeeded")
 	}
 	var log []byte
 	for deadline := time.Now().Add(storetest.Timeout); !strings.Contains(string(log), "division by zero") && time.Now().Before(deadline); {
@@ -78,7 +78,7 @@ func TestWaitingForLocksLogsNothing(t *testing.T) {
 		}
 	}
 	if errors := strings.Count(string(log), "ERROR:"); errors != 1 {
-		t.Errorf("the log has %d errors, want that of the division alone:\n%s", errors, log)
+		t.Errorf("the log has %d errors, want only that of the division:\n%s", errors, log)
 	}
 }
 

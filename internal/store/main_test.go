@@ -12,7 +12,7 @@ import (
 // TestMain finds a PostgreSQL server.
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-// migrated opens a database that has the schema.
+// migrated opens a database and applies all migrations.
 func migrated(t testing.TB, url string) *store.DB {
 	t.Helper()
 	db := storetest.Open(t, url)

@@ -23,8 +23,8 @@ const (
 	connectTimeout      = 5 * time.Second
 )
 
-// session holds what every connection sets unless the URL does: a request that
-// hangs must not hold a connection or a lock for longer than a client waits.
+// session are the settings of every connection, unless the URL has others. The time limits keep
+// a request that hangs from holding a connection or a lock for longer than a client waits.
 var session = map[string]string{
 	"statement_timeout":                   "30s",
 	"lock_timeout":                        "2s",
@@ -32,9 +32,9 @@ var session = map[string]string{
 	"timezone":                            "UTC",
 }
 
-// maintenanceSession holds what maintenance (migrations, verify, totals) sets,
-// whatever the URL says: it may take long, but must not queue for a lock, because
-// all requests queue behind. Migrations wait for less (package migrate, locks.go).
+// maintenanceSession are the settings of connections for maintenance (migrations, verification,
+// counters), whatever the URL says. Maintenance may take long but must not wait long for a lock,
+// because all requests queue behind it. Migrations wait even less (package migrate, locks.go).
 var maintenanceSession = map[string]string{
 	"statement_timeout":                   "0",
 	"lock_timeout":                        "10s",
@@ -71,7 +71,7 @@ func openPostgres(raw string) (*DB, error) {
 		db.SQL = sql.OpenDB(dbconn.Pooled(connector, &db.roundTrips))
 	}
 	db.SQL.SetMaxOpenConns(options.poolSize)
-	db.SQL.SetMaxIdleConns(options.poolSize) // a closed connection loses its statements
+	db.SQL.SetMaxIdleConns(options.poolSize) // closing a connection loses its prepared statements
 	db.SQL.SetConnMaxIdleTime(postgresMaxIdleTime)
 	db.SQL.SetConnMaxLifetime(postgresMaxLifetime)
 	db.Maintenance = func() *sql.DB {
@@ -88,9 +88,8 @@ type postgresOptions struct {
 	poolSize       int
 }
 
-// postgresConfig reads a URL. Errors tell what is wrong with it without
-// repeating any of it: a password with an unescaped "/" or "#" turns up in what
-// the parser takes for the host, the port or the path.
+// postgresConfig parses a URL. Errors do not repeat any part of it: if the password contains an
+// unescaped "/" or "#", the parser takes parts of it for the host, the port or the path.
 func postgresConfig(raw string) (pq.Config, postgresOptions, error) {
 	options := postgresOptions{statementCache: true, poolSize: postgresPool}
 	none := pq.Config{}
@@ -104,11 +103,11 @@ func postgresConfig(raw string) (pq.Config, postgresOptions, error) {
 	case "off":
 		options.statementCache = false
 	default:
-		return none, options, errors.New("store: the PostgreSQL URL's statement_cache is on or off")
+		return none, options, errors.New("store: statement_cache in the PostgreSQL URL must be on or off")
 	}
 	if value := query.Get("pool_size"); value != "" {
 		if options.poolSize, err = strconv.Atoi(value); err != nil || options.poolSize < 2 {
-			return none, options, errors.New("store: the PostgreSQL URL's pool_size is a number of connections, at least 2")
+			return none, options, errors.New("store: pool_size in the PostgreSQL URL must be a number of connections, at least 2")
 		}
 	}
 	query.Del("statement_cache")

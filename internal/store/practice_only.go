@@ -16,38 +16,38 @@ import (
 )
 
 var (
-	// ErrSchemaNamed refuses a statement with a name like main.patients, which would go
-	// past the confinement to one practice.
-	ErrSchemaNamed = errors.New("a question cannot name a schema: name tables alone")
+	// ErrSchemaNamed refuses a name such as main.patients, which would bypass the confinement
+	// to one practice.
+	ErrSchemaNamed = errors.New("a query cannot name a schema: use table names without one")
 
 	// ErrSeveralStatements refuses SQL text with a semicolon: what follows it would be a
 	// statement of its own, which is not confined and could end the view.
-	ErrSeveralStatements = errors.New("a question is one statement: remove the semicolon")
+	ErrSeveralStatements = errors.New("a query must be a single statement: remove the semicolon")
 
-	// ErrUnreadable refuses a statement with quotes that could hide either.
-	ErrUnreadable = errors.New("a question cannot use dollar quotes or Unicode escapes: write '…' or pass an argument")
+	// ErrUnreadable refuses quotes that could hide a schema or a semicolon.
+	ErrUnreadable = errors.New("a query cannot contain dollar quotes or Unicode escapes: use '…' or an argument")
 )
 
-// practiceOnly gives the tables' names another meaning: those of one practice's rows.
+// practiceOnly redefines the names of all tables, so that in a query they mean the rows of one
+// practice:
 //
 //	WITH patients AS NOT MATERIALIZED (SELECT * FROM patients WHERE practice_id = …), …
 //	SELECT …
 //
-// It holds for each part of a statement, whoever has written it: sub-queries, joins,
-// UNION and SQL text too. The queries of the generated client are confined by
-// themselves; this is for what its predicates and modifiers bring along. It is no
-// guard against somebody who means harm and has the database's password anyway:
-// functions that run SQL text (query_to_xml of PostgreSQL) go past it.
+// This applies to every part of a statement, including sub-queries, joins, UNION and SQL text.
+// The generated client confines its own queries; this confines the tables that predicates and
+// modifiers add to them. It does not protect against attackers, who would need the database's
+// password anyway: functions that run SQL text, such as PostgreSQL's query_to_xml, bypass it.
 type practiceOnly struct{ tables string }
 
 func newPracticeOnly(db *DB, id uuid.UUID) practiceOnly {
 	parts := make([]string, len(db.tables))
 	for i, t := range db.tables {
 		from := `"` + t.Name + `"`
-		if db.Dialect == dialect.SQLite { // in which the bare name would be the one that is being given
+		if db.Dialect == dialect.SQLite { // where the plain name would refer to the CTE itself
 			from = "main." + from
 		}
-		where := "1 = 0" // of no practice
+		where := "1 = 0" // a table that belongs to no practice
 		if column := practiceColumn(t); column != "" {
 			where = fmt.Sprintf(`"%s" = '%s'`, column, id)
 		}
@@ -56,7 +56,7 @@ func newPracticeOnly(db *DB, id uuid.UUID) practiceOnly {
 	return practiceOnly{"WITH " + strings.Join(parts, ", ") + " "}
 }
 
-// practiceColumn is the column that says whose a row is, "" where a table has none.
+// practiceColumn returns the column with the practice that owns a row, or "".
 func practiceColumn(t *schema.Table) string {
 	switch t.Name {
 	case practice.Table:
@@ -74,7 +74,8 @@ func practiceColumn(t *schema.Table) string {
 
 func (p practiceOnly) driver(d dialect.Driver) dialect.Driver { return practiceDriver{d, p} }
 
-// practiceDriver is a dialect.Driver that only queries, one practice's rows.
+// practiceDriver is a dialect.Driver that refuses all statements but queries, and confines these
+// to one practice.
 type practiceDriver struct {
 	dialect.Driver
 	only practiceOnly
@@ -84,16 +85,16 @@ var (
 	firstWord  = regexp.MustCompile(`^\s*(?i)(SELECT|WITH)\b`)
 	schemaName = regexp.MustCompile(`(?i)\b(main|temp|public|pg_temp|pg_catalog|information_schema)\s*\.`)
 
-	// quoted is what may hold a name or a semicolon without being one, or hide one:
-	// comments, strings, and the quotes around names.
+	// quoted matches comments, strings and quoted names, in which a dot or semicolon means
+	// nothing, or which could hide one.
 	quoted = regexp.MustCompile(`(?is)--[^\n]*|/\*.*?\*/|\be'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"[^"]*"|` + "`[^`]*`" + `|[\[\]]`)
 
-	// unreadable is PostgreSQL's quotes that unquoted does not see through: $$text$$ and
+	// unreadable matches the quotes of PostgreSQL that unquoted cannot parse: $$text$$ and
 	// U&"\0070ublic".
 	unreadable = regexp.MustCompile(`(?i)\$([a-z_]\w*)?\$|\bu&`)
 )
 
-// unquoted is SQL text without comments, strings, and the quotes around names.
+// unquoted returns SQL text without comments, strings, and the quotes around names.
 func unquoted(query string) string {
 	return quoted.ReplaceAllStringFunc(query, func(found string) string {
 		switch found[0] {
@@ -116,7 +117,7 @@ func (d practiceDriver) Query(ctx context.Context, query string, args, v any) er
 	case schemaName.MatchString(text):
 		return ErrSchemaNamed
 	case strings.EqualFold(word[1], "WITH"):
-		query = "SELECT * FROM (" + query + ") AS asked"
+		query = "SELECT * FROM (" + query + ") AS query"
 	}
 	return d.Driver.Query(ctx, d.only.tables+query, args, v)
 }

@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// longestQueue is how long a transaction waits for those before it; then it may
-// wait as long again for a connection, and for a lock in the database.
-const longestQueue = 2 * time.Second
+// maxQueueWait is how long a transaction waits for transactions of this process. After that it
+// may wait as long again for a connection, and for a lock in the database.
+const maxQueueWait = 2 * time.Second
 
-// queues are where transactions of this process wait for each other's locks
-// before they take a connection. In the database each would hold one while it
-// waits, and those who book one practitioner at the same time would hold all:
-// nobody else would be answered. Locks share queues, by their number; that the
-// locks themselves are held is the database's affair, for all processes. Who
-// learns from a row which locks to take (TakeLocks) waits for them in the database.
+// queues are where transactions of this process wait for each other's locks before they take a
+// connection. If they waited in the database, each would hold a connection while it waits, and
+// clients booking the same practitioner would soon hold all of them. Several locks share a
+// queue. The locks themselves are in the database, where they exclude other processes too.
+// Transactions that learn their locks from a row (TakeLocks) wait in the database.
 type queues [256]chan struct{}
 
 func newQueues() *queues {
@@ -26,14 +25,14 @@ func newQueues() *queues {
 	return q
 }
 
-// enter waits until it is the turn of who asks for locks, and gives what ends
-// it. Every transaction enters its queues at once, in the same order, so that no
-// two wait for each other.
+// enter waits until no other transaction of this process holds one of the locks; leave lets the
+// next one in. Every transaction enters all of its queues in one call, in the same order, so
+// that none of them deadlock.
 func (q *queues) enter(ctx context.Context, locks []Lock) (leave func(), err error) {
 	if len(locks) == 0 {
 		return func() {}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, longestQueue)
+	ctx, cancel := context.WithTimeout(ctx, maxQueueWait)
 	defer cancel()
 	var places []int
 	for _, l := range locks {

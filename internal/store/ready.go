@@ -12,17 +12,17 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// readyTime is how long the database may take to answer Ready once. A connection that is
-// open may be lost, so on PostgreSQL a second one is tried.
+// readyTime is how long one attempt of Ready may take. On PostgreSQL Ready tries twice, because
+// the open connection may have been lost.
 const readyTime = 800 * time.Millisecond
 
 // readyLockTimeout is how long Ready waits for a lock of a table: less than readyTime.
 const readyLockTimeout = "200ms"
 
-// Ready returns nil if the database can be read now: every table of the schema that is
-// not locked, and the record of migrations. It uses a connection of its own, so that it does not wait behind
-// requests, and callers at the same time share one question. It returns when ctx ends,
-// whatever the database does.
+// Ready returns nil if the database can be read now: all tables of the schema that are not
+// locked, and the history of migrations. It has its own connection, so that it does not wait
+// behind requests, and concurrent callers share one query. It returns when ctx ends, whatever
+// the database does.
 func (db *DB) Ready(ctx context.Context) error {
 	result := db.readiness.DoChan("", func() (any, error) {
 		err := db.readTables()
@@ -35,7 +35,7 @@ func (db *DB) Ready(ctx context.Context) error {
 	case r := <-result:
 		return r.Err
 	case <-ctx.Done():
-		return fmt.Errorf("store: ask whether the database can be read: %w", ctx.Err())
+		return fmt.Errorf("store: check that the database can be read: %w", ctx.Err())
 	}
 }
 
@@ -46,14 +46,14 @@ func (db *DB) readTables() error {
 	var text strings.Builder
 	text.WriteString("SELECT (SELECT count(*) FROM " + MigrationsTable + ")")
 	for _, t := range db.tables {
-		if t.Name != counters.ChangesTable { // a queue, whose first rows are dead
+		if t.Name != counters.ChangesTable { // slow: it begins with many dead rows
 			text.WriteString(" + (SELECT count(*) FROM (SELECT * FROM " + t.Name + " LIMIT 1) AS row)")
 		}
 	}
 	var rows int64
 	err := db.health.QueryRowContext(ctx, text.String()).Scan(&rows)
 	if pq.As(err, pqerror.LockNotAvailable) != nil {
-		return nil // one locked table is no reason to send all requests elsewhere
+		return nil // a locked table does not make the server unready
 	}
 	if err != nil {
 		return fmt.Errorf("store: read the tables: %w", err)

@@ -10,7 +10,8 @@ import (
 	"chairside/internal/store/storetest"
 )
 
-// TestReadyReadsTheTables and does not wait for the pool.
+// TestReadyReadsTheTables checks that Ready fails without a table, and that it does not wait for
+// the pool.
 func TestReadyReadsTheTables(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
@@ -36,13 +37,12 @@ func TestReadyReadsTheTables(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
 		if err := db.Ready(gone); err == nil {
-			t.Error("ready for one who has gone")
+			t.Error("ready although the context has ended")
 		}
 	})
 }
 
-// TestReadyOfADamagedFile: the file of an embedded database is overwritten while it is
-// open.
+// TestReadyOfADamagedFile overwrites the file of an embedded database while it is open.
 func TestReadyOfADamagedFile(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/x.db"

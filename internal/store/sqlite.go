@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// sqliteSpare are connections beside those that one kind of requests may use: for
-	// other kinds, other practices, and probes (package admission).
+	// sqliteSpare is the number of connections reserved for other kinds of requests, other
+	// practices, and probes (package admission).
 	sqliteSpare = 3
-	// sqliteBusyTimeout is how long a write waits for another process' or
-	// connection's write. The end of a request's context does not end that wait.
+	// sqliteBusyTimeout is how long a write waits for that of another process or connection.
+	// SQLite does not stop waiting when the request's context ends.
 	sqliteBusyTimeout = 2 * time.Second
 	// sqliteMigrationTimeout is how long a second migration waits for the first.
 	sqliteMigrationTimeout = 5 * time.Minute
 	// sqliteCache is each connection's page cache, in KiB.
 	sqliteCache = 8 << 10
-	// sqliteMapped is how much of the file's beginning is read as memory, in
-	// bytes. The page caches of all connections share a lock in this build of
-	// SQLite, and mapped pages go past them. Nothing is written this way.
+	// sqliteMapped is how much of the file, from its beginning, is mapped into memory for
+	// reading, in bytes. In this build of SQLite the page caches of all connections share a
+	// lock, which mapped pages bypass.
 	sqliteMapped = 128 << 20
 )
 
@@ -78,17 +78,17 @@ func openSQLite(path string, create bool) (*DB, error) {
 	db.SQL.SetMaxIdleConns(connections)
 	db.Maintenance = func() *sql.DB {
 		pool := sql.OpenDB(maintenanceConnector)
-		pool.SetMaxOpenConns(1) // a second one would wait for the first for ever
+		pool.SetMaxOpenConns(1) // a second connection would wait for the first one for ever
 		return pool
 	}
 	return db, nil
 }
 
-// sqliteDSN is the driver's address of a file.
+// sqliteDSN returns the driver's URL for a file.
 //
-// Times are stored as microseconds since 1970: text times compare wrongly
-// across zones. Transactions take the write lock when they begin: one that
-// takes it after reading is refused when another has written in between.
+// Times are stored as microseconds since 1970, because times as text do not compare correctly
+// across zones. Transactions take the write lock when they begin: one that took it after
+// reading would fail if another transaction has written meanwhile.
 func sqliteDSN(path string, busyTimeout time.Duration, foreignKeys bool) string {
 	pragma := func(name string, value int) string { return name + "(" + strconv.Itoa(value) + ")" }
 	enforce := 0

@@ -16,21 +16,20 @@ import (
 	"chairside/internal/store"
 )
 
-// counted is a driver.Connector that counts what it connects.
-type counted struct {
+// countingConnector is a driver.Connector that counts its connections.
+type countingConnector struct {
 	driver.Connector
 	opened *atomic.Int64
 }
 
-func (c counted) Connect(ctx context.Context) (driver.Conn, error) {
+func (c countingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	c.opened.Add(1)
 	return c.Connector.Connect(ctx)
 }
 
-// TestSQLiteInterrupted: statements cancelled at any moment, on all connections at
-// once, harm neither other statements nor the file. The driver interrupts SQLite until
-// the first row, which a count returns at its end; after that database/sql closes the
-// rows between two of them.
+// TestSQLiteInterrupted checks that cancelling statements at any moment, on all connections at
+// once, harms neither other statements nor the file. Before the first row, which for a count is
+// the end, the driver interrupts SQLite; after it, database/sql closes the rows.
 func TestSQLiteInterrupted(t *testing.T) {
 	t.Parallel()
 	connector, err := sqlite.NewConnector(store.SQLiteDSN(t.TempDir()+"/test.db", store.SQLiteBusyTimeout, true))
@@ -38,7 +37,7 @@ func TestSQLiteInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var opened atomic.Int64
-	db := sql.OpenDB(counted{connector, &opened})
+	db := sql.OpenDB(countingConnector{connector, &opened})
 	defer db.Close()
 	const connections, clients, each = 4, 12, 40
 	db.SetMaxOpenConns(connections)
@@ -81,7 +80,7 @@ func TestSQLiteInterrupted(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if opened.Load() <= connections { // whose statement was interrupted is not used again
+	if opened.Load() <= connections { // an interrupted connection is not reused
 		t.Errorf("%d connections opened: nothing was interrupted", opened.Load())
 	}
 	var rows int

@@ -7,15 +7,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// statementJournal is how much SQLite keeps in memory of what a statement changes,
-// in bytes, in case it has to be taken back. Of more it makes a file, in the middle
-// of the statement: with its own 64 KiB for every new appointment, whose indexes
-// are in some twenty pages. It may not be 128 KiB: SQLite then writes what it has
-// kept to that file at one go, of which it fails to write that much (seekAndWriteFd
-// in os_unix.c), and calls the disk full.
+// statementJournal is the maximum size, in bytes, of the statement journal in memory. The journal
+// holds the pages that a statement has changed, so that SQLite can undo the statement; beyond
+// this size SQLite moves it to a file. With SQLite's default of 64 KiB it would create a file
+// for every new appointment, which changes some twenty pages of indexes. The size must be less
+// than 128 KiB: SQLite moves the journal with a single write, and a write of that size fails as
+// if the disk were full (seekAndWriteFd in os_unix.c).
 const statementJournal = 127 << 10
 
-// SQLite is told before anything opens it, as the whole process has one setting:
+// The setting belongs to the whole process and must be made before SQLite is first used:
 // https://sqlite.org/c3ref/c_config_covering_index_scan.html (STMTJRNL_SPILL).
 func init() {
 	thread := libc.NewTLS()
@@ -24,6 +24,6 @@ func init() {
 	defer libc.Xfree(thread, argument)
 	code := sqlite3.Xsqlite3_config(thread, sqlite3.SQLITE_CONFIG_STMTJRNL_SPILL, argument)
 	if code != sqlite3.SQLITE_OK {
-		panic(fmt.Sprintf("store: SQLite does not take a setting: %d", code))
+		panic(fmt.Sprintf("store: SQLite refuses the size of the statement journal: error %d", code))
 	}
 }

@@ -14,16 +14,16 @@ import (
 	"chairside/internal/store/storetest"
 )
 
-// TestSQLiteStatementJournal: SQLite makes no file for a statement that changes as
-// many pages as a new appointment does, but for one that changes more. It runs
-// alone, as other tests' files could not be told apart.
+// TestSQLiteStatementJournal checks that SQLite creates no file for a statement that changes as
+// many pages as a new appointment does, but does for a larger one. It does not run in parallel,
+// because it would also find the files of other tests.
 func TestSQLiteStatementJournal(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux lists the files that are open")
 	}
 	for _, pages := range []int{25, 40} {
 		db := storetest.Open(t, "sqlite:"+t.TempDir()+"/test.db")
-		visits(t, db, pages)
+		createVisits(t, db, pages)
 		tx, err := db.SQL.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -32,14 +32,14 @@ func TestSQLiteStatementJournal(t *testing.T) {
 		if _, err := tx.ExecContext(t.Context(), "UPDATE visits SET note = 'new' WHERE id < $1", pages); err != nil {
 			t.Fatal(err)
 		}
-		if made, want := temporary(t), pages*page > store.StatementJournal; made != want {
+		if made, want := hasTemporaryFile(t), pages*page > store.StatementJournal; made != want {
 			t.Errorf("%d pages: a temporary file is open: %v", pages, made)
 		}
 	}
 }
 
-// temporary reports whether SQLite has a file without a name open.
-func temporary(t *testing.T) bool {
+// hasTemporaryFile reports whether SQLite has a temporary file open.
+func hasTemporaryFile(t *testing.T) bool {
 	t.Helper()
 	files, err := filepath.Glob("/proc/self/fd/*")
 	if err != nil || len(files) == 0 {
@@ -51,26 +51,26 @@ func temporary(t *testing.T) bool {
 	})
 }
 
-// visits makes a table of so many pages; the last row's note may not be new.
-func visits(t *testing.T, db *store.DB, pages int) {
+// createVisits creates a table of as many pages. A CHECK refuses the note "new" in its last row.
+func createVisits(t *testing.T, db *store.DB, pages int) {
 	t.Helper()
 	storetest.Exec(t, db, "CREATE TABLE visits (id integer NOT NULL PRIMARY KEY, note text NOT NULL CHECK (note <> 'new' OR id < "+fmt.Sprint(pages)+"), padding blob NOT NULL)")
 	storetest.Exec(t, db, "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $1) INSERT INTO visits SELECT n, 'old', randomblob($2) FROM n", pages, page/2+1)
 }
 
-// page is how many bytes are in each of SQLite's pages.
+// page is the size of SQLite's pages, in bytes.
 const page = 4096
 
-// TestSQLiteTakesStatementsBack: of a statement that is refused in its last row
-// nothing stays, however much it has changed, and the transaction goes on.
-func TestSQLiteTakesStatementsBack(t *testing.T) {
+// TestSQLiteUndoesFailedStatements checks that a statement that fails on its last row changes
+// nothing, however many pages it has written, and that the transaction can continue.
+func TestSQLiteUndoesFailedStatements(t *testing.T) {
 	t.Parallel()
-	const most = store.StatementJournal / page // in memory
+	const most = store.StatementJournal / page // pages that fit into memory
 	for _, pages := range []int{10, most - 2, most - 1, most, most + 1, most + 2, 2 * most, 2000} {
 		t.Run(fmt.Sprint(pages, " pages"), func(t *testing.T) {
 			t.Parallel()
 			db := storetest.Open(t, "sqlite:"+t.TempDir()+"/test.db")
-			visits(t, db, pages)
+			createVisits(t, db, pages)
 
 			ctx := principal.AsSystem(t.Context())
 			tx, err := db.SQL.BeginTx(ctx, nil)

@@ -23,8 +23,8 @@ import (
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	// SQL is the pool of connections, for statements Ent has no words for. It does not
-	// pass the gate (gated.go): it is for commands, probes and work in the background.
+	// SQL is the pool of connections, for statements that Ent cannot express. It bypasses the
+	// gate (gated.go), so it is only for commands, probes and background work.
 	SQL *sql.DB
 	// Ent is the generated client on the same pool.
 	Ent *ent.Client
@@ -34,26 +34,25 @@ type DB struct {
 	File string
 	// Counters maintains the counts of rows that lists show.
 	Counters *counters.Counters
-	// Maintenance opens a small pool without the time limits of a request, on
-	// SQLite also without foreign keys (a table is altered by rebuilding it). It is for
-	// migrations and counters.
+	// Maintenance opens a small pool without the time limits of a request, for migrations and
+	// counters. On SQLite it does not enforce foreign keys, because altering a table means
+	// rebuilding it.
 	Maintenance func() *sql.DB
 
-	health     *sql.DB // one connection, for Ready alone
+	health     *sql.DB // one connection, only for Ready
 	readiness  singleflight.Group
 	roundTrips atomic.Int64
-	queues     *queues         // of transactions that hold locks
-	gate       *admission.Gate // in front of the pool, for all that goes through Ent, Tx and View
+	queues     *queues         // where transactions wait for each other's locks
+	gate       *admission.Gate // in front of the pool, for Ent, Tx and View
 	tables     []*schema.Table // Tables of its dialect
 }
 
-// ErrURL is returned by Open for an address of neither form it knows.
-var ErrURL = errors.New("store: a database URL is sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
+// ErrURL is returned by Open for a URL with an unknown scheme.
+var ErrURL = errors.New("store: the database URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
 
-// Open connects to the database at url (see the package documentation for its
-// forms and limits) and checks that it answers. It creates the file of an
-// embedded database but no tables: see package migrate. No error of Open contains
-// the URL's password.
+// Open connects to the database at url (the package documentation describes the forms and limits)
+// and checks that it responds. It creates the file of an embedded database, but no tables (see
+// package migrate). Its errors never contain the URL's password.
 func Open(ctx context.Context, url string) (*DB, error) { return openDB(ctx, url, true) }
 
 // ErrNoDatabase is returned by OpenExisting for an embedded database whose file
@@ -84,9 +83,9 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	db.gate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
 	db.health.SetMaxOpenConns(1)
 	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))
-	db.Ent.Use(record)
+	db.Ent.Use(auditWrites)
 	protectAccounts(db.Ent)
-	db.Ent.Intercept(noteReads())
+	db.Ent.Intercept(auditReads())
 	if err := db.SQL.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())
 	}
@@ -102,9 +101,8 @@ func Tables(dialectName string) []*schema.Table {
 	return slices.Concat(migrate.Tables, counters.Tables(dialectName))
 }
 
-// RoundTrips returns how many statements, and beginnings and ends of transactions, this
-// process has sent. It does not count migrations, nor the round trips in which lib/pq
-// prepares a statement.
+// RoundTrips returns how many statements this process has sent, including BEGIN, COMMIT and
+// ROLLBACK. Migrations, and the round trips in which lib/pq prepares a statement, do not count.
 func (db *DB) RoundTrips() int64 { return db.roundTrips.Load() }
 
 // Close ends all connections.

@@ -28,7 +28,7 @@ func TestOpenRefusesOtherAddresses(t *testing.T) {
 
 func TestOpenKeepsThePasswordSecret(t *testing.T) {
 	for _, url := range []string{
-		"postgres://user:hunter2@127.0.0.1:1/db?sslmode=disable", // nobody there
+		"postgres://user:hunter2@127.0.0.1:1/db?sslmode=disable", // no server
 		"postgres://user:hunter2@127.0.0.1:1/db?sslmode=hunter2", // an invalid parameter
 		"postgres://user:hun/hunter2@host/db",
 		"postgres://user:hunter2#x@host/db",
@@ -43,7 +43,7 @@ func TestOpenKeepsThePasswordSecret(t *testing.T) {
 			db.Close()
 			t.Errorf("Open(%q) succeeded", url)
 		} else if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("Open(%q) gives the password away: %v", url, err)
+			t.Errorf("Open(%q) reveals the password: %v", url, err)
 		}
 	}
 }

@@ -38,11 +38,12 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // ordinary transaction that takes the locks when it begins. fast and fallback read the
 // clock themselves (clock.Refresh).
 //
-// A row that the statement wrote stays, even if ctx ends before TxSingleStatement returns.
-// So the statement is the last thing that fast does: a second one is refused, and if fast
-// fails after a row came back, the error also says that the rollback failed. The principal must be
-// able to see the row that it writes. Otherwise no row comes back, which looks like ErrConditionFailed, and fallback writes it again. The generator
-// refuses resources for which that could happen.
+// A row that the statement has written stays written, even if ctx ends before
+// TxSingleStatement returns. So the statement must be the last thing that fast does: a second
+// one is refused, and if fast fails after it, the error also says that the rollback failed.
+// The principal must be able to see the row that it writes. Otherwise no row comes back, as if
+// a condition had failed, and fallback would write the row again. The generator refuses
+// resources for which that could happen.
 //
 // If the connection is lost, or ctx ends, while the statement runs, whether it was
 // committed is unknown.
@@ -74,8 +75,8 @@ func (db *DB) enter(ctx context.Context, locks []Lock) (leave func(), err error)
 	return leave, nil
 }
 
-// tx runs work in a transaction, and then fallback, which may be nil, if a condition failed
-// and the transaction goes on.
+// tx runs work in a transaction. If a condition fails, and the transaction has not ended with
+// its single statement, it then runs fallback, which may be nil.
 func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work, fallback func(tx *ent.Client) error) (err error) {
 	transaction, err := db.Ent.Tx(dbconn.WithTxOptions(ctx, options))
 	if err != nil {

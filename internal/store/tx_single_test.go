@@ -26,11 +26,11 @@ func ifLocked(s *entsql.Selector) {
 	}
 }
 
-// asksForLocks counts the transactions that poll for their locks.
+// asksForLocks is the query that counts the transactions polling for their locks.
 const asksForLocks = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT CASE WHEN NOT pg_try_advisory_xact_lock%'"
 
-// TestSingleStatementRunsAgain when another process has released the lock, and
-// sees what was written meanwhile.
+// TestSingleStatementRunsAgain checks that fast runs again once another process has released the
+// lock, and sees what was written meanwhile.
 func TestSingleStatementRunsAgain(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)
@@ -45,7 +45,7 @@ func TestSingleStatementRunsAgain(t *testing.T) {
 		}
 		return err
 	}
-	fallback := func(*ent.Client) error { return errors.New("not unmet") }
+	fallback := func(*ent.Client) error { return errors.New("fallback ran although no condition failed") }
 	if err := second.TxSingleStatement(ctx, diaryLock, fast, fallback); err != nil || tries != 1 {
 		t.Fatalf("tried %d times: %v", tries, err)
 	}
@@ -63,8 +63,8 @@ func TestSingleStatementRunsAgain(t *testing.T) {
 	}
 }
 
-// TestSingleStatementFallsBack where its conditions do not hold: in a transaction of its own on
-// PostgreSQL, in the same one on SQLite.
+// TestSingleStatementFallsBack checks that fallback runs if a condition fails: in a transaction of
+// its own on PostgreSQL, in the same one on SQLite.
 func TestSingleStatementFallsBack(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		db := migrated(t, address)
@@ -88,13 +88,13 @@ func TestSingleStatementFallsBack(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if n, err := db.Ent.Practice.Query().Count(ctx); err != nil || n != 1 {
-			t.Errorf("%d practices, %v; want the one that was added without an error", n, err)
+			t.Errorf("%d practices, %v; want only the one added without an error", n, err)
 		}
 	})
 }
 
-// TestSingleStatementOnALostConnection, or one that has lost its prepared
-// statements, runs on another connection or in a transaction.
+// TestSingleStatementOnALostConnection checks that the statement succeeds if its connection, or
+// its prepared statements, have been lost.
 func TestSingleStatementOnALostConnection(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)

@@ -86,10 +86,10 @@ func TestTx(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || count() != 1 {
 			t.Errorf("after a cancellation %d practices, %v", count(), err)
 		}
-		// After a cancellation the pool rolls back on its own time.
+		// After a cancellation database/sql rolls back in the background.
 		for deadline := time.Now().Add(storetest.Timeout); db.SQL.Stats().InUse > 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("%d connections were not given back", db.SQL.Stats().InUse)
+				t.Fatalf("%d connections were not released", db.SQL.Stats().InUse)
 			}
 		}
 	})
@@ -117,7 +117,7 @@ func TestTxIsVisibleToHooks(t *testing.T) {
 	})
 }
 
-func TestFaultOfWhatEntReports(t *testing.T) {
+func TestAPIErrorOfEntErrors(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		ctx := principal.AsSystem(t.Context())
@@ -139,7 +139,8 @@ func TestFaultOfWhatEntReports(t *testing.T) {
 	})
 }
 
-// Whatever the program does wrong, a row cannot point into another practice.
+// TestDatabaseKeepsPracticesApart checks that the database itself refuses a reference to a row of
+// another practice.
 func TestDatabaseKeepsPracticesApart(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)

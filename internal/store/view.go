@@ -15,27 +15,26 @@ import (
 	"chairside/ent"
 )
 
-// viewSettings are for queries that read much and seldom: sums of a year fit
-// the memory, and compiling them would take longer than it saves.
+// viewSettings are for rare queries that read much. With this memory the sums of a year need no
+// temporary files; JIT compilation would take longer than it saves.
 const viewSettings = "SET LOCAL work_mem = '64MB'; SET LOCAL jit = off"
 
-// ErrReadOnly is the error of a mutation, or of a statement that is no query, in a view.
+// ErrReadOnly is the error of a mutation, or of any statement but a query, in a view.
 var ErrReadOnly = errors.New("a view only reads: it cannot create, update or delete records")
 
-// View runs work on one state of the database: whatever others write meanwhile,
-// all that work reads through the client it is given belongs together. It is
-// for reading much, as reports do. It keeps nobody from writing, and cannot
-// write itself: mutations fail with ErrReadOnly before they reach the database, and
-// the database refuses statements that write.
+// View runs work on one snapshot of the database: whatever others write meanwhile, everything
+// that work reads through its client is consistent. It is for reports and other work that reads
+// much. It does not block writers and cannot write: mutations fail with ErrReadOnly before they
+// reach the database, and the database refuses statements that write.
 //
-// On PostgreSQL the transaction is REPEATABLE READ READ ONLY, on SQLite a
-// deferred one of a connection that is set to query_only.
+// On PostgreSQL the transaction is REPEATABLE READ READ ONLY. On SQLite it is a deferred one, on
+// a connection that is set to query_only.
 func (db *DB) View(ctx context.Context, work func(client *ent.Client) error) error {
 	return db.view(ctx, func(d dialect.Driver) dialect.Driver { return d }, work)
 }
 
-// ViewOf is View for one practice's records. The names of tables mean that practice's
-// rows alone, in each part of a statement (see practiceOnly).
+// ViewOf is View of one practice's records: in every part of a statement, the names of tables mean
+// only the rows of that practice (see practiceOnly).
 func (db *DB) ViewOf(ctx context.Context, practice uuid.UUID, work func(client *ent.Client) error) error {
 	only := newPracticeOnly(db, practice)
 	return db.view(ctx, only.driver, work)
@@ -57,7 +56,7 @@ func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Dri
 		}
 	}()
 	if !db.postgres() {
-		defer allowWrites(ctx, conn) // also after a panic, and where the next statement fails
+		defer allowWrites(ctx, conn) // also after a panic, or if the next statement fails
 		if _, err := conn.ExecContext(ctx, "PRAGMA query_only = ON"); err != nil {
 			return fmt.Errorf("store: begin: %w", err)
 		}
@@ -67,8 +66,7 @@ func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Dri
 		return fmt.Errorf("store: begin: %w", err)
 	}
 	defer func() {
-		// There is nothing to commit. After an error of ctx the driver has
-		// rolled back by itself.
+		// There is nothing to commit. If ctx has ended, the driver has already rolled back.
 		if rollback := tx.Rollback(); rollback != nil && ctx.Err() == nil {
 			err = errors.Join(err, fmt.Errorf("store: end: %w", rollback))
 		}
@@ -79,20 +77,20 @@ func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Dri
 		}
 	}
 	client := ent.NewClient(ent.Driver(through(entsql.NewDriver(db.Dialect, entsql.Conn{ExecQuerier: tx}))))
-	client.Use(refuse)
-	client.Intercept(noteReads())
+	client.Use(refuseWrites)
+	client.Intercept(auditReads())
 	return work(client)
 }
 
-// refuse is the hook of a view.
-func refuse(gen.Mutator) gen.Mutator {
+// refuseWrites is the hook of a view.
+func refuseWrites(gen.Mutator) gen.Mutator {
 	return gen.MutateFunc(func(context.Context, gen.Mutation) (gen.Value, error) { return nil, ErrReadOnly })
 }
 
-// allowWrites ends query_only. A connection on which that fails is closed: it does
-// not go back to the pool.
+// allowWrites switches query_only off. If that fails, the connection is closed instead of going
+// back to the pool.
 func allowWrites(ctx context.Context, conn *sql.Conn) {
 	if _, err := conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA query_only = OFF"); err != nil {
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // it fails where the connection is gone already
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // fails if the connection is already closed
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"chairside/internal/store/storetest"
 )
 
-func TestViewShowsOneStateAndWritesNothing(t *testing.T) {
+func TestViewIsASnapshotAndReadOnly(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
 		ctx := principal.AsSystem(t.Context())
@@ -32,7 +32,7 @@ func TestViewShowsOneStateAndWritesNothing(t *testing.T) {
 				t.Errorf("%d practices", n)
 			}
 			if _, err := newPractice(ctx, db, "meanwhile"); err != nil {
-				t.Errorf("a view keeps others from writing: %v", err)
+				t.Errorf("a view blocks a writer: %v", err)
 			}
 			if n := count(); n != 1 {
 				t.Errorf("a view shows what was written meanwhile: %d practices", n)
@@ -57,8 +57,8 @@ func TestViewShowsOneStateAndWritesNothing(t *testing.T) {
 	})
 }
 
-// The database itself refuses to write in a view, and its connection writes again
-// however the view ends.
+// TestViewIsReadOnlyInTheDatabase checks that the database itself refuses writes in a view, and
+// that its connection can write again, however the view ends.
 func TestViewIsReadOnlyInTheDatabase(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)
@@ -71,10 +71,10 @@ func TestViewIsReadOnlyInTheDatabase(t *testing.T) {
 			return d.Exec(ctx, "UPDATE practices SET name = 'x'", []any{}, nil)
 		}
 		for name, end := range map[string]func(cancel func()) error{
-			"well":        func(func()) error { return nil },
-			"an error":    func(func()) error { return errors.New("no") },
-			"a panic":     func(func()) error { panic("no") },
-			"a cancelled": func(cancel func()) error { cancel(); return nil },
+			"success":   func(func()) error { return nil },
+			"an error":  func(func()) error { return errors.New("no") },
+			"a panic":   func(func()) error { panic("no") },
+			"cancelled": func(cancel func()) error { cancel(); return nil },
 		} {
 			within, cancel := context.WithCancel(ctx)
 			func() {

@@ -46,7 +46,8 @@ func Insert[R any, C Create[C]](ctx context.Context, view codec.View, c C, form 
 	return nil, apierror.NotFound()
 }
 
-// Resource describes a writable resource. Members that its schema does not call for are nil.
+// Resource describes a writable resource. Generated code fills it in; functions that its schema
+// does not need are nil.
 type Resource[ID, E any, M ent.Mutation, I any, R Response] struct {
 	DB *store.DB
 	// Rule is the rule of the resource, nil if it has none.
@@ -58,60 +59,60 @@ type Resource[ID, E any, M ent.Mutation, I any, R Response] struct {
 
 	GetForUpdate func(context.Context, *ent.Client, ID) (*E, error)
 	Get          func(context.Context, *ent.Client, ID) (R, error)
-	Complete     func(context.Context, *ent.Client, R) error // adds members that are not columns; may be nil
+	AddMembers   func(context.Context, *ent.Client, R) error // adds members that are not columns; may be nil
 	Create       func(*ent.Client) (M, Save[R])
 	Update       func(*ent.Client, *E) (M, Save[R])
 	Delete       func(context.Context, *ent.Client, *E) error // or archives
-	Set          func(M, *I, *E)                              // sets what was sent and differs
+	Set          func(M, *I, *E)                              // sets the columns that were sent and differ
 	References   func(*Write[E, M, I, R])                     // requires that linked rows exist
 }
 
 // Post creates a row.
 func (r *Resource[ID, E, M, I, R]) Post(ctx context.Context, in *I) (response R, err error) {
-	if err := r.admit(ctx); err != nil {
+	if err := r.checkSite(ctx); err != nil {
 		return response, err
 	}
-	w := &Write[E, M, I, R]{} // of the last phase
-	create := func(p phase) func(*ent.Client) error {
+	w := &Write[E, M, I, R]{} // replaced in each phase
+	createIn := func(p phase) func(*ent.Client) error {
 		return func(tx *ent.Client) error {
 			ctx := clock.Refresh(ctx)
-			w = r.begin(ctx, tx, in, nil, p)
-			w.Change, w.save = r.Create(tx)
-			r.Set(w.Change, in, nil)
+			w = r.newWrite(ctx, tx, in, nil, p)
+			w.Mutation, w.save = r.Create(tx)
+			r.Set(w.Mutation, in, nil)
 			return r.run(ctx, w)
 		}
 	}
-	if r.Conflicts && r.Rule != nil && r.Complete == nil {
-		err := create(planning)(r.DB.Ent)
+	if r.Conflicts && r.Rule != nil && r.AddMembers == nil {
+		err := createIn(planPhase)(r.DB.Ent)
 		switch {
-		case errors.Is(err, errStopped): // the rule needs an ordinary transaction
+		case errors.Is(err, errNeedsTransaction): // the rule needs an ordinary transaction
 		case err != nil:
 			return response, err
-		case len(w.Problems) > 0: // refused in any case, so it needs no lock
+		case len(w.Problems) > 0: // it will be refused, so it needs no lock
 			return response, w.check(ctx)
 		default:
-			err = r.DB.TxSingleStatement(ctx, w.locks, create(statement), create(complete))
+			err = r.DB.TxSingleStatement(ctx, w.locks, createIn(statementPhase), createIn(transactionPhase))
 			return w.Response, err
 		}
 	}
-	err = r.DB.Tx(ctx, create(complete))
+	err = r.DB.Tx(ctx, createIn(transactionPhase))
 	return w.Response, err
 }
 
 // Patch changes the fields of a row that were sent.
 func (r *Resource[ID, E, M, I, R]) Patch(ctx context.Context, id ID, in *I) (response R, err error) {
-	err = r.change(ctx, id, func(ctx context.Context, tx *ent.Client, old *E) error {
-		w := r.begin(ctx, tx, in, old, complete)
+	err = r.withLockedRow(ctx, id, func(ctx context.Context, tx *ent.Client, old *E) error {
+		w := r.newWrite(ctx, tx, in, old, transactionPhase)
 		var save Save[R]
-		w.Change, save = r.Update(tx, old)
+		w.Mutation, save = r.Update(tx, old)
 		w.save = func(ctx context.Context, conditions ...entx.Condition) (R, error) {
 			// If nothing differs, nothing is written and the entity tag stays the same.
-			if len(w.Change.Fields()) == 0 && len(w.Change.ClearedFields()) == 0 {
+			if len(w.Mutation.Fields()) == 0 && len(w.Mutation.ClearedFields()) == 0 {
 				return r.Get(ctx, tx, id)
 			}
 			return save(ctx, conditions...)
 		}
-		r.Set(w.Change, in, old)
+		r.Set(w.Mutation, in, old)
 		err := r.run(ctx, w)
 		response = w.Response
 		return err
@@ -121,21 +122,22 @@ func (r *Resource[ID, E, M, I, R]) Patch(ctx context.Context, id ID, in *I) (res
 
 // Remove deletes a row, or archives it if the schema says so.
 func (r *Resource[ID, E, M, I, R]) Remove(ctx context.Context, id ID) error {
-	return r.change(ctx, id, r.Delete)
+	return r.withLockedRow(ctx, id, r.Delete)
 }
 
-// admit refuses a caller that is limited to a site, before the row is read.
-func (r *Resource[ID, E, M, I, R]) admit(ctx context.Context) error {
+// checkSite refuses a caller that is limited to a site, before the row is read, if the
+// resource is practice-wide.
+func (r *Resource[ID, E, M, I, R]) checkSite(ctx context.Context) error {
 	if r.PracticeWide && principal.Must(ctx).SiteID != nil {
 		return apierror.SiteLimited()
 	}
 	return nil
 }
 
-// change runs work in a transaction in which the row is locked, so that work changes the
-// row that it has checked.
-func (r *Resource[ID, E, M, I, R]) change(ctx context.Context, id ID, work func(context.Context, *ent.Client, *E) error) error {
-	if err := r.admit(ctx); err != nil {
+// withLockedRow runs work in a transaction that has locked the row, so that no one else
+// changes the row between the checks of work and its write.
+func (r *Resource[ID, E, M, I, R]) withLockedRow(ctx context.Context, id ID, work func(context.Context, *ent.Client, *E) error) error {
+	if err := r.checkSite(ctx); err != nil {
 		return err
 	}
 	return r.DB.Tx(ctx, func(tx *ent.Client) error {
@@ -146,16 +148,16 @@ func (r *Resource[ID, E, M, I, R]) change(ctx context.Context, id ID, work func(
 		if err != nil {
 			return err
 		}
-		if err := r.match(ctx, tx, id); err != nil {
+		if err := r.checkIfMatch(ctx, tx, id); err != nil {
 			return err
 		}
 		return work(clock.Refresh(ctx), tx, old)
 	})
 }
 
-// match returns apierror.VersionMismatch if the If-Match header names another version than
-// the current response. Without the header it reads nothing.
-func (r *Resource[ID, E, M, I, R]) match(ctx context.Context, tx *ent.Client, id ID) error {
+// checkIfMatch returns apierror.VersionMismatch if the If-Match header does not match the
+// current version. Without the header it reads nothing.
+func (r *Resource[ID, E, M, I, R]) checkIfMatch(ctx context.Context, tx *ent.Client, id ID) error {
 	header := etag.IfMatch(ctx)
 	if header == "" {
 		return nil
@@ -164,7 +166,7 @@ func (r *Resource[ID, E, M, I, R]) match(ctx context.Context, tx *ent.Client, id
 	if err != nil {
 		return err
 	}
-	if err := r.complete(ctx, tx, current); err != nil {
+	if err := r.addMembers(ctx, tx, current); err != nil {
 		return err
 	}
 	e := jx.GetEncoder()
@@ -176,16 +178,15 @@ func (r *Resource[ID, E, M, I, R]) match(ctx context.Context, tx *ent.Client, id
 	return nil
 }
 
-func (r *Resource[ID, E, M, I, R]) complete(ctx context.Context, tx *ent.Client, response R) error {
-	if r.Complete == nil {
+func (r *Resource[ID, E, M, I, R]) addMembers(ctx context.Context, tx *ent.Client, response R) error {
+	if r.AddMembers == nil {
 		return nil
 	}
-	return r.Complete(ctx, tx, response)
+	return r.AddMembers(ctx, tx, response)
 }
 
-// begin returns a write with the problems found while the request was read. Each phase
-// gets a copy of them.
-func (r *Resource[ID, E, M, I, R]) begin(ctx context.Context, tx *ent.Client, in *I, old *E, p phase) *Write[E, M, I, R] {
+// newWrite returns a write with a copy of the problems that reading the request has found.
+func (r *Resource[ID, E, M, I, R]) newWrite(ctx context.Context, tx *ent.Client, in *I, old *E, p phase) *Write[E, M, I, R] {
 	w := &Write[E, M, I, R]{Tx: tx, In: in, Old: old, Problems: apierror.Params{}, phase: p}
 	w.Problems.Merge(codec.Problems(ctx))
 	r.References(w)
@@ -200,11 +201,11 @@ func (r *Resource[ID, E, M, I, R]) run(ctx context.Context, w *Write[E, M, I, R]
 		}
 	}
 	switch {
-	case w.phase == planning:
+	case w.phase == planPhase:
 		return nil
-	case w.phase == statement && len(w.Problems) > 0: // the rule has read newer rows than while planning
-		return errStopped
-	case w.phase == statement:
+	case w.phase == statementPhase && len(w.Problems) > 0: // from rows that have changed since the plan phase
+		return errNeedsTransaction
+	case w.phase == statementPhase:
 		w.Response, err = w.save(ctx, w.required()...)
 		return err
 	case !w.saved:
@@ -212,5 +213,5 @@ func (r *Resource[ID, E, M, I, R]) run(ctx context.Context, w *Write[E, M, I, R]
 			return err
 		}
 	}
-	return r.complete(ctx, w.Tx, w.Response)
+	return r.addMembers(ctx, w.Tx, w.Response)
 }

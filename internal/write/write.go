@@ -17,14 +17,14 @@ type Write[E any, M ent.Mutation, I any, R any] struct {
 	Tx       *ent.Client
 	In       *I
 	Old      *E // the row before an update, locked; nil for a create
-	Change   M  // the mutation to save, with In applied
+	Mutation M  // the mutation to save, with In applied
 	Problems apierror.Params
 	Response R // after Save
 
 	phase          phase
 	locks          []store.Lock // requested while planning
 	conditions     []condition
-	locked         bool // waited for locks, so the clock is read again
+	waited         bool // for locks, so Save reads the clock again
 	checked, saved bool
 	save           func(context.Context, ...entx.Condition) (R, error)
 }
@@ -33,20 +33,20 @@ type Write[E any, M ent.Mutation, I any, R any] struct {
 type phase int
 
 const (
-	complete  phase = iota // to check and save
-	planning               // to learn the locks, outside a transaction
-	statement              // to check and save in one statement
+	transactionPhase phase = iota // to check and save in an ordinary transaction
+	planPhase                     // to learn the locks, outside a transaction
+	statementPhase                // to check and save in one statement
 )
 
-// errStopped ends a rule that calls Check or Save in another phase than complete. It is an
-// ErrConditionFailed, so TxSingleStatement then runs the complete phase.
-var errStopped = fmt.Errorf("write: the rule must run in an ordinary transaction: %w", entx.ErrConditionFailed)
+// errNeedsTransaction ends a rule that calls Check or Save outside the transaction phase. It
+// wraps ErrConditionFailed, so that TxSingleStatement falls back to that phase.
+var errNeedsTransaction = fmt.Errorf("write: the rule must run in an ordinary transaction: %w", entx.ErrConditionFailed)
 
 // condition must hold before the row is saved.
 type condition struct {
 	entx.Condition
 	field, message string                      // the problem if it does not hold
-	refuse         func(context.Context) error // or the function that returns the error
+	refuse         func(context.Context) error // if set, returns the error instead
 }
 
 // Require adds a problem to a field unless the condition holds. All conditions are checked
@@ -55,36 +55,37 @@ func (w *Write[E, M, I, R]) Require(field, message string, c entx.Condition) {
 	w.conditions = append(w.conditions, condition{Condition: c, field: field, message: message})
 }
 
-// RequireOr refuses a write that has no problems with the error of refuse, unless the
-// condition holds.
+// RequireOr refuses the write with the error of refuse unless the condition holds. Problems
+// come first: refuse is not called if there are any.
 func (w *Write[E, M, I, R]) RequireOr(c entx.Condition, refuse func(context.Context) error) {
 	w.conditions = append(w.conditions, condition{Condition: c, refuse: refuse})
 }
 
-// Lock waits until the transaction holds the locks. They must cover the rows that the
-// conditions look at. A write with problems is refused in any case and takes no lock.
+// Lock waits until the transaction holds the locks. They must protect the rows that the
+// conditions read. A write with problems takes no lock, because it will be refused.
 func (w *Write[E, M, I, R]) Lock(ctx context.Context, locks ...store.Lock) error {
 	switch {
-	case w.phase == planning:
+	case w.phase == planPhase:
 		w.locks = append(w.locks, locks...)
 		return nil
-	case w.phase == statement || len(w.Problems) > 0:
+	case w.phase == statementPhase || len(w.Problems) > 0:
 		return nil
 	}
-	w.locked = true
+	w.waited = true
 	return store.TakeLocks(ctx, w.Tx, locks...)
 }
 
 // Check refuses the write if it has problems or a condition does not hold. Save calls it;
 // a rule calls it before it writes other rows.
 func (w *Write[E, M, I, R]) Check(ctx context.Context) error {
-	if w.phase != complete {
-		return errStopped
+	if w.phase != transactionPhase {
+		return errNeedsTransaction
 	}
 	w.checked = true
 	return w.check(ctx)
 }
 
+// check is Check in any phase.
 func (w *Write[E, M, I, R]) check(ctx context.Context) error {
 	failed, err := w.Tx.FailedConditions(ctx, w.required()...)
 	if err != nil {
@@ -109,6 +110,7 @@ func (w *Write[E, M, I, R]) check(ctx context.Context) error {
 	return nil
 }
 
+// required returns all conditions, in the order in which they were required.
 func (w *Write[E, M, I, R]) required() []entx.Condition {
 	required := make([]entx.Condition, len(w.conditions))
 	for i, c := range w.conditions {
@@ -120,10 +122,10 @@ func (w *Write[E, M, I, R]) required() []entx.Condition {
 // Save checks the write, saves the row and reads it back. A rule calls it if it needs the
 // saved row.
 func (w *Write[E, M, I, R]) Save(ctx context.Context) (err error) {
-	if w.phase != complete {
-		return errStopped
+	if w.phase != transactionPhase {
+		return errNeedsTransaction
 	}
-	if w.locked {
+	if w.waited {
 		ctx = clock.Refresh(ctx)
 	}
 	if !w.checked {

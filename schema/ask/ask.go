@@ -67,7 +67,7 @@ var ErrNoPractice = errors.New("no such practice")
 // Practice is a practice to query. It is safe for concurrent use.
 type Practice struct {
 	Name string
-	Zone *time.Location // of the practice's days
+	Zone *time.Location // the practice's time zone
 
 	db     *store.DB
 	caller *principal.Principal

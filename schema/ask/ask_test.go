@@ -45,8 +45,8 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	url, remove := demo(t.Context())
 	defer remove()
-	if _, err := ask.Open(t.Context(), url, "nobody"); !errors.Is(err, ask.ErrNoPractice) {
-		t.Errorf("a practice that is not there: %v", err)
+	if _, err := ask.Open(t.Context(), url, "unknown"); !errors.Is(err, ask.ErrNoPractice) {
+		t.Errorf("an unknown practice: %v", err)
 	}
 	if _, err := ask.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "empty.db"), "demo"); !errors.Is(err, migrate.ErrPending) {
 		t.Errorf("a database without tables: %v", err)
@@ -69,7 +69,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestExampleNeedsNoInternalPackage, so that programs of other modules can use it.
+// TestExampleNeedsNoInternalPackage checks that programs of other modules can do what the
+// example does.
 func TestExampleNeedsNoInternalPackage(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "example_test.go", nil, parser.ImportsOnly)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Form is the format of a short code: a prefix, then characters of an alphabet. Both
-// databases can check it.
+// Form is the format of a short code: a prefix, then characters of an alphabet. Unlike a
+// regular expression it can be checked in SQL by both databases.
 type Form struct {
 	Prefix   string
 	Alphabet string

@@ -33,13 +33,13 @@ type Column struct {
 	Table, Name string
 	Nullable    bool
 	Values      []string // one of these
-	Words       []string // any of these, with one space between them
+	Words       []string // the allowed words of a list, separated by one space
 	Min, Max    *int64   // of integers; of amounts in hundredths
 	MaxRunes    int      // of texts, in code points
 	MaxBytes    int      // of bytes
 	Filled      bool     // not blank
 	Form        string   // name in Forms
-	Email       bool     // resembles an e-mail address; the API checks more
+	Email       bool     // looks like an e-mail address; the API checks more
 	JSON        string   // "object" or "array"; a JSON null means an empty one
 }
 
@@ -51,6 +51,7 @@ type Row struct {
 	SQL string
 }
 
+// elapsed matches the calls of minutes and milliseconds in Row.SQL.
 var elapsed = regexp.MustCompile(`(minutes|milliseconds)\((\w+), (\w+)\)`)
 
 // Constraint returns the name of the CHECK.
@@ -101,10 +102,10 @@ func (c Column) Condition(postgres bool) string {
 	return strings.Join(all, " AND ")
 }
 
-// words returns the condition that a text consists of c.Words. Its spaces are doubled; then
-// the lengths removed by taking out each word with a space on both sides must add up to the
-// whole text but for its two outer spaces. The terms are added, not nested, because SQLite's
-// parser allows 100 levels.
+// words returns the condition that a text consists of c.Words. It doubles the spaces, so that
+// each word has its own space on both sides, removes each allowed word with these spaces, and
+// compares the total length removed with the length of the whole text, less its two outer
+// spaces. The terms are added, not nested, because SQLite's parser allows only 100 levels.
 func (c Column) words(text string) string {
 	padded := "replace(' ' || " + text + " || ' ', ' ', '  ')"
 	var taken []string
@@ -188,14 +189,14 @@ func checkJSON(s, kind string) string {
 	return ""
 }
 
-// looksLikeEmail does what the CHECK can do in SQL; the API checks more (codec.ValidEmail).
+// looksLikeEmail is the same test as in the CHECK; the API checks more (codec.ValidEmail).
 func looksLikeEmail(s string) bool {
 	local, domain, ok := strings.Cut(s, "@")
 	dot := strings.LastIndex(domain, ".")
 	return ok && local != "" && dot > 0 && dot < len(domain)-1
 }
 
-// Inside returns a value within the limits, for tests that cover every column.
+// Inside returns a value that Check and the CHECK accept, for tests that cover every column.
 func (c Column) Inside() any {
 	switch {
 	case c.JSON == "object":
@@ -230,7 +231,7 @@ func (c Column) Outside() (all []any) {
 		all = append(all, "everything", c.Words[0]+" everything", c.Words[0]+c.Words[0])
 	}
 	if c.Email {
-		all = append(all, "nobody", "a@b")
+		all = append(all, "no at sign", "a@b")
 	}
 	if c.Form != "" {
 		all = append(all, "", "é", Forms[c.Form].Example+"0000000000000000000000")

@@ -6,7 +6,7 @@
 //		all = append(all, Patient{ID: r.Int64(0), Name: r.Text(1), Born: r.Date(2)})
 //	})
 //
-// NULL becomes the zero value; Null tells the two apart. Reading a column as the wrong type
-// is a bug in the program, so ForEach reports it once, after the last row, and no column
-// needs a check. Only Text accepts any bytes, including stored times, days and UUIDs.
+// NULL reads as the zero value; Null distinguishes the two. Reading a column as the wrong type
+// is a bug in the program, so ForEach returns the error after the last row and reading a
+// column returns none. Only Text accepts any bytes, including binary times, days and UUIDs.
 package rowscan

@@ -7,12 +7,13 @@ import (
 
 type key struct{}
 
-// RawRows returns a context for a query whose rows ForEach reads: package store returns
-// each row as one column. Otherwise database/sql checks and converts every column,
-// and Scanner does so again.
+// RawRows returns a context for a query whose rows ForEach reads. In this context package
+// store returns each row as a single column, so that database/sql does not check and convert
+// every column before Scanner does.
 func RawRows(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, true) }
 
-// WrapRaw returns the driver's rows in the form that the context of their query asks for.
+// WrapRaw returns the driver's rows as single columns if the query ran in a context of RawRows,
+// and unchanged otherwise.
 func WrapRaw(ctx context.Context, rows driver.Rows) driver.Rows {
 	if ctx.Value(key{}) == nil {
 		return rows

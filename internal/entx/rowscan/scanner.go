@@ -16,7 +16,7 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Scanner holds the current row. Returned values stay valid after the next row.
+// Scanner holds the current row. Values that its methods return stay valid after it moves on.
 type Scanner struct {
 	cells []cell
 	from  int // added to every column (Offset)
@@ -34,7 +34,7 @@ type cell struct {
 func (r *Scanner) Scan(value any) error {
 	values, ok := value.(*[]driver.Value)
 	if !ok {
-		return fmt.Errorf("rowscan: %T is not a row: pass the query the context of RawRows", value)
+		return fmt.Errorf("rowscan: %T is not a row: run the query in a context of RawRows", value)
 	}
 	if len(*values) != len(r.cells) {
 		return fmt.Errorf("rowscan: %d columns, want %d", len(*values), len(r.cells))
@@ -63,8 +63,8 @@ type Rows interface {
 	Close() error
 }
 
-// ForEach calls take for each of the rows, which have this many columns, and closes them.
-// The Scanner is the same each time.
+// ForEach calls take for each row and closes rows; columns is their number of columns. The
+// Scanner is the same for all rows.
 func ForEach(rows Rows, columns int, take func(*Scanner)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	r := &Scanner{cells: make([]cell, columns)}
@@ -77,14 +77,15 @@ func ForEach(rows Rows, columns int, take func(*Scanner)) (err error) {
 	return errors.Join(rows.Err(), r.err)
 }
 
-// Fail makes ForEach return an error; the first one wins.
+// Fail makes ForEach return an error after the last row. Only the first error is kept.
 func (r *Scanner) Fail(column int, err error) {
 	if r.err == nil {
 		r.err = fmt.Errorf("rowscan: column %d: %w", r.from+column, err)
 	}
 }
 
-// Offset skips the first columns while take runs: for rows of two tables side by side.
+// Offset runs take with column numbers that begin after the first columns, for rows that hold
+// the columns of two tables side by side.
 func (r *Scanner) Offset(columns int, take func()) {
 	r.from += columns
 	take()
@@ -143,7 +144,7 @@ func (r *Scanner) Text(column int) string {
 	return ""
 }
 
-// JSON decodes a JSON column into the value that to points at. NULL leaves that as it is.
+// JSON decodes a JSON column into the value that to points at. NULL leaves it unchanged.
 func (r *Scanner) JSON(column int, to any) {
 	var text []byte
 	switch v := r.value(column).(type) {
@@ -162,10 +163,10 @@ func (r *Scanner) JSON(column int, to any) {
 	}
 }
 
-// epoch is the time from which PostgreSQL counts.
+// epoch is the zero of PostgreSQL's binary times and dates.
 var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Time reads a time, also from the 8 bytes that PostgreSQL stores.
+// Time reads a time, or the 8 bytes of PostgreSQL's binary form.
 func (r *Scanner) Time(column int) time.Time {
 	switch v := r.value(column).(type) {
 	case time.Time:
@@ -189,7 +190,7 @@ func (r *Scanner) Time(column int) time.Time {
 	return time.Time{}
 }
 
-// Date reads a day, also from the 4 bytes that PostgreSQL stores; NULL is the zero Date.
+// Date reads a date, or the 4 bytes of PostgreSQL's binary form; NULL is the zero Date.
 func (r *Scanner) Date(column int) (d civil.Date) {
 	value := r.value(column)
 	if b, ok := value.(*[]byte); ok && len(*b) == 4 {

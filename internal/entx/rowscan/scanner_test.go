@@ -69,45 +69,45 @@ func TestScannerReadsEachType(t *testing.T) {
 		want  any // nil if it is refused
 	}{
 		{"number", int64(7), int64s, int64(7)},
-		{"no number", nil, int64s, int64(0)},
+		{"null number", nil, int64s, int64(0)},
 		{"number as text", "7", int64s, nil},
 		{"int", int64(7), func(r *Scanner) any { return r.Int(0) }, 7},
 		{"decimal", int64(1250), func(r *Scanner) any { return r.Decimal(0) }, decimal.Decimal(1250)},
 		{"text", "a", texts, "a"},
 		{"text of bytes", []byte("a"), texts, "a"},
-		{"no text", nil, texts, ""},
+		{"null text", nil, texts, ""},
 		{"text of a number", int64(7), texts, nil},
 		{"JSON", []byte(`["a"]`), words, []string{"a"}},
 		{"JSON of text", `["a"]`, words, []string{"a"}},
-		{"no JSON", nil, words, []string(nil)},
+		{"null JSON", nil, words, []string(nil)},
 		{"JSON of another type", []byte(`{}`), words, nil},
 		{"JSON of a time", someTime, words, nil},
 		{"boolean", true, bools, true},
 		{"SQLite's boolean", int64(1), bools, true},
 		{"SQLite's false", int64(0), bools, false},
-		{"no boolean", nil, bools, false},
+		{"null boolean", nil, bools, false},
 		{"boolean of text", "true", bools, nil},
 		{"time", someTime, times, someTime},
 		{"PostgreSQL's time", stored(someTime.Sub(epoch).Microseconds()), times, someTime},
 		{"PostgreSQL's time with a fraction", stored(int64(1)), times, epoch.Add(time.Microsecond)},
 		{"PostgreSQL's time before the year 2000", stored(int64(-1)), times, epoch.Add(-time.Microsecond)},
 		{"PostgreSQL's infinity", stored(int64(math.MaxInt64)), times, nil},
-		{"PostgreSQL's infinity before all time", stored(int64(math.MinInt64)), times, nil},
+		{"PostgreSQL's negative infinity", stored(int64(math.MinInt64)), times, nil},
 		{"time of 4 bytes", []byte{0, 0, 0, 0}, times, nil},
-		{"no time", nil, times, time.Time{}},
+		{"null time", nil, times, time.Time{}},
 		{"time of text", "2026-07-01", times, nil},
 		{"date", someTime, dates, someDay},
 		{"SQLite's date", "2026-07-01", dates, someDay},
 		{"PostgreSQL's date", stored(int32(someDay.Time().Sub(epoch) / (24 * time.Hour))), dates, someDay},
 		{"PostgreSQL's date before the year 2000", stored(int32(-1)), dates, civil.MustParse("1999-12-31")},
 		{"PostgreSQL's infinite date", stored(int32(math.MaxInt32)), dates, nil},
-		{"PostgreSQL's date before all dates", stored(int32(math.MinInt32)), dates, nil},
-		{"no date", nil, dates, civil.Date{}},
+		{"PostgreSQL's negative infinite date", stored(int32(math.MinInt32)), dates, nil},
+		{"null date", nil, dates, civil.Date{}},
 		{"date of words", "soon", dates, nil},
 		{"uuid", []byte(someID.String()), uuids, someID},
 		{"uuid as text", someID.String(), uuids, someID},
 		{"uuid as 16 bytes", someID[:], uuids, someID},
-		{"no uuid", nil, uuids, uuid.Nil},
+		{"null uuid", nil, uuids, uuid.Nil},
 		{"uuid of words", "soon", uuids, nil},
 		{"uuid of a number", int64(7), uuids, nil},
 	} {
@@ -129,8 +129,8 @@ func TestScannerReadsEachType(t *testing.T) {
 	}
 }
 
-// TestScannerCopiesBytesOfTheDriver: lib/pq reuses the memory of the current row when a query
-// is cancelled.
+// TestScannerCopiesBytesOfTheDriver checks that the scanner keeps no memory of the driver:
+// lib/pq reuses that of the current row when a query is cancelled.
 func TestScannerCopiesBytesOfTheDriver(t *testing.T) {
 	t.Parallel()
 	given := []byte(`{"patient": 1000}`)
@@ -145,7 +145,7 @@ func TestScannerCopiesBytesOfTheDriver(t *testing.T) {
 	}
 }
 
-// TestFirstErrorIsReturned: a later row does not hide it.
+// TestFirstErrorIsReturned checks that errors of later rows do not hide the first one.
 func TestFirstErrorIsReturned(t *testing.T) {
 	t.Parallel()
 	rows := &result{rows: [][]driver.Value{{"x", int64(1)}, {int64(2), int64(3)}}}
@@ -163,12 +163,12 @@ func TestFirstErrorIsReturned(t *testing.T) {
 	}
 }
 
-// TestLostConnectionIsAnError: even after some rows.
+// TestLostConnectionIsAnError checks that ForEach does not mistake it for the last row.
 func TestLostConnectionIsAnError(t *testing.T) {
 	t.Parallel()
-	lost := errors.New("connection lost")
-	rows := &result{rows: [][]driver.Value{{int64(1)}}, failed: lost}
-	if err := ForEach(rows, 1, func(*Scanner) {}); !errors.Is(err, lost) || !rows.closed {
+	errLost := errors.New("connection lost")
+	rows := &result{rows: [][]driver.Value{{int64(1)}}, failed: errLost}
+	if err := ForEach(rows, 1, func(*Scanner) {}); !errors.Is(err, errLost) || !rows.closed {
 		t.Errorf("the error is %v, closed %v", err, rows.closed)
 	}
 }
@@ -185,7 +185,7 @@ func TestOffset(t *testing.T) {
 	}
 	err = ForEach(&result{rows: [][]driver.Value{{int64(1), "2"}}}, 2, func(r *Scanner) { r.Offset(1, func() { r.Int64(0) }) })
 	if err == nil || !strings.Contains(err.Error(), "column 1:") {
-		t.Errorf("a wrong column behind others: %v", err)
+		t.Errorf("the error does not count the skipped column: %v", err)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestWrongNumberOfColumnsIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []int{1, 3} {
 		if err := ForEach(&result{rows: [][]driver.Value{{int64(1), "2"}}}, columns, func(*Scanner) {}); err == nil {
-			t.Errorf("a row of 2 columns was taken for one of %d", columns)
+			t.Errorf("a row of 2 columns was read as one of %d", columns)
 		}
 	}
 }

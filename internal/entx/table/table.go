@@ -1,5 +1,5 @@
-// Package table describes the tables of the schema to programs that read and write rows of any of
-// them: dumps and imports. The generator writes the descriptions (ent.Tables).
+// Package table describes the tables of the schema as data, for code that handles rows of any
+// table: dumps and imports. The generator writes the descriptions (ent.Tables).
 //
 //	table.go  tables, columns, unique keys
 //	value.go  the values of a column: scanned, as text, as stored
@@ -27,26 +27,26 @@ type Table struct {
 
 // Column is a column of a table.
 type Column struct {
-	codec.Field                                          // how the API reads a value, or would where clients do not write the column
+	codec.Field                                          // how the API reads a value, or would if clients could write the column
 	Stored      Kind                                     // how the databases store a value
-	Null        bool                                     // whether a row may have none
-	Initial     any                                      // what a new row has, nil where it has to be given; of a JSON column always nil
-	ReadOnly    bool                                     // this program alone sets it: ids, hashes, what hooks derive
-	References  string                                   // the table it points at, "" for none
-	Limit       *limit.Column                            // nil for none
-	ParseJSON   func(s string) (content, message string) // nil for other columns
+	Null        bool                                     // whether the column is nullable
+	Initial     any                                      // default of a new row; nil if it has none, and for JSON columns
+	ReadOnly    bool                                     // set only by this program: ids, hashes, derived columns
+	References  string                                   // table that it references; "" if none
+	Limit       *limit.Column                            // nil without a limit
+	ParseJSON   func(s string) (content, message string) // only for JSON columns
 }
 
-// Key is a set of columns: no two rows have the same values in it.
+// Key is a unique key: no two rows have the same values in its columns.
 type Key struct {
 	Columns []string
-	Unless  string // rows that have a value in this column are exempt; "" for no exemption
+	Unless  string // rows with a value in this column are exempt; "" if none are
 }
 
-// Last is the column by which people tell such rows apart.
+// Last returns the last column, the one that identifies a row to people.
 func (k Key) Last() string { return k.Columns[len(k.Columns)-1] }
 
-// Link completes generated descriptions: limits, and columns by name.
+// Link completes generated descriptions with limits and an index of columns by name.
 func Link(limits []limit.Column, tables ...*Table) []*Table {
 	for _, t := range tables {
 		t.named = make(map[string]*Column, len(t.Columns))
@@ -62,7 +62,7 @@ func Link(limits []limit.Column, tables ...*Table) []*Table {
 	return tables
 }
 
-// Column returns a column by name, nil for none.
+// Column returns a column by name, or nil.
 func (t *Table) Column(name string) *Column { return t.named[name] }
 
 // Has reports whether the table has a column.
@@ -71,7 +71,7 @@ func (t *Table) Has(column string) bool { return t.named[column] != nil }
 // Numbered reports whether the database assigns integer ids.
 func (t *Table) Numbered() bool { return t.Columns[0].Stored == Integer }
 
-// Names are the names of all columns.
+// Names returns the names of all columns.
 func (t *Table) Names() []string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -89,7 +89,7 @@ func Quote(names ...string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Scan makes room for a row: the values, and the places where rows.Scan puts them.
+// Scan returns n values and the pointers to them, for rows.Scan.
 func Scan(n int) (values, places []any) {
 	values, places = make([]any, n), make([]any, n)
 	for i := range values {
@@ -98,7 +98,7 @@ func Scan(n int) (values, places []any) {
 	return values, places
 }
 
-// JSONOf makes c a column that stores a T as JSON.
+// JSONOf returns c as a column that stores a T as JSON.
 func JSONOf[T any](c Column) Column {
 	c.ParseJSON = func(s string) (string, string) {
 		var v T
@@ -116,12 +116,13 @@ func JSONOf[T any](c Column) Column {
 	return c
 }
 
-// holdsNUL reports whether a text in a document has the character that PostgreSQL cannot store.
+// holdsNUL reports whether a string in a JSON document contains NUL, which PostgreSQL cannot
+// store.
 func holdsNUL(content []byte) bool {
 	tokens := json.NewDecoder(bytes.NewReader(content))
 	for {
 		token, err := tokens.Token()
-		if err != nil { // the end: the document is well-formed
+		if err != nil { // the document is well-formed, so this is its end
 			return false
 		}
 		if text, ok := token.(string); ok && strings.ContainsRune(text, 0) {

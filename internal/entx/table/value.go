@@ -17,11 +17,11 @@ import (
 	"chairside/internal/decimal"
 )
 
-// Kind is how the databases store the values of a column: PostgreSQL's name for it, but for
-// amounts.
+// Kind is how the databases store the values of a column: the name of a PostgreSQL type, or
+// Amount.
 type Kind string
 
-// The kinds. The comment names the form as text.
+// The kinds. The comments describe their text (Format).
 const (
 	Text    Kind = "text"
 	Integer Kind = "bigint"
@@ -34,7 +34,7 @@ const (
 	JSON    Kind = "jsonb"       // sorted keys, no spaces
 )
 
-// SQL is PostgreSQL's name of the type.
+// SQL returns PostgreSQL's name of the type.
 func (k Kind) SQL() string {
 	if k == Amount {
 		return string(Integer)
@@ -44,8 +44,8 @@ func (k Kind) SQL() string {
 
 var errUTF8 = errors.New("is not UTF-8")
 
-// Format is the text of a scanned value: the same for the same value of either database. ok is
-// false for null.
+// Format returns a scanned value as text, which is the same for both databases. ok is false
+// for null.
 func (k Kind) Format(v any) (text string, ok bool, err error) {
 	if v == nil {
 		return "", false, nil
@@ -98,7 +98,7 @@ func expect(ok bool, v any) error {
 	return nil
 }
 
-// Int is a scanned whole number. PostgreSQL gives sums as texts.
+// Int returns a scanned whole number. PostgreSQL returns sums as text.
 func Int(v any) (int64, error) {
 	switch n := v.(type) {
 	case int64:
@@ -109,7 +109,7 @@ func Int(v any) (int64, error) {
 	return 0, expect(false, v)
 }
 
-// Canonical prints a JSON document as both databases show it alike: keys sorted, no spaces.
+// Canonical formats a JSON document independently of the database: keys sorted, no spaces.
 func Canonical(s string) (string, error) {
 	decoder := json.NewDecoder(strings.NewReader(s))
 	decoder.UseNumber()
@@ -124,7 +124,8 @@ func Canonical(s string) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// Parse is the inverse of Format: what is stored for a text. Its error does not repeat the text.
+// Parse is the inverse of Format: it returns the value to store. Its error does not repeat
+// the text, which may be patient data.
 func (k Kind) Parse(text string) (v any, err error) {
 	message := ""
 	switch k {
@@ -180,7 +181,7 @@ func (k Kind) Parse(text string) (v any, err error) {
 	return v, nil
 }
 
-// Stored is a scanned value in the form in which it is written.
+// Stored returns a scanned value in the form in which it is written.
 func (k Kind) Stored(v any) (any, error) {
 	text, ok, err := k.Format(v)
 	if err != nil || !ok {

@@ -28,7 +28,7 @@ type Gate struct {
 	practices  map[uuid.UUID]int // places in use
 	operations map[string]int
 	kinds      map[string]*Usage // all kinds seen so far
-	lines      []*line           // only those with waiters
+	queues     []*queue          // only those with waiters
 	arrivals   int64             // requests that had to wait, ever
 }
 
@@ -70,15 +70,15 @@ type Usage struct {
 	Refused  int64 // requests that gave up
 }
 
-// line is the queue of one share: first in, first out.
-type line struct {
+// queue holds the waiting requests of one share: first in, first out.
+type queue struct {
 	share
 	waiters []*waiter
 }
 
 type waiter struct {
 	ready  chan struct{}
-	number int64 // position in the order of arrival, across lines
+	number int64 // position in the order of arrival, over all queues
 }
 
 // NewGate returns a gate for a pool of that many connections.
@@ -96,7 +96,7 @@ func NewGate(connections int) *Gate {
 // It returns at once if the request already holds a place (Hold). It fails with
 // context.DeadlineExceeded after MaxWait, or with the error of ctx.
 func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
-	l := of(ctx)
+	l := loadOf(ctx)
 	if l.held.Load() {
 		return func() {}, nil
 	}
@@ -107,7 +107,7 @@ func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 // the number of requests that keep rows in memory. A request that waits for anything but
 // the database must not hold a place.
 func (g *Gate) Hold(ctx context.Context) (leave func(), err error) {
-	l := of(ctx)
+	l := loadOf(ctx)
 	if l == other || !l.held.CompareAndSwap(false, true) {
 		return g.Enter(ctx)
 	}
@@ -125,14 +125,14 @@ func (g *Gate) Hold(ctx context.Context) (leave func(), err error) {
 func (g *Gate) enter(ctx context.Context, s share) (leave func(), err error) {
 	leave = func() { g.leave(s) }
 	g.mu.Lock()
-	if len(g.lines) == 0 && g.fits(s) {
+	if len(g.queues) == 0 && g.fits(s) {
 		g.take(s)
 		g.mu.Unlock()
 		return leave, nil
 	}
 	g.arrivals++
 	w := &waiter{ready: make(chan struct{}), number: g.arrivals}
-	g.join(s, w)
+	g.enqueue(s, w)
 	g.admit()
 	g.mu.Unlock()
 
@@ -156,24 +156,25 @@ func (g *Gate) leave(s share) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inUse--
-	g.of(s).InUse--
-	less(g.operations, s.operation)
+	g.usageOf(s).InUse--
+	decrement(g.operations, s.operation)
 	if s.practice != uuid.Nil {
-		less(g.practices, s.practice)
+		decrement(g.practices, s.practice)
 	}
 	g.admit()
 }
 
-// less decrements a count and removes it at zero.
-func less[K comparable](counts map[K]int, key K) {
+// decrement decrements a count and removes it at zero.
+func decrement[K comparable](counts map[K]int, key K) {
 	if counts[key]--; counts[key] == 0 {
 		delete(counts, key)
 	}
 }
 
+// take counts a place as in use.
 func (g *Gate) take(s share) {
 	g.inUse++
-	u := g.of(s)
+	u := g.usageOf(s)
 	u.InUse++
 	u.Admitted++
 	g.operations[s.operation]++
@@ -182,7 +183,7 @@ func (g *Gate) take(s share) {
 	}
 }
 
-func (g *Gate) of(s share) *Usage {
+func (g *Gate) usageOf(s share) *Usage {
 	u, ok := g.kinds[s.kind]
 	if !ok {
 		u = &Usage{Kind: s.kind}
@@ -191,10 +192,10 @@ func (g *Gate) of(s share) *Usage {
 	return u
 }
 
-// fits reports whether a place is free for s, disregarding the lines.
+// fits reports whether a place is free for s, disregarding the requests that wait.
 func (g *Gate) fits(s share) bool {
 	limit := g.places
-	switch practice, kind := g.practices[s.practice] >= g.half, g.of(s).InUse >= g.half; {
+	switch practice, kind := g.practices[s.practice] >= g.half, g.usageOf(s).InUse >= g.half; {
 	case practice && kind:
 		limit = g.both
 	case kind:
@@ -208,8 +209,8 @@ func (g *Gate) fits(s share) bool {
 // admit gives the free places to waiters.
 func (g *Gate) admit() {
 	for {
-		var next *line
-		for _, l := range g.lines {
+		var next *queue
+		for _, l := range g.queues {
 			if g.fits(l.share) && (next == nil || g.before(l, next)) {
 				next = l
 			}
@@ -226,7 +227,7 @@ func (g *Gate) admit() {
 
 // before reports whether a is served before b: shares below their half first, then by
 // places in use, then by arrival.
-func (g *Gate) before(a, b *line) bool {
+func (g *Gate) before(a, b *queue) bool {
 	if above, other := g.above(a.share), g.above(b.share); above != other {
 		return other
 	}
@@ -236,33 +237,36 @@ func (g *Gate) before(a, b *line) bool {
 	return a.waiters[0].number < b.waiters[0].number
 }
 
+// above reports whether the kind or the practice of s holds at least half of the places.
 func (g *Gate) above(s share) bool {
-	return g.of(s).InUse >= g.half || g.practices[s.practice] >= g.half
+	return g.usageOf(s).InUse >= g.half || g.practices[s.practice] >= g.half
 }
 
+// used is the number of places that the practice, kind and operation of s hold together.
 func (g *Gate) used(s share) int {
-	return g.practices[s.practice] + g.of(s).InUse + g.operations[s.operation]
+	return g.practices[s.practice] + g.usageOf(s).InUse + g.operations[s.operation]
 }
 
-func (g *Gate) join(s share, w *waiter) {
-	u := g.of(s)
+// enqueue adds a waiter to the queue of its share.
+func (g *Gate) enqueue(s share, w *waiter) {
+	u := g.usageOf(s)
 	u.Waiting++
 	u.Waited++
-	for _, l := range g.lines {
+	for _, l := range g.queues {
 		if l.share == s {
 			l.waiters = append(l.waiters, w)
 			return
 		}
 	}
-	g.lines = append(g.lines, &line{share: s, waiters: []*waiter{w}})
+	g.queues = append(g.queues, &queue{share: s, waiters: []*waiter{w}})
 }
 
-// remove removes a waiter, and its line once that is empty.
-func (g *Gate) remove(l *line, at int) {
-	g.of(l.share).Waiting--
+// remove removes a waiter, and its queue once that is empty.
+func (g *Gate) remove(l *queue, at int) {
+	g.usageOf(l.share).Waiting--
 	l.waiters = slices.Delete(l.waiters, at, at+1)
 	if len(l.waiters) == 0 {
-		g.lines = slices.DeleteFunc(g.lines, func(other *line) bool { return other == l })
+		g.queues = slices.DeleteFunc(g.queues, func(other *queue) bool { return other == l })
 	}
 }
 
@@ -270,13 +274,13 @@ func (g *Gate) remove(l *line, at int) {
 func (g *Gate) giveUp(s share, w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, l := range g.lines {
+	for _, l := range g.queues {
 		if l.share != s {
 			continue
 		}
 		if at := slices.Index(l.waiters, w); at >= 0 {
 			g.remove(l, at)
-			g.of(s).Refused++
+			g.usageOf(s).Refused++
 			return true
 		}
 	}

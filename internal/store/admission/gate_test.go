@@ -14,8 +14,9 @@ import (
 	"chairside/internal/principal"
 )
 
-var one, two = uuid.UUID{1}, uuid.UUID{2}
+var practiceA, practiceB = uuid.UUID{1}, uuid.UUID{2}
 
+// work returns the context of a request.
 func work(t *testing.T, practice uuid.UUID, kind string) context.Context {
 	ctx := With(t.Context(), kind, kind)
 	if practice == uuid.Nil {
@@ -27,7 +28,7 @@ func work(t *testing.T, practice uuid.UUID, kind string) context.Context {
 // fill takes places until the next one would have to wait.
 func fill(t *testing.T, g *Gate, ctx context.Context) (leave []func()) {
 	t.Helper()
-	for g.fits(shareOf(ctx, of(ctx))) {
+	for g.fits(shareOf(ctx, loadOf(ctx))) {
 		l, err := g.Enter(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -40,11 +41,11 @@ func fill(t *testing.T, g *Gate, ctx context.Context) (leave []func()) {
 func TestStalledKindLeavesPlaces(t *testing.T) {
 	for _, connections := range []int{4, 7, 10, 20, 100} {
 		g := NewGate(connections)
-		stalled := len(fill(t, g, work(t, one, "appointments")))
+		stalled := len(fill(t, g, work(t, practiceA, "appointments")))
 		if stalled < g.half || stalled >= connections-2 && connections > 4 {
 			t.Errorf("of %d connections one kind gets %d", connections, stalled)
 		}
-		others := len(fill(t, g, work(t, one, "patients"))) + len(fill(t, g, work(t, two, "fees")))
+		others := len(fill(t, g, work(t, practiceA, "patients"))) + len(fill(t, g, work(t, practiceB, "fees")))
 		if others == 0 || stalled+others >= connections {
 			t.Errorf("of %d connections, beside %d, others get %d", connections, stalled, others)
 		}
@@ -56,7 +57,7 @@ func TestStalledKindLeavesPlaces(t *testing.T) {
 
 func TestSmallPoolServesOneKind(t *testing.T) {
 	for connections := 1; connections < 4; connections++ {
-		if got := len(fill(t, NewGate(connections), work(t, one, "patients"))); got != connections {
+		if got := len(fill(t, NewGate(connections), work(t, practiceA, "patients"))); got != connections {
 			t.Errorf("of %d connections one kind gets %d", connections, got)
 		}
 	}
@@ -65,26 +66,26 @@ func TestSmallPoolServesOneKind(t *testing.T) {
 func TestStalledPracticeLeavesPlaces(t *testing.T) {
 	g := NewGate(20)
 	for _, kind := range []string{"appointments", "patients", "fees"} {
-		fill(t, g, work(t, one, kind))
+		fill(t, g, work(t, practiceA, kind))
 	}
-	if len(fill(t, g, work(t, two, "rooms"))) == 0 {
+	if len(fill(t, g, work(t, practiceB, "rooms"))) == 0 {
 		t.Error("another practice gets no place")
 	}
 
 	g = NewGate(20)
-	fill(t, g, work(t, one, "appointments"))
-	if len(fill(t, g, work(t, two, "appointments"))) == 0 || len(fill(t, g, work(t, one, "patients"))) == 0 {
+	fill(t, g, work(t, practiceA, "appointments"))
+	if len(fill(t, g, work(t, practiceB, "appointments"))) == 0 || len(fill(t, g, work(t, practiceA, "patients"))) == 0 {
 		t.Error("beside one practice's stalled kind, another practice or another kind gets no place")
 	}
 }
 
-// TestWaitingWorkIsServedByShare holds the order among those who wait.
+// TestWaitingWorkIsServedByShare checks the order in which waiting requests are admitted.
 func TestWaitingWorkIsServedByShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(20)
-		busy := fill(t, g, work(t, one, "appointments"))
-		fill(t, g, work(t, one, "patients"))
-		fill(t, g, work(t, two, "fees"))
+		busy := fill(t, g, work(t, practiceA, "appointments"))
+		fill(t, g, work(t, practiceA, "patients"))
+		fill(t, g, work(t, practiceB, "fees"))
 		served := make(chan string, 3)
 		wait := func(name string, ctx context.Context) {
 			go func() {
@@ -94,9 +95,9 @@ func TestWaitingWorkIsServedByShare(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		wait("same kind", work(t, one, "appointments"))
-		wait("same practice", work(t, one, "reports"))
-		wait("other practice", work(t, two, "rooms"))
+		wait("same kind", work(t, practiceA, "appointments"))
+		wait("same practice", work(t, practiceA, "reports"))
+		wait("other practice", work(t, practiceB, "rooms"))
 		for i, want := range []string{"other practice", "same practice", "same kind"} {
 			for len(served) == 0 && len(busy) > 0 {
 				busy[0]()
@@ -110,10 +111,11 @@ func TestWaitingWorkIsServedByShare(t *testing.T) {
 	})
 }
 
-// TestOneLineIsFirstComeFirstServed and a place that is given goes to who waits.
-func TestOneLineIsFirstComeFirstServed(t *testing.T) {
+// TestEqualRequestsAreServedInOrder checks that requests with the same share are admitted in the
+// order of their arrival.
+func TestEqualRequestsAreServedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, ctx := NewGate(2), work(t, one, "patients")
+		g, ctx := NewGate(2), work(t, practiceA, "patients")
 		busy := fill(t, g, ctx)
 		var order []int
 		for i := range 5 {
@@ -143,16 +145,16 @@ func TestOneLineIsFirstComeFirstServed(t *testing.T) {
 
 func TestWaitingEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, ctx := NewGate(2), work(t, one, "patients")
+		g, ctx := NewGate(2), work(t, practiceA, "patients")
 		busy := fill(t, g, ctx)
 		began := time.Now()
 		if _, err := g.Enter(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != MaxWait {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
-		gone, cancel := context.WithCancel(ctx)
+		cancelled, cancel := context.WithCancel(ctx)
 		cancel()
-		if _, err := g.Enter(gone); !errors.Is(err, context.Canceled) {
-			t.Errorf("who has gone away gets %v", err)
+		if _, err := g.Enter(cancelled); !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled request gets %v", err)
 		}
 		if u := g.Usage(); len(u) != 1 || u[0] != (Usage{Kind: "patients", InUse: 2, Admitted: 2, Waited: 2, Refused: 2}) {
 			t.Errorf("usage %+v", u)
@@ -160,14 +162,14 @@ func TestWaitingEnds(t *testing.T) {
 		for _, leave := range busy {
 			leave()
 		}
-		if len(g.lines) != 0 || len(fill(t, g, ctx)) != 2 {
-			t.Error("those who gave up hold places")
+		if len(g.queues) != 0 || len(fill(t, g, ctx)) != 2 {
+			t.Error("requests that gave up still wait or hold places")
 		}
 	})
 }
 
 func TestHoldServesAllStatements(t *testing.T) {
-	g, ctx := NewGate(20), work(t, one, "patients")
+	g, ctx := NewGate(20), work(t, practiceA, "patients")
 	leave, err := g.Hold(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -200,8 +202,8 @@ func TestWorkWithoutAKindShares(t *testing.T) {
 	}
 }
 
-// TestGateKeepsCount runs all kinds of work at once, some of which gives up.
-func TestGateKeepsCount(t *testing.T) {
+// TestGateCountsConcurrentRequests runs requests of all kinds at once; some of them give up.
+func TestGateCountsConcurrentRequests(t *testing.T) {
 	g := NewGate(6)
 	var group sync.WaitGroup
 	for worker := range 40 {
@@ -221,8 +223,8 @@ func TestGateKeepsCount(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if g.inUse != 0 || len(g.lines) != 0 || len(g.practices) != 0 || len(g.operations) != 0 {
-		t.Errorf("left over: %d places, lines %v, practices %v, operations %v", g.inUse, g.lines, g.practices, g.operations)
+	if g.inUse != 0 || len(g.queues) != 0 || len(g.practices) != 0 || len(g.operations) != 0 {
+		t.Errorf("left over: %d places, queues %v, practices %v, operations %v", g.inUse, g.queues, g.practices, g.operations)
 	}
 	for _, u := range g.Usage() {
 		if u.InUse != 0 || u.Waiting != 0 {
@@ -239,7 +241,7 @@ func (g *Gate) total() int {
 
 func BenchmarkEnter(b *testing.B) {
 	g := NewGate(20)
-	ctx := principal.With(With(b.Context(), "patients", "getPatient"), &principal.Principal{PracticeID: one})
+	ctx := principal.With(With(b.Context(), "patients", "getPatient"), &principal.Principal{PracticeID: practiceA})
 	b.ReportAllocs()
 	for b.Loop() {
 		leave, err := g.Enter(ctx)

@@ -18,10 +18,10 @@ const (
 	Other = "other"
 )
 
-// load describes a request to the gate.
+// load is what the gate knows about a request, from its context.
 type load struct {
 	kind, operation string
-	held            atomic.Bool // whether the request has a place by Hold
+	held            atomic.Bool // whether the request has a place from Hold
 }
 
 type loadKey struct{}
@@ -32,11 +32,12 @@ func With(ctx context.Context, kind, operation string) context.Context {
 }
 
 // Kind returns the kind that ctx names, or Other.
-func Kind(ctx context.Context) string { return of(ctx).kind }
+func Kind(ctx context.Context) string { return loadOf(ctx).kind }
 
 var other = &load{kind: Other}
 
-func of(ctx context.Context) *load {
+// loadOf returns the load of ctx, or other.
+func loadOf(ctx context.Context) *load {
 	if l, ok := ctx.Value(loadKey{}).(*load); ok {
 		return l
 	}

@@ -39,9 +39,9 @@ func Load(ctx context.Context, db *store.DB, load func(*Tx) error) error {
 	return nil
 }
 
-// Join writes in the caller's transaction, and lifts the time limits of a request from it.
-// JIT is off: for some thousands of rows at a time, compiling a query takes longer than
-// running it.
+// Join returns a Tx that writes in the caller's transaction, and lifts the time limits of a
+// request from that. It switches JIT off, because compiling a query for some thousands of rows
+// takes longer than running it.
 func Join(ctx context.Context, db *store.DB, tx *sql.Tx) (*Tx, error) {
 	t := &Tx{tx: tx, postgres: db.Dialect == dialect.Postgres}
 	if !t.postgres {
@@ -50,8 +50,8 @@ func Join(ctx context.Context, db *store.DB, tx *sql.Tx) (*Tx, error) {
 	return t, t.exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL jit = off")
 }
 
-// Lock keeps others from writing to the tables until the transaction ends, so that ids
-// after LastID are free. SQLite has one writer anyway.
+// Lock prevents other transactions from writing to the tables until this one ends, so that the
+// ids after LastID stay free. SQLite has only one writer anyway.
 func (t *Tx) Lock(ctx context.Context, tables ...string) error {
 	if !t.postgres || len(tables) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (t *Tx) Lock(ctx context.Context, tables ...string) error {
 	return t.exec(ctx, "LOCK TABLE "+t.names(tables)+" IN SHARE ROW EXCLUSIVE MODE")
 }
 
-// LastID returns the highest integer id that a table has or ever assigned, 0 for none.
+// LastID returns the highest integer id that a table has or has ever assigned, or 0.
 func (t *Tx) LastID(ctx context.Context, table string) (int64, error) {
 	query := "SELECT max(coalesce((SELECT max(id) FROM " + t.name(table) + "), 0), coalesce((SELECT seq FROM sqlite_sequence WHERE name = " + pq.QuoteLiteral(table) + "), 0))"
 	if t.postgres {
@@ -72,8 +72,8 @@ func (t *Tx) LastID(ctx context.Context, table string) (int64, error) {
 	return last, nil
 }
 
-// ResetSequences makes the next ids of the tables follow the rows that were loaded with
-// their ids. SQLite does so by itself.
+// ResetSequences makes the tables continue with ids after those of the loaded rows. SQLite does
+// so by itself.
 func (t *Tx) ResetSequences(ctx context.Context, tables ...string) error {
 	if !t.postgres {
 		return nil
@@ -107,13 +107,12 @@ func (t *Tx) Analyze(ctx context.Context, tables ...string) error {
 	return t.exec(ctx, planOnce...)
 }
 
-// Table writes the rows that write passes to the RowWriter into columns of a table. Until
-// write returns the transaction cannot be used otherwise, and after it the RowWriter cannot
-// be used at all. After an error the transaction can only be rolled back.
+// Table writes the rows that write passes to the RowWriter into columns of a table. The
+// transaction cannot be used for anything else until write returns, and the RowWriter not
+// after that. After an error the transaction can only be rolled back.
 //
-// Table alone closes the writer, however write ends: lib/pq reads the server's answers to
-// a COPY in a goroutine, and a rollback that does not wait for it would read from the same
-// connection.
+// Table closes the writer even if write fails or panics: lib/pq reads the server's responses
+// to a COPY in a goroutine, which must have ended before a rollback uses the connection.
 func (t *Tx) Table(ctx context.Context, table string, columns []string, write func(*RowWriter) error) error {
 	w := &RowWriter{ctx: ctx, tx: t.tx, table: table, width: len(columns)}
 	text := "COPY " + t.name(table) + " (" + t.names(columns) + ") FROM STDIN"
@@ -125,7 +124,7 @@ func (t *Tx) Table(ctx context.Context, table string, columns []string, write fu
 	if err := w.prepare(text); err != nil {
 		return err
 	}
-	defer func() { _ = w.stmt.Close() }() // what it would report, flush has
+	defer func() { _ = w.stmt.Close() }() // flush has already reported its error
 	if err := write(w); err != nil {
 		return err
 	}
@@ -133,8 +132,8 @@ func (t *Tx) Table(ctx context.Context, table string, columns []string, write fu
 }
 
 const (
-	sqliteVariables = 32766 // most arguments of one statement
-	sqliteBatch     = 100   // rows of one insert; more gain nothing
+	sqliteVariables = 32766 // the most arguments of one statement
+	sqliteBatch     = 100   // rows of one insert; more are not faster
 )
 
 // RowWriter writes rows into one table. Its memory does not grow with them.
@@ -147,13 +146,13 @@ type RowWriter struct {
 
 	insert string // SQLite: the statement up to its VALUES
 	batch  int    // SQLite: rows of one insert; 0 on PostgreSQL
-	values []any  // SQLite: of the rows that wait for the batch to fill
+	values []any  // SQLite: values of the rows that are not inserted yet
 
-	copied copyText // PostgreSQL: the rows that wait for the chunk to fill
+	copied copyText // PostgreSQL: the rows that are not sent yet
 }
 
-// Row writes one row: a value for each column, as for any other statement. Its error may be
-// that of an earlier row.
+// Row writes one row. values are the arguments of a statement, one for each column. Rows are
+// sent in batches, so the error may be that of an earlier row.
 func (w *RowWriter) Row(values ...any) error {
 	if len(values) != w.width {
 		return fmt.Errorf("store: bulk load of %s: %d values for %d columns", w.table, len(values), w.width)
@@ -176,7 +175,7 @@ func (w *RowWriter) Row(values ...any) error {
 	return err
 }
 
-// flush writes the rows that still wait, and reports the errors that Row has not reported.
+// flush writes the rows that are left, and returns the errors that Row has not returned.
 func (w *RowWriter) flush() error {
 	if w.batch == 0 {
 		if len(w.copied.text) > 0 {
@@ -236,7 +235,7 @@ func (t *Tx) names(list []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// sequence is the expression for the sequence of a table's ids on PostgreSQL.
+// sequence returns the SQL expression of the sequence of a table's ids on PostgreSQL.
 func (t *Tx) sequence(table string) string {
 	return "pg_get_serial_sequence(" + pq.QuoteLiteral(t.name(table)) + ", 'id')::regclass"
 }

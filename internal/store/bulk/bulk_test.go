@@ -16,12 +16,12 @@ import (
 	"chairside/internal/store/storetest"
 )
 
-// bulkColumns are of a table of each kind of column, made by bulkTable.
+// bulkColumns are the columns of the table things, one of each type.
 var bulkColumns = []string{"id", "name", "at", "day", "amount", "token", "flag", "words"}
 
-// bulkTable gives a database a table with integer ids, one with an index, a
-// foreign key to it, and on PostgreSQL an exclusion constraint.
-func bulkTable(t *testing.T, db *store.DB) {
+// createTables creates the table things, and the table parts with a foreign key to it, indexes
+// and, on PostgreSQL, an exclusion constraint.
+func createTables(t *testing.T, db *store.DB) {
 	t.Helper()
 	if !storetest.Postgres(db) {
 		storetest.Exec(t, db, "CREATE TABLE things (id integer NOT NULL PRIMARY KEY AUTOINCREMENT, name text, at datetime, day date, amount integer, token uuid, flag bool, words json)")
@@ -39,7 +39,7 @@ func bulkTable(t *testing.T, db *store.DB) {
 func TestBulkLoad(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
-		bulkTable(t, db)
+		createTables(t, db)
 		ctx := t.Context()
 		now := clock.Truncate(clock.Now(ctx))
 		token := uuid.MustParse("019c0000-0000-7000-8000-000000000001")
@@ -63,7 +63,7 @@ func TestBulkLoad(t *testing.T) {
 					}
 				}
 				if err := w.Row(1); err == nil {
-					t.Error("a row with too few values was taken")
+					t.Error("a row with too few values was accepted")
 				}
 				return nil
 			})
@@ -92,7 +92,7 @@ func TestBulkLoad(t *testing.T) {
 		err = bulk.Load(ctx, db, func(b *bulk.Tx) error {
 			last, err := b.LastID(ctx, "things")
 			if want := int64(102 + rows); last != want {
-				t.Errorf("an id is given out again: last is %d, want %d", last, want)
+				t.Errorf("ids would be assigned twice: the last id is %d, want %d", last, want)
 			}
 			return err
 		})
@@ -102,50 +102,50 @@ func TestBulkLoad(t *testing.T) {
 	})
 }
 
-func TestBulkLoadUndone(t *testing.T) {
+func TestFailedBulkLoadChangesNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
-		bulkTable(t, db)
+		createTables(t, db)
 		ctx := t.Context()
 		before := indexesOf(t, db)
-		broken := errors.New("broken")
+		errLoad := errors.New("load failed")
 		load := func(b *bulk.Tx) error {
 			return b.Table(ctx, "parts", []string{"thing_id", "length"}, func(w *bulk.RowWriter) error {
-				return w.Row(7, 5) // there is no thing 7
+				return w.Row(7, 5) // references a thing that does not exist
 			})
 		}
 		if err := bulk.Load(ctx, db, load); err == nil {
-			t.Error("a row that points nowhere was loaded")
+			t.Error("a row with an invalid reference was loaded")
 		}
 		err := bulk.Load(ctx, db, func(b *bulk.Tx) error {
 			return b.Unindexed(ctx, []string{"things", "parts"}, func() error { return load(b) })
 		})
 		if err == nil {
-			t.Error("a row that points nowhere was loaded without indexes")
+			t.Error("a row with an invalid reference was loaded without indexes")
 		}
 		err = bulk.Load(ctx, db, func(b *bulk.Tx) error {
-			return b.Unindexed(ctx, []string{"things", "parts"}, func() error { return broken })
+			return b.Unindexed(ctx, []string{"things", "parts"}, func() error { return errLoad })
 		})
-		if !errors.Is(err, broken) {
+		if !errors.Is(err, errLoad) {
 			t.Errorf("the error of load: %v", err)
 		}
 		err = bulk.Load(ctx, db, func(b *bulk.Tx) error {
 			return b.Table(ctx, "things", []string{"name"}, func(w *bulk.RowWriter) error {
-				for range bulk.CopyChunk { // some are with the server
+				for range bulk.CopyChunk { // enough for some rows to be sent
 					if err := w.Row(nil); err != nil {
 						return err
 					}
 				}
-				return broken // as where a row that follows can't be read
+				return errLoad // such as an unreadable row of the source
 			})
 		})
-		if !errors.Is(err, broken) {
-			t.Errorf("the error of what writes rows: %v", err)
+		if !errors.Is(err, errLoad) {
+			t.Errorf("the error of write: %v", err)
 		}
-		canceled, cancel := context.WithCancel(ctx)
+		cancelled, cancel := context.WithCancel(ctx)
 		cancel()
-		if err := bulk.Load(canceled, db, load); !errors.Is(err, context.Canceled) {
-			t.Errorf("canceled: %v", err)
+		if err := bulk.Load(cancelled, db, load); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
 		}
 		var count int
 		if err := db.SQL.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM parts) + (SELECT count(*) FROM things)").Scan(&count); err != nil || count != 0 {
@@ -160,7 +160,7 @@ func TestBulkLoadUndone(t *testing.T) {
 func TestBulkLoadUnindexed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
-		bulkTable(t, db)
+		createTables(t, db)
 		ctx := t.Context()
 		before := indexesOf(t, db)
 		tables := []string{"things", "parts"}

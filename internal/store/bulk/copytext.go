@@ -64,7 +64,7 @@ func (c *copyText) value(v any) error {
 	return nil
 }
 
-// escapes are the characters that COPY gives a meaning, and the letters that escape them.
+// escapes maps the characters that have a meaning in COPY to the letters that escape them.
 var escapes = [256]byte{'\\': '\\', '\n': 'n', '\r': 'r', '\t': 't'}
 
 func (c *copyText) escaped(s string) {
@@ -78,7 +78,7 @@ func (c *copyText) escaped(s string) {
 	c.text = append(c.text, s[from:]...)
 }
 
-// take returns the rows added since the last call, without the end of the last line.
+// take returns the rows added since the last call, without the last line break.
 func (c *copyText) take() []byte {
 	text := c.text[:max(0, len(c.text)-1)]
 	c.text = c.text[:0]

@@ -38,6 +38,6 @@ func TestCopyText(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	if err := c.row([]any{struct{}{}}); err == nil {
-		t.Error("a struct was taken for a value")
+		t.Error("a struct was accepted as a value")
 	}
 }

@@ -3,14 +3,14 @@
 //
 //	Load, Join ─▶ Tx ─▶ Table ─▶ RowWriter ─▶ COPY or INSERT     bulk.go
 //	                    copytext.go    rows as COPY reads them
-//	                    ids.go         ids that nobody else gets
+//	                    ids.go         reserved ids
 //	                    in.go          conditions on thousands of values
 //	                    update.go      updates of thousands of rows
 //	                    unindexed.go   loading empty tables without their indexes
-//	                    statistics.go  what SQLite plans statements by
+//	                    statistics.go  the statistics of SQLite's query planner
 //
-// No hook runs: the caller fills derived columns with the functions of the schema. The
-// database's own rules (keys, checks, counters) hold as always.
+// No hooks run: the caller must set derived columns with the functions of package schema. The
+// rules in the database (keys, checks, counters) apply as always.
 //
 // # When to reach for it
 //

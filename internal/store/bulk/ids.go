@@ -7,8 +7,8 @@ import (
 	"github.com/lib/pq"
 )
 
-// RaiseID makes the next id of a table follow last, unless it already does: ids up to last
-// were assigned elsewhere.
+// RaiseID makes a table continue with ids after last, unless it already does. Ids up to last
+// were assigned by another system.
 func (t *Tx) RaiseID(ctx context.Context, table string, last int64) error {
 	known, err := t.LastID(ctx, table)
 	if err != nil || last <= known {
@@ -35,8 +35,8 @@ func (t *Tx) NextIDs(ctx context.Context, table string, n int) ([]int64, error) 
 		}
 		return ids, err
 	}
-	// The sequence is looked up once, not for each id, and an array is read faster than
-	// rows.
+	// The sub-query looks up the sequence once instead of for each id, and reading an array is
+	// faster than reading rows.
 	var ids pq.Int64Array
 	query := "SELECT coalesce(array_agg(nextval((SELECT " + t.sequence(table) + "))), '{}') FROM generate_series(1, $1)"
 	if err := t.tx.QueryRowContext(ctx, query, n).Scan(&ids); err != nil {

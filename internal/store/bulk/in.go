@@ -7,9 +7,9 @@ import (
 	"github.com/lib/pq"
 )
 
-// In returns the condition that a column has one of many values, which are texts or whole
-// numbers, and its single argument, that of $place. Parsing thousands of arguments would
-// take the databases longer than looking them up.
+// In returns the condition that a column has one of many values, texts or whole numbers, and
+// its only argument, $place. With an argument for each of thousands of values, parsing the
+// statement would take longer than finding the rows.
 func (t *Tx) In(column string, place int, values []any) (condition string, argument any) {
 	if t.postgres {
 		texts := make(pq.StringArray, len(values))

@@ -13,9 +13,8 @@ import (
 	"chairside/internal/store/storetest"
 )
 
-// practiceTable gives a database a table whose rows belong to practices: two of
-// ours, one of theirs.
-func practiceTable(t *testing.T, db *store.DB, ours, theirs uuid.UUID) {
+// createParts creates the table parts, with two rows of one practice and one of another.
+func createParts(t *testing.T, db *store.DB, ours, theirs uuid.UUID) {
 	t.Helper()
 	types := "id integer NOT NULL PRIMARY KEY, practice_id uuid, name text, at datetime, day date, flag bool, token uuid, words json, bytes blob"
 	if storetest.Postgres(db) {
@@ -29,7 +28,7 @@ func practiceTable(t *testing.T, db *store.DB, ours, theirs uuid.UUID) {
 	}
 }
 
-// idsWhere are the ids of the rows of parts for which a condition holds.
+// idsWhere returns the ids of the rows of parts for which a condition holds.
 func idsWhere(t *testing.T, db *store.DB, condition string, args ...any) (ids []int64) {
 	t.Helper()
 	rows, err := db.SQL.QueryContext(t.Context(), "SELECT id FROM parts WHERE "+condition+" ORDER BY id", args...)
@@ -54,7 +53,7 @@ func TestBulkIn(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
 		ours, theirs := uuid.New(), uuid.New()
-		practiceTable(t, db, ours, theirs)
+		createParts(t, db, ours, theirs)
 		err := bulk.Load(t.Context(), db, func(b *bulk.Tx) error {
 			for _, test := range []struct {
 				column string
@@ -80,13 +79,13 @@ func TestBulkIn(t *testing.T) {
 	})
 }
 
-// Values of every kind are set, nulls among them, in as many rows as one
-// statement takes, and in rows of the practice alone.
+// TestBulkUpdate checks that values of every type, and nulls, are set in more rows than one
+// statement takes, and only in rows of the practice.
 func TestBulkUpdate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
 		ours, theirs := uuid.New(), uuid.New()
-		practiceTable(t, db, ours, theirs)
+		createParts(t, db, ours, theirs)
 		now, day, token := time.Date(2026, 7, 1, 9, 15, 0, 123e6, time.UTC), civil.MustParse("2026-07-01"), uuid.New()
 		columns := []bulk.SetColumn{
 			{"id", "bigint"}, {"name", "text"}, {"at", "timestamptz"}, {"day", "date"}, {"flag", "boolean"}, {"token", "uuid"}, {"words", "jsonb"}, {"bytes", "bytea"},
@@ -96,7 +95,7 @@ func TestBulkUpdate(t *testing.T) {
 			{int64(2), nil, nil, nil, false, nil, nil, nil},
 			{int64(3), "not ours", now, day.String(), true, token.String(), `{}`, nil},
 		}
-		for id := int64(10); id < bulk.SQLiteVariables/4; id++ { // more than one statement of SQLite; there are no such rows
+		for id := int64(10); id < bulk.SQLiteVariables/4; id++ { // more rows than one statement of SQLite takes; the table has none of them
 			rows = append(rows, []any{id, "none", nil, nil, nil, nil, nil, nil})
 		}
 		err := bulk.Load(t.Context(), db, func(b *bulk.Tx) error { return b.Update(t.Context(), "parts", ours.String(), columns, rows) })

@@ -11,24 +11,25 @@ import (
 	"chairside/internal/store"
 )
 
-// planOnce follows ANALYZE on SQLite, which also samples values. Where it has samples,
-// SQLite plans a statement again whenever its arguments are set, which takes three times as
-// long as reading a row. So the samples are deleted. What they were good for is to know
-// that nearly all rows of an embedded database belong to one practice: the averages are
-// changed to say that all do. (stat is the number of rows, of rows with the same first
-// column, with the same first two, and so on.)
+// planOnce are the statements to run after ANALYZE on SQLite, so that it plans each statement
+// only once. ANALYZE also stores samples of values, and with samples SQLite plans a statement
+// again whenever its arguments are set, which takes three times as long as reading a row. So
+// the samples are deleted. They had one use: they showed that nearly all rows of an embedded
+// database belong to one practice. Instead, the averages are changed to say that all rows do.
+// (stat lists the number of rows in an index, then the average number of rows with the same
+// first column, with the same first two columns, and so on.)
 var planOnce = []string{
 	"DELETE FROM sqlite_stat4",
 	`UPDATE sqlite_stat1
 	SET stat = CAST(stat AS integer) || ' ' || CAST(stat AS integer) ||
 		substr(stat, length(CAST(stat AS integer) || ' ' || CAST(substr(stat, instr(stat, ' ')) AS integer)) + 1)
 	WHERE (SELECT name FROM pragma_index_info(idx) WHERE seqno = 0) = 'practice_id'`,
-	"ANALYZE sqlite_schema", // makes this connection read them
+	"ANALYZE sqlite_schema", // makes this connection reload the statistics
 }
 
-// Measure updates SQLite's statistics of the tables that have none, or that have grown
-// tenfold since. Call it before anything else uses the database: open connections do not
-// notice. PostgreSQL does so by itself.
+// Measure updates SQLite's statistics of tables that have none, or that have since grown
+// tenfold. Call it before anything else uses the database, because open connections do not
+// reload statistics. PostgreSQL updates its own.
 func Measure(ctx context.Context, db *store.DB) error {
 	if db.Dialect != dialect.SQLite {
 		return nil
@@ -40,9 +41,9 @@ func Measure(ctx context.Context, db *store.DB) error {
 	return Load(ctx, db, func(t *Tx) error { return t.exec(ctx, append(statements, planOnce...)...) })
 }
 
-// due returns the statements that would update statistics.
+// due returns the ANALYZE statements that are due, according to SQLite.
 func due(ctx context.Context, db *store.DB) (statements []string, err error) {
-	const listOnly = 0x10003                                                             // of all tables, and run nothing
+	const listOnly = 0x10003                                                             // list the statements for all tables, do not run them
 	rows, err := db.SQL.QueryContext(ctx, "PRAGMA optimize("+strconv.Itoa(listOnly)+")") //nolint:rowserrcheck // ScanSlice returns it
 	if err != nil {
 		return nil, fmt.Errorf("store: measure tables: %w", err)

@@ -8,8 +8,8 @@ import (
 	"chairside/internal/store/storetest"
 )
 
-// After a bulk load SQLite has no samples of values, for which it would plan
-// statements again and again, and takes every row to be of one practice.
+// TestSQLitePlansOnce checks the statistics after a bulk load: no samples, for which SQLite would
+// plan each statement again, and averages as if all rows belonged to one practice.
 func TestSQLitePlansOnce(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, "sqlite:"+t.TempDir()+"/test.db")
@@ -51,8 +51,9 @@ func TestSQLitePlansOnce(t *testing.T) {
 	}
 }
 
-// What was written row by row is measured at the next start, once.
-func TestSQLiteMeasuresWhatGrew(t *testing.T) {
+// TestSQLiteMeasuresGrownTables checks that Measure updates the statistics of a table only once
+// it has grown tenfold.
+func TestSQLiteMeasuresGrownTables(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, "sqlite:"+t.TempDir()+"/test.db")
 	ctx := t.Context()

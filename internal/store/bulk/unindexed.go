@@ -14,17 +14,17 @@ import (
 // ErrNotEmpty is returned by Unindexed if a table has rows.
 var ErrNotEmpty = errors.New("store: only empty tables are loaded without their indexes")
 
-// unindexedMemory is what building one index may use on the server.
+// unindexedMemory is how much of the server's memory building one index may use.
 const unindexedMemory = "256MB"
 
-// Unindexed runs load while the tables, which must be empty, lack their foreign keys,
-// exclusion constraints and secondary indexes, and their triggers count nothing. Then it
-// restores all of them exactly, which checks every loaded row, and counts. For millions of
-// rows that is several times faster than maintaining them row by row. Until the
-// transaction ends nobody else can use the tables.
+// Unindexed runs load without the foreign keys, exclusion constraints, secondary indexes and
+// counters of the tables, which must be empty. Afterwards it restores their exact definitions,
+// which checks every loaded row, and counts the rows. For millions of rows this is several
+// times faster than maintaining indexes row by row. Other transactions cannot use the tables
+// until this one ends.
 //
-// Definitions are transactional: even after a crash the database never shows a table
-// without them. On SQLite, where it would gain little, load runs as always.
+// All of this is transactional: even after a crash the database never has a table without its
+// definitions. On SQLite, where it would gain little, only load runs.
 func (t *Tx) Unindexed(ctx context.Context, tables []string, load func() error) error {
 	if !t.postgres {
 		return load()
@@ -41,7 +41,7 @@ func (t *Tx) Unindexed(ctx context.Context, tables []string, load func() error) 
 		return err
 	}
 	counting := countingDefinitions(tables)
-	// A foreign key needs the unique index it points at.
+	// Constraints before indexes: a foreign key needs the unique index of its target.
 	for _, d := range slices.Concat(counting, constraints, indexes) {
 		if err := t.exec(ctx, d.drop); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (t *Tx) Unindexed(ctx context.Context, tables []string, load func() error) 
 	return nil
 }
 
-// claim locks the tables against everyone else and checks that they are empty.
+// claim locks the tables exclusively and checks that they are empty.
 func (t *Tx) claim(ctx context.Context, tables []string) error {
 	if err := t.exec(ctx, "LOCK TABLE "+t.names(tables)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (t *Tx) claim(ctx context.Context, tables []string) error {
 	return nil
 }
 
-// countingDefinitions stop the counters of the tables, and count at the end.
+// countingDefinitions returns the statements that stop counting, and later count all rows.
 func countingDefinitions(tables []string) (all []definition) {
 	for _, s := range counters.Suspend(tables) {
 		all = append(all, definition{drop: s.Stop, create: s.Resume})
@@ -86,12 +86,12 @@ func countingDefinitions(tables []string) (all []definition) {
 	return all
 }
 
-// definition is how an index, a constraint or a counting goes and comes back.
+// definition has the statements that drop an index, constraint or counting, and restore it.
 type definition struct{ drop, create string }
 
 const (
-	// constraintDefinitions are the foreign keys from and to the tables and
-	// their exclusion constraints, those first.
+	// constraintDefinitions selects the exclusion constraints of the tables, then the foreign
+	// keys from and to them.
 	constraintDefinitions = `
 		SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname),
 		       format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
@@ -100,8 +100,8 @@ const (
 		   OR contype = 'f' AND (conrelid = ANY ($1::text[]::regclass[]) OR confrelid = ANY ($1::text[]::regclass[]))
 		ORDER BY contype DESC, conrelid::regclass::text, conname`
 
-	// indexDefinitions are the indexes of the tables that no constraint owns, with
-	// how much is to be known of what their expressions give.
+	// indexDefinitions selects the indexes of the tables that belong to no constraint, with
+	// the statistics targets of their expressions.
 	indexDefinitions = `
 		SELECT format('DROP INDEX %s', indexrelid::regclass),
 		       pg_get_indexdef(indexrelid) || coalesce((

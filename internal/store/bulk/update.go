@@ -9,7 +9,7 @@ import (
 	"github.com/lib/pq"
 )
 
-// SetColumn is a column that Update sets: its name and its type on PostgreSQL.
+// SetColumn is a column that Update sets: its name, and its PostgreSQL type.
 type SetColumn struct{ Name, Type string }
 
 // Update sets columns of many rows of a practice. Each row of values begins with the id.
@@ -42,8 +42,8 @@ func (t *Tx) Update(ctx context.Context, table, practice string, columns []SetCo
 	return nil
 }
 
-// values returns a query of the rows. On PostgreSQL it takes an array for each column:
-// parsing an argument for each value would take long.
+// values returns a query of the rows and its arguments. On PostgreSQL it has one array argument
+// for each column, because parsing an argument for each value would be slow.
 func (t *Tx) values(columns []SetColumn, rows [][]any) (query string, args []any) {
 	if !t.postgres {
 		tuple := "(" + strings.Repeat("?, ", len(columns)-1) + "?)"

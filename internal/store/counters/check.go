@@ -29,21 +29,21 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s of practice %s, key %d: the counter says %d, there are %d rows", d.Counter, d.Practice, d.Key, d.Stored, d.Counted)
 }
 
-// Check compares every counter with the rows, in one state of the database, and returns
-// the differences in order. It reads every row of the counted tables.
+// Check compares every counter with the rows, in one snapshot of the database, and returns the
+// differences, sorted. It reads every row of the counted tables.
 func (c *Counters) Check(ctx context.Context) ([]Difference, error) {
 	pool := c.maintenance()
 	defer pool.Close()
 	var all []string
-	for _, t := range of(c.dialect, c.tables) {
+	for _, t := range triggersOf(c.dialect, c.tables) {
 		all = append(all, t.countQuery())
 	}
 	return c.differences(ctx, pool, strings.Join(all, "\n UNION ALL "), "")
 }
 
-// Repair counts each table in which Check finds a difference again and corrects its
-// counters. A table is locked against writes while it is counted. Repair returns what it
-// corrected, also together with an error.
+// Repair counts the rows of each table in which Check finds a difference, and corrects its
+// counters. It locks a table against writes while it counts. Repair returns what it corrected,
+// even if it fails later.
 func (c *Counters) Repair(ctx context.Context) ([]Difference, error) {
 	found, err := c.Check(ctx)
 	if err != nil {
@@ -74,8 +74,8 @@ func (c *Counters) repair(ctx context.Context, pool *sql.DB, table string) ([]Di
 		return nil, err
 	}
 	defer transaction.Rollback()                                                   // after a commit it does nothing
-	counts := "SELECT counter, practice_id, key, n FROM " + Table + " WHERE false" // of a table that has no counters any more
-	for _, t := range of(c.dialect, c.tables) {
+	counts := "SELECT counter, practice_id, key, n FROM " + Table + " WHERE false" // for a table that no longer has counters
+	for _, t := range triggersOf(c.dialect, c.tables) {
 		if t.table != table {
 			continue
 		}
@@ -90,7 +90,7 @@ func (c *Counters) repair(ctx context.Context, pool *sql.DB, table string) ([]Di
 	if err != nil {
 		return nil, err
 	}
-	// On PostgreSQL it is a change like any other, so compacting may go on.
+	// On PostgreSQL a correction is a change like any other, so compaction can continue.
 	correct := "INSERT INTO counter_changes (counter, practice_id, key, n) VALUES ($1, $2, $3, $4)"
 	if !c.postgres() {
 		correct = "INSERT INTO counters (counter, practice_id, key, n) VALUES (?, ?, ?, ?) ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n"
@@ -103,8 +103,8 @@ func (c *Counters) repair(ctx context.Context, pool *sql.DB, table string) ([]Di
 	return list, transaction.Commit()
 }
 
-// differences compares the counters that match where with the query counts. It is one
-// statement, so it sees one state of the database.
+// differences compares the counters that match where with the result of counts. It is one
+// statement, so it sees one snapshot of the database.
 func (c *Counters) differences(ctx context.Context, conn entsql.ExecQuerier, counts, where string) ([]Difference, error) {
 	stored := "SELECT counter, practice_id, key, n FROM " + Table + where
 	if c.postgres() {

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	// compactEvery is how often changes are compacted: a reader of a counter adds up
-	// the changes of about that time.
+	// compactEvery is how often changes are compacted. Reading a counter adds up the changes
+	// that have collected since.
 	compactEvery = time.Second
 	// compactTime bounds one compacting statement, even if its connection is lost.
 	compactTime = time.Minute
 	// compactBatch is the most changes of one statement.
 	compactBatch = 10_000
-	// vacuumAfter is the number of compacted changes after which dead rows are removed,
-	// whatever autovacuum does: every reader steps over them.
+	// vacuumAfter is the number of compacted changes after which the tables are vacuumed,
+	// because every reader has to skip dead rows. Autovacuum would come too late.
 	vacuumAfter = 20_000
 )
 
-// compact is one statement, so an interruption undoes all of it. The advisory lock keeps
-// processes from waiting for each other; the result would be right without it, because
-// whoever deletes a change adds it.
+// compact moves changes into the counters. It is one statement, so an interruption undoes all
+// of it. The advisory lock only keeps processes from waiting for each other: whichever process
+// deletes a change also adds it, so the result is right without the lock.
 const compact = `
 	WITH mine AS MATERIALIZED (
 		SELECT pg_try_advisory_xact_lock(hashtext('chairside compact counters')) AS locked
@@ -37,9 +37,9 @@ const compact = `
 	)
 	SELECT count(*) FROM gone`
 
-// Compact adds noted changes to the counters, at most 10,000, and returns how many there
-// were. It changes no count, because readers add up both. On SQLite, where the triggers
-// write the counters themselves, it does nothing.
+// Compact moves at most 10,000 pending changes into the counters and returns their number. No
+// count changes, because readers add up counters and pending changes. On SQLite, where the
+// triggers write the counters directly, it does nothing.
 func (c *Counters) Compact(ctx context.Context) (int, error) {
 	if !c.postgres() {
 		return 0, nil
@@ -53,8 +53,8 @@ func (c *Counters) Compact(ctx context.Context) (int, error) {
 	return compacted, nil
 }
 
-// KeepCompacting compacts every second until ctx ends. Any number of processes may call
-// it: one of them works at a time. It logs errors and tries again.
+// KeepCompacting compacts every second until ctx ends. Any number of processes may run it; they
+// take turns. It logs errors and continues.
 func (c *Counters) KeepCompacting(ctx context.Context, logger *slog.Logger) {
 	if !c.postgres() {
 		return
@@ -75,7 +75,7 @@ func (c *Counters) KeepCompacting(ctx context.Context, logger *slog.Logger) {
 			}
 		}
 		if err != nil && ctx.Err() == nil {
-			logger.Warn("counters were not compacted or vacuumed, which slows lists down", "error", err)
+			logger.Warn("cannot compact or vacuum counters, which slows lists down", "error", err)
 		}
 	}
 }

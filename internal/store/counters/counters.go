@@ -8,9 +8,9 @@ import (
 	"entgo.io/ent/schema/field"
 )
 
-// The tables of counters. Triggers write them (triggers.go), generated queries read them
-// (ent/kept.go). They are not entities: without an id, and without a foreign key to the
-// practice, a change costs half as much.
+// The tables of counters. Triggers write them (triggers.go), entx.Counters reads them. They
+// are not entities: without an id and a foreign key to the practice, a change costs half as
+// much.
 const (
 	Table        = "counters"
 	ChangesTable = "counter_changes" // PostgreSQL: changes not yet compacted into Table
@@ -26,8 +26,8 @@ type Counters struct {
 	maintenance func() *sql.DB // opens a pool without the time limits of a request
 }
 
-// New returns the counters of a database with these tables. maintenance opens a pool for
-// long work, which is closed after it.
+// New returns the counters of a database with these tables. maintenance opens a pool for long
+// work; its caller closes it.
 func New(pool *sql.DB, dialectName string, tables []*schema.Table, maintenance func() *sql.DB) *Counters {
 	return &Counters{pool, dialectName, tables, maintenance}
 }

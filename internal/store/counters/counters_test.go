@@ -35,7 +35,7 @@ func seeded(t *testing.T, test func(t *testing.T, url string)) {
 	}
 }
 
-// copied is what a copy of an appointment takes over.
+// copied are the columns that are copied to make another appointment.
 const copied = "created_at, updated_at, start_time, finish_time, duration, reason, state, notes, booked_via_api, metadata, pending_at, confirmed_at, arrived_at, in_surgery_at, completed_at, cancelled_at, did_not_attend_at, practice_id, patient_id, practitioner_id"
 
 // changes are statements that change appointments in all the ways that counters depend on,
@@ -57,8 +57,8 @@ func changes(db *store.DB) []string {
 	}
 }
 
-// Many clients change rows in every way while changes are compacted in two places:
-// at every moment every counter equals the number of rows.
+// TestCountersUnderLoad changes rows from many clients and in every way, while two processes
+// compact: at every moment each counter equals the number of rows.
 func TestCountersUnderLoad(t *testing.T) {
 	seeded(t, func(t *testing.T, url string) {
 		const clients, rounds = 4, 40
@@ -74,7 +74,7 @@ func TestCountersUnderLoad(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, uint64(i)))
 			writing.Go(func() {
 				for range rounds {
-					if change(t.Context(), db, random) == nil { // the others have met in a deadlock
+					if change(t.Context(), db, random) == nil { // the others ended in a deadlock
 						committed.Add(1)
 					}
 				}
@@ -117,12 +117,13 @@ func TestCountersUnderLoad(t *testing.T) {
 		}
 		storetest.CheckCounters(t, first)
 		if n := storetest.Int(t, first, "SELECT sum(n) FROM counters WHERE counter LIKE 'appointments.%'"); n != 0 {
-			t.Errorf("%d appointments are left of none", n)
+			t.Errorf("the counters have %d appointments, the table none", n)
 		}
 	})
 }
 
-// change runs a transaction of a few changes, and rolls some of them back.
+// change runs a transaction with a few random changes. It rolls back some of the changes, and
+// some of the transactions.
 func change(ctx context.Context, db *store.DB, random *rand.Rand) error {
 	tx, err := db.SQL.BeginTx(ctx, nil)
 	if err != nil {
@@ -156,20 +157,20 @@ func change(ctx context.Context, db *store.DB, random *rand.Rand) error {
 	}
 	if random.IntN(10) == 0 && db.Dialect == dialect.Postgres {
 		_, err := tx.ExecContext(ctx, "TRUNCATE appointments")
-		return err // undone, too
+		return err // rolled back as well
 	}
 	if random.IntN(5) == 0 {
-		return nil // undone
+		return nil // rolled back
 	}
 	return tx.Commit()
 }
 
-// load writes appointments as imports do: on PostgreSQL with COPY.
+// load writes appointments as imports do, on PostgreSQL with COPY.
 func load(ctx context.Context, b *bulk.Tx, practice uuid.UUID, practitioner int64) error {
 	columns := []string{"created_at", "updated_at", "start_time", "finish_time", "duration", "reason", "metadata", "pending_at", "practice_id", "practitioner_id"}
 	return b.Table(ctx, "appointments", columns, func(w *bulk.RowWriter) error {
 		for i := range 30 {
-			// Before 1970, too, where days are negative.
+			// Some are before 1970, where the number of the day is negative.
 			start := time.Date(1969, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 3 * time.Hour)
 			if err := w.Row(start, start, start, start.Add(time.Minute), 1, "Exam", "{}", start, practice, practitioner); err != nil {
 				return err
@@ -179,8 +180,8 @@ func load(ctx context.Context, b *bulk.Tx, practice uuid.UUID, practitioner int6
 	})
 }
 
-// Changes are compacted, and dead rows removed, as long as any process compacts, in however
-// many places, and whatever is replicated; an interruption is not an error.
+// TestKeepCompacting checks that two processes can compact and vacuum at once, in a database
+// with a publication, and that ending them is not logged as an error.
 func TestKeepCompacting(t *testing.T) {
 	t.Parallel()
 	url := harness.Postgres(t)
@@ -197,7 +198,7 @@ func TestKeepCompacting(t *testing.T) {
 	for storetest.Int(t, first, "SELECT count(*) FROM counter_changes") > 0 ||
 		storetest.Int(t, first, "SELECT vacuum_count FROM pg_stat_user_tables WHERE relname = 'counter_changes'") == 0 {
 		if time.Now().After(deadline) {
-			t.Fatal("changes are still there")
+			t.Fatal("changes were not compacted, or the table was not vacuumed")
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -209,7 +210,7 @@ func TestKeepCompacting(t *testing.T) {
 	}
 }
 
-// A table that is loaded without its indexes is counted at the end.
+// TestCountersOfBulkLoad checks that a table loaded without its indexes is counted at the end.
 func TestCountersOfBulkLoad(t *testing.T) {
 	t.Parallel()
 	db := storetest.Open(t, harness.Postgres(t))
@@ -236,7 +237,8 @@ func TestCountersOfBulkLoad(t *testing.T) {
 	}
 }
 
-// A connection that dies while it writes or compacts neither loses nor doubles a count.
+// TestCountersSurviveKilledConnections checks that a connection that dies while it writes or
+// compacts does not lose or double a count.
 func TestCountersSurviveKilledConnections(t *testing.T) {
 	t.Parallel()
 	url := harness.Postgres(t)
@@ -253,7 +255,7 @@ func TestCountersSurviveKilledConnections(t *testing.T) {
 					return
 				default:
 				}
-				// What fails was killed.
+				// Errors are expected: connections are killed.
 				_ = change(t.Context(), db, random)
 				_, _ = db.Counters.Compact(t.Context())
 			}
@@ -266,20 +268,20 @@ func TestCountersSurviveKilledConnections(t *testing.T) {
 	close(over)
 	working.Wait()
 	if killed == 0 {
-		t.Error("nothing was killed")
+		t.Error("no connection was killed")
 	}
 	storetest.CheckCounters(t, killer)
 	storetest.Compact(t, killer)
 	storetest.CheckCounters(t, killer)
 }
 
-// What no trigger can see is found and repaired.
+// TestCountersAreCheckedAndRepaired changes the tables of counters directly, past the triggers.
 func TestCountersAreCheckedAndRepaired(t *testing.T) {
 	seeded(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
 		storetest.CheckCounters(t, db)
 		if repaired, err := db.Counters.Repair(t.Context()); err != nil || len(repaired) != 0 {
-			t.Errorf("nothing was wrong, repaired: %v %v", repaired, err)
+			t.Errorf("repaired %v of correct counters: %v", repaired, err)
 		}
 		storetest.Compact(t, db)
 		storetest.Exec(t, db, "UPDATE counters SET n = n + 5 WHERE counter = 'patients.all'")
@@ -309,7 +311,8 @@ func TestCountersAreCheckedAndRepaired(t *testing.T) {
 	})
 }
 
-// A trigger that is missing, differs or is not ours is drift.
+// TestVerifyNamesTriggers checks that Verify names triggers that are missing, different or
+// unknown.
 func TestVerifyNamesTriggers(t *testing.T) {
 	seeded(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)

@@ -1,6 +1,6 @@
 // Package counters maintains the counts of rows that lists show, so that a list need not
-// count its rows. The schema declares them (apispec.Counter); triggers maintain them,
-// whatever writes the rows.
+// count its rows. The schema declares them (apispec.Counter). Triggers maintain them, no
+// matter what writes the rows.
 //
 //	a row changes ─trigger─▶ counter_changes ─Compact─▶ counters     PostgreSQL
 //	a row changes ─trigger──────────────────────────▶ counters     SQLite
@@ -14,17 +14,17 @@
 //	drift.go      comparing triggers with the schema, for verification
 //	suspend.go    counting at the end of a bulk load
 //
-// Only SQLite's INSERT OR REPLACE by hand, which runs no trigger for the row it replaces,
-// gets past the triggers.
+// Only one thing bypasses the triggers: INSERT OR REPLACE, by hand, on SQLite, which runs no
+// trigger for the replaced row.
 //
-// A dump of PostgreSQL is restored without the triggers, whose definitions it holds last.
-// Data dumped apart from the schema needs pg_dump --disable-triggers: it includes the
-// counters, which the triggers would count again. (The triggers find their tables by the
-// search path, which such a dump clears, so without the flag the restore fails instead. A
-// search_path of their own would cost each change as much again as the counting: 10 µs.)
+// Restoring a full PostgreSQL dump does not run the triggers, because pg_dump writes them last.
+// A dump of the data alone needs pg_dump --disable-triggers: it includes the counters, and the
+// triggers would count the rows again. (Without the flag the restore fails, because the
+// triggers find their tables by the search path, which such a dump clears. Giving the trigger
+// functions a search_path of their own would double the cost of counting, 10 µs a change.)
 //
 // # When to reach for it
 //
-// A counter costs every write some 10 µs. Declare one only for a list that grows with the
-// years and is paged through with its total.
+// A counter costs about 10 µs for each write. Declare one only for a list that grows over the
+// years and that clients page through.
 package counters

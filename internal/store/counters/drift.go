@@ -12,8 +12,8 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 )
 
-// trigger is a trigger of a database: its table, its definition and, on PostgreSQL, the
-// body of its function. Two triggers that do the same have the same texts.
+// trigger is a trigger as the database describes it: its table, its definition and, on
+// PostgreSQL, the body of its function. Equal triggers have equal texts.
 type trigger struct{ table, definition, body string }
 
 // enabled ends the definition of a PostgreSQL trigger that runs (pg_trigger.tgenabled).
@@ -21,7 +21,7 @@ const enabled = "[O]"
 
 // postgresTriggers reads the triggers of a PostgreSQL schema by their names.
 func postgresTriggers(ctx context.Context, conn entsql.ExecQuerier, schemaName string) (map[string]trigger, error) {
-	// What a name is qualified with depends on the search path.
+	// pg_get_triggerdef qualifies names or not, depending on the search path.
 	const query = `
 		SELECT t.tgname, c.relname, replace(pg_get_triggerdef(t.oid), quote_ident(n.nspname) || '.', '') || ' [' || t.tgenabled::text || ']', f.prosrc
 		FROM pg_trigger t
@@ -62,7 +62,7 @@ func readTriggers(ctx context.Context, conn entsql.ExecQuerier, query string, ar
 // keeps the text of a trigger as written.
 func wantedSQLiteTriggers(tables []*schema.Table) map[string]trigger {
 	wanted := map[string]trigger{}
-	for _, t := range of(dialect.SQLite, tables) {
+	for _, t := range triggersOf(dialect.SQLite, tables) {
 		for _, text := range t.statements() {
 			name, _, _ := strings.Cut(strings.TrimPrefix(text, "CREATE TRIGGER "), " ")
 			wanted[name] = trigger{table: t.table, definition: text}
@@ -89,7 +89,7 @@ func DriftSQLite(ctx context.Context, conn entsql.ExecQuerier, tables []*schema.
 	return differences(have, wantedSQLiteTriggers(tables)), err
 }
 
-// differences describes what would have to change for have to become want.
+// differences describes how have differs from want, sorted by the triggers' names.
 func differences(have, want map[string]trigger) (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		of := "trigger " + name + " of " + want[name].table

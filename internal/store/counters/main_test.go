@@ -6,5 +6,5 @@ import (
 	"chairside/internal/test/harness"
 )
 
-// TestMain finds a PostgreSQL server and seeds what the tests copy.
+// TestMain finds a PostgreSQL server and seeds the databases that the tests copy.
 func TestMain(m *testing.M) { harness.Main(m) }

@@ -13,42 +13,41 @@ import (
 	"entgo.io/ent/dialect"
 )
 
-// Step is a group of statements for a migration file of their own: the file of
-// one step is applied in a transaction that has ended before the next begins.
+// Step is a group of statements for one migration file. Each file is applied in a transaction
+// of its own.
 type Step struct {
-	Name       string // what the name of the file ends in; "" for the first
+	Name       string // suffix of the file's name; "" for the first step
 	Statements []string
 }
 
-// Plan returns the steps after which a database, whose tables already are the schema's,
-// maintains the counters that the schema declares; none where it does. It is for writing
+// Plan returns the steps that make a database maintain the counters of the schema; none if it
+// does so already. Its tables must already be those of the schema. Plan is for writing
 // migrations.
 //
-// On SQLite, which has one writer, one step creates the triggers of a table again and
-// counts its rows. On PostgreSQL clients go on writing:
+// On SQLite, which has one writer, a single step creates the triggers of a table again and
+// counts its rows. On PostgreSQL clients continue to write meanwhile:
 //
-//   - the first step replaces functions and triggers and deletes the counters that are new,
-//     changed or gone. It holds each table's lock for some milliseconds. Every transaction
-//     that wrote under the old triggers has ended when the step gets the lock, and every
-//     later one notes its changes;
-//   - the second counts without a lock, in one statement and so in one state of the
-//     database: the rows, less what has been noted since.
+//   - The first step replaces functions and triggers, and deletes the counters that are new,
+//     changed or no longer declared. It locks each table for some milliseconds. When it gets
+//     the lock, every transaction that wrote under the old triggers has ended; every later one
+//     adds its changes under the new ones.
+//   - The second step counts without a lock. It is one statement, so it sees one snapshot: the
+//     rows, minus the changes that the new triggers have already added.
 //
-// Counters that stay the same are left alone, and a table that has only such counters is
-// not even locked.
+// Unchanged counters are left alone, and a table with only unchanged counters is not locked.
 //
-// before are the Counted tables of the state that is migrated. The counters of those that
-// are gone, or have another name, are deleted: no trigger mentions them any more.
+// before are the tables that had counters before the migration (Counted). Counters of tables
+// that were dropped or renamed are deleted.
 func (c *Counters) Plan(ctx context.Context, before ...string) ([]Step, error) {
 	have, want, err := c.triggers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: plan counters: %w", err)
 	}
 	first, count := Step{}, Step{Name: "count"}
-	planned := of(c.dialect, c.tables)
+	planned := triggersOf(c.dialect, c.tables)
 	for _, existing := range have {
 		if !slices.ContainsFunc(planned, func(t Triggers) bool { return t.table == existing.table }) {
-			planned = append(planned, Triggers{dialect: c.dialect, table: existing.table}) // has no counters any more
+			planned = append(planned, Triggers{dialect: c.dialect, table: existing.table}) // no longer has counters
 		}
 	}
 	for _, t := range planned {
@@ -91,8 +90,9 @@ func (c *Counters) Counted(ctx context.Context) (tables []string, err error) {
 	return tables, nil
 }
 
-// forget deletes the counters of a table that is gone, and the functions that its triggers
-// have left behind. Those of a renamed table go with the triggers in have.
+// forget deletes the counters of a dropped or renamed table, and the functions that its dropped
+// triggers have left behind. Functions of triggers that still exist, as after a rename, are
+// dropped together with those.
 func (t Triggers) forget(have map[string]trigger) (plan []string) {
 	if t.dialect == dialect.Postgres {
 		for _, event := range events {
@@ -118,16 +118,16 @@ func (t Triggers) renew(old map[string]trigger) (plan []string) {
 	return plan
 }
 
-// replace turns the triggers of a PostgreSQL table from old into fresh. It returns the
-// statements of both steps.
+// replace returns the statements of both steps that turn the triggers of a PostgreSQL table
+// from old into fresh.
 func (t Triggers) replace(old, fresh map[string]trigger) (first, count []string) {
-	var counted, left []string // counters to be counted, and those left alone
-	anew := Triggers{dialect: t.dialect, table: t.table}
+	var counted, unchanged []string // names of the counters to count, and of the others, quoted
+	recounted := Triggers{dialect: t.dialect, table: t.table}
 	for _, c := range t.counters {
 		if t.maintained(c, old) {
-			left = append(left, quote(c.Name))
+			unchanged = append(unchanged, quote(c.Name))
 		} else {
-			counted, anew.counters = append(counted, quote(c.Name)), append(anew.counters, c)
+			counted, recounted.counters = append(counted, quote(c.Name)), append(recounted.counters, c)
 		}
 	}
 	var makes, drops []string
@@ -149,35 +149,35 @@ func (t Triggers) replace(old, fresh map[string]trigger) (first, count []string)
 			drops = append(drops, "DROP TRIGGER "+name+" ON "+t.table, "DROP FUNCTION "+name+"()")
 		}
 	}
-	// Gone are the table's counters that the schema no longer declares.
+	// gone selects the counters of the table to delete: all but the unchanged ones.
 	gone := "counter LIKE '" + t.table + ".%'"
-	if len(left) > 0 {
-		gone += " AND counter NOT IN (" + strings.Join(left, ", ") + ")"
+	if len(unchanged) > 0 {
+		gone += " AND counter NOT IN (" + strings.Join(unchanged, ", ") + ")"
 	}
-	forgets := len(counted) > 0 || len(left) < len(countersOf(old))
+	deletes := len(counted) > 0 || len(unchanged) < len(countersOf(old))
 	plan := slices.Concat(makes, drops)
 	triggersChange := slices.ContainsFunc(plan, func(s string) bool { return !strings.HasPrefix(s, "CREATE OR REPLACE FUNCTION") })
 	switch {
-	case triggersChange: // DROP TRIGGER needs it; a lock that grew later would be a deadlock
+	case triggersChange: // DROP TRIGGER needs this lock; upgrading to it later could deadlock
 		first = append(first, "LOCK TABLE "+t.table+" IN ACCESS EXCLUSIVE MODE")
-	case forgets: // nobody is writing while the functions change
+	case deletes: // no one may write while the functions change
 		first = append(first, "LOCK TABLE "+t.table+" IN SHARE ROW EXCLUSIVE MODE")
 	}
 	first = append(first, plan...)
-	if forgets {
-		// Changes go first: a compaction that holds some of them has then ended before
-		// the counters go.
+	if deletes {
+		// Changes are deleted first: this waits for a compaction that is moving some of
+		// them into counters.
 		first = append(first, "DELETE FROM "+ChangesTable+" WHERE "+gone, "DELETE FROM "+Table+" WHERE "+gone)
 	}
-	if len(anew.counters) > 0 {
-		count = append(count, anew.countMissing(strings.Join(counted, ", ")))
+	if len(recounted.counters) > 0 {
+		count = append(count, recounted.countMissing(strings.Join(counted, ", ")))
 	}
 	return first, count
 }
 
-// countMissing notes what the counters lack: the rows, less what is counted already. It is
-// one statement, which sees a row exactly if it sees the note of that row's transaction.
-// So it needs no lock on PostgreSQL, and running it again adds nothing.
+// countMissing adds what the counters lack: the rows, minus what is counted already. It is one
+// statement, so it sees a row if, and only if, it sees the change that the row's transaction
+// added. So it needs no lock on PostgreSQL, and running it again adds nothing.
 func (t Triggers) countMissing(names string) string {
 	return fmt.Sprintf(`INSERT INTO %[1]s (counter, practice_id, key, n)
 SELECT counter, practice_id, key, sum(n) FROM (
@@ -187,15 +187,14 @@ SELECT counter, practice_id, key, sum(n) FROM (
 ) AS missing GROUP BY counter, practice_id, key HAVING sum(n) <> 0`, ChangesTable, Table, t.countQuery(), names)
 }
 
-// noted finds the counters in the function of a trigger (Triggers.note): name, key and
-// condition.
-var noted = regexp.MustCompile(`(?m)^    (\('([a-z0-9_.]+)', .*\)),?$`)
+// counterLine matches the line of each counter in the function of a trigger (Triggers.lineOf).
+var counterLine = regexp.MustCompile(`(?m)^    (\('([a-z0-9_.]+)', .*\)),?$`)
 
 // countersOf returns the names of the counters that triggers maintain.
 func countersOf(triggers map[string]trigger) map[string]bool {
 	names := map[string]bool{}
 	for _, t := range triggers {
-		for _, found := range noted.FindAllStringSubmatch(t.body, -1) {
+		for _, found := range counterLine.FindAllStringSubmatch(t.body, -1) {
 			names[found[2]] = true
 		}
 	}
@@ -210,14 +209,14 @@ func (t Triggers) maintained(c entx.Counter, triggers map[string]trigger) bool {
 			return false
 		}
 		if event == "TRUNCATE" {
-			continue // it notes every counter of the table
+			continue // it subtracts every counter of the table
 		}
-		notes := noted.FindAllStringSubmatch(existing.body, -1)
-		if !slices.ContainsFunc(notes, func(found []string) bool { return found[1] == t.noteOf(c) }) {
+		lines := counterLine.FindAllStringSubmatch(existing.body, -1)
+		if !slices.ContainsFunc(lines, func(found []string) bool { return found[1] == t.lineOf(c) }) {
 			return false
 		}
 	}
-	// An update is noted for changes of the columns that the trigger names.
+	// The update trigger only runs for changes of the columns that its condition names.
 	update := triggers[t.name("UPDATE")].definition
 	return !slices.ContainsFunc(c.Columns, func(name string) bool { return !strings.Contains(strings.ToLower(update), "old."+name) })
 }
@@ -246,7 +245,7 @@ func (c *Counters) triggers(ctx context.Context) (have, want map[string]trigger,
 	}
 	const scratch = "chairside_plan"
 	statements := []string{"CREATE SCHEMA " + scratch, "SET LOCAL search_path = " + scratch + ", public"}
-	for _, t := range of(c.dialect, c.tables) {
+	for _, t := range triggersOf(c.dialect, c.tables) {
 		statements = append(statements, "CREATE TABLE "+t.table+" (LIKE public."+t.table+")")
 		statements = append(statements, t.statements()...)
 	}

@@ -7,18 +7,18 @@ import (
 	"entgo.io/ent/dialect/sql/schema"
 )
 
-// Suspension is how the triggers of one PostgreSQL table stop counting, and how they
-// resume once everything that was loaded meanwhile is counted.
+// Suspension has the statements that stop the triggers of a PostgreSQL table from counting, and
+// that later resume counting and count the rows loaded meanwhile.
 type Suspension struct{ Stop, Resume string }
 
-// Suspend returns the suspensions of tables, by their names. The tables must be empty and
-// locked: then what is counted at the end is all there is to note.
+// Suspend returns the suspensions of the named tables. The tables must be empty and locked, so
+// that the rows counted at the end are exactly those that were loaded.
 func Suspend(tables []string) (all []Suspension) {
 	named := make([]*schema.Table, len(tables))
 	for i, name := range tables {
 		named[i] = &schema.Table{Name: name}
 	}
-	for _, t := range of(dialect.Postgres, named) {
+	for _, t := range triggersOf(dialect.Postgres, named) {
 		var stop, resume []string
 		for _, event := range events {
 			stop, resume = append(stop, "DISABLE TRIGGER "+t.name(event)), append(resume, "ENABLE TRIGGER "+t.name(event))
@@ -32,5 +32,5 @@ func Suspend(tables []string) (all []Suspension) {
 	return all
 }
 
-// events are those for which a PostgreSQL table has triggers.
+// events are the events for which a PostgreSQL table has triggers.
 var events = []string{"INSERT", "DELETE", "UPDATE", "TRUNCATE"}

@@ -12,22 +12,22 @@ import (
 	"chairside/internal/entx"
 )
 
-// Triggers writes the SQL of the triggers that maintain the counters of one table. They
-// count every change: by this program, another one, SQL by hand or COPY. A transaction
-// that rolls back takes its counting back.
+// Triggers writes the SQL of the triggers that maintain the counters of one table. They count
+// every change, whether by this program, another one, SQL by hand or COPY, and a rollback
+// undoes their counting.
 //
-// On PostgreSQL, a transaction that updated a counter's row would block every other one
-// until it ended. So the triggers only note changes, one row for each counter and key that
-// a statement changes, and Compact adds them up later. SQLite has one writer, so there the
-// triggers update the counters themselves.
+// On PostgreSQL, a transaction that updated the row of a counter would block all others until
+// it ended. So the triggers only insert changes, one row for each counter and key that a
+// statement changes, and Compact adds them up later. SQLite has one writer, so there the
+// triggers update the counters directly.
 type Triggers struct {
 	dialect  string
 	table    string
 	counters []entx.Counter // of the table
 }
 
-// of returns the triggers of each of the tables that has counters.
-func of(dialectName string, tables []*schema.Table) (all []Triggers) {
+// triggersOf returns the triggers of each table that has counters.
+func triggersOf(dialectName string, tables []*schema.Table) (all []Triggers) {
 	for _, table := range tables {
 		t := Triggers{dialect: dialectName, table: table.Name}
 		for _, c := range ent.Counters {
@@ -42,15 +42,15 @@ func of(dialectName string, tables []*schema.Table) (all []Triggers) {
 	return all
 }
 
-// Statements returns what creates the triggers of tables.
+// Statements returns the statements that create the triggers of tables.
 func Statements(dialectName string, tables []*schema.Table) (statements []string) {
-	for _, t := range of(dialectName, tables) {
+	for _, t := range triggersOf(dialectName, tables) {
 		statements = append(statements, t.statements()...)
 	}
 	return statements
 }
 
-// columns are those that any of the counters depends on.
+// columns returns the columns that any of the counters depends on.
 func (t Triggers) columns() []string {
 	columns := []string{practiceColumn}
 	for _, c := range t.counters {
@@ -63,8 +63,8 @@ func (t Triggers) columns() []string {
 	return columns
 }
 
-// each lists columns in a format in which ROW stands for the row, OLD or NEW, and COLUMN for
-// the name.
+// each formats each column and joins them with commas. In format, ROW stands for the row (OLD or
+// NEW) and COLUMN for the name.
 func each(columns []string, row, format string) string {
 	var all []string
 	for _, c := range columns {
@@ -73,8 +73,8 @@ func each(columns []string, row, format string) string {
 	return strings.Join(all, ", ")
 }
 
-// key is the expression for the key that counter c gives a row. A day is the number of days
-// since 1970, rounded down, in UTC.
+// key returns the SQL expression of the key under which counter c counts a row. A day is the
+// number of days since 1970, rounded down, in UTC.
 func (t Triggers) key(c entx.Counter) string {
 	const day = "86400000000" // in microseconds, as SQLite stores times
 	switch {
@@ -89,7 +89,7 @@ func (t Triggers) key(c entx.Counter) string {
 	}
 }
 
-// condition selects the rows that counter c counts.
+// condition returns the SQL condition of the rows that counter c counts.
 func condition(c entx.Counter) string {
 	if c.Where == "" {
 		return "true"
@@ -97,7 +97,7 @@ func condition(c entx.Counter) string {
 	return c.Where
 }
 
-// countQuery counts the rows: what the counters must equal.
+// countQuery returns the query that counts the rows: what the counters must equal.
 func (t Triggers) countQuery() string {
 	var all []string
 	for _, c := range t.counters {
@@ -107,8 +107,8 @@ func (t Triggers) countQuery() string {
 	return strings.Join(all, "\n  UNION ALL ")
 }
 
-// statements creates the triggers: on PostgreSQL a function before each. Each statement is
-// complete in itself, since verification compares what the database makes of it.
+// statements returns the statements that create the triggers, on PostgreSQL each preceded by its
+// function.
 func (t Triggers) statements() []string {
 	changed := "(" + each(t.columns(), "OLD", "ROW.COLUMN") + ") IS DISTINCT FROM (" + each(t.columns(), "NEW", "ROW.COLUMN") + ")"
 	if t.dialect == dialect.SQLite {
@@ -122,10 +122,10 @@ func (t Triggers) statements() []string {
 	columns := strings.Join(t.columns(), ", ")
 	old, fresh := each(t.columns(), "OLD", "ROW.COLUMN AS COLUMN"), each(t.columns(), "NEW", "ROW.COLUMN")
 	return slices.Concat(
-		t.postgresTrigger("INSERT", "REFERENCING NEW TABLE AS written FOR EACH STATEMENT", t.note("SELECT "+columns+", 1 AS change FROM written")),
-		t.postgresTrigger("DELETE", "REFERENCING OLD TABLE AS written FOR EACH STATEMENT", t.note("SELECT "+columns+", -1 AS change FROM written")),
-		// For each row: only row triggers can skip updates by a condition.
-		t.postgresTrigger("UPDATE", "FOR EACH ROW WHEN ("+changed+")", t.note("SELECT "+old+", -1 AS change\n    UNION ALL SELECT "+fresh+", 1")),
+		t.postgresTrigger("INSERT", "REFERENCING NEW TABLE AS written FOR EACH STATEMENT", t.addChanges("SELECT "+columns+", 1 AS change FROM written")),
+		t.postgresTrigger("DELETE", "REFERENCING OLD TABLE AS written FOR EACH STATEMENT", t.addChanges("SELECT "+columns+", -1 AS change FROM written")),
+		// A row trigger, because only those can skip updates by a condition.
+		t.postgresTrigger("UPDATE", "FOR EACH ROW WHEN ("+changed+")", t.addChanges("SELECT "+old+", -1 AS change\n    UNION ALL SELECT "+fresh+", 1")),
 		t.postgresTrigger("TRUNCATE", "FOR EACH STATEMENT", fmt.Sprintf(`
   INSERT INTO counter_changes (counter, practice_id, key, n)
   SELECT counter, practice_id, key, -sum(n)
@@ -134,7 +134,7 @@ func (t Triggers) statements() []string {
 	)
 }
 
-// name is the name of the trigger for an event, and of its function.
+// name returns the name of the trigger for an event, which is also that of its function.
 func (t Triggers) name(event string) string { return "keep_" + t.table + "_" + strings.ToLower(event) }
 
 func (t Triggers) postgresTrigger(event, when, body string) []string {
@@ -145,12 +145,12 @@ func (t Triggers) postgresTrigger(event, when, body string) []string {
 	}
 }
 
-// note notes the changes of rows, whose column change is 1 for a new row and -1 for an old
-// one.
-func (t Triggers) note(rows string) string {
+// addChanges returns the statement of a PostgreSQL function that inserts the changes of rows. In
+// rows the column change is 1 for a new row and -1 for an old one.
+func (t Triggers) addChanges(rows string) string {
 	var lines []string
 	for _, c := range t.counters {
-		lines = append(lines, t.noteOf(c))
+		lines = append(lines, t.lineOf(c))
 	}
 	return fmt.Sprintf(`
   INSERT INTO counter_changes (counter, practice_id, key, n)
@@ -163,8 +163,8 @@ func (t Triggers) note(rows string) string {
   WHERE kept.counts GROUP BY 1, 2, 3 HAVING sum(changed.change) <> 0;`, rows, strings.Join(lines, ",\n    "))
 }
 
-// noteOf is the line of a function that notes counter c: name, key and condition.
-func (t Triggers) noteOf(c entx.Counter) string {
+// lineOf returns the line of counter c in such a function: name, key and condition.
+func (t Triggers) lineOf(c entx.Counter) string {
 	return fmt.Sprintf("('%s', %s, %s)", c.Name, t.key(c), condition(c))
 }
 
@@ -172,7 +172,8 @@ func (t Triggers) sqliteTrigger(event, when, body string) string {
 	return "CREATE TRIGGER " + t.name(event) + " AFTER " + event + " ON " + t.table + when + " BEGIN" + body + "\nEND"
 }
 
-// count adds n to the counters of a row, OLD or NEW.
+// count returns the statements of an SQLite trigger that add n to the counters of a row, OLD or
+// NEW.
 func (t Triggers) count(row string, n int) (body string) {
 	for _, c := range t.counters {
 		body += fmt.Sprintf(`

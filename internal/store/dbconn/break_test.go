@@ -14,11 +14,11 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// TestConnectionBreaksAtEveryByte ends the connection after each number of bytes, in each
-// direction, while a statement runs: prepared by itself, in a transaction with locks, and
-// as a single-statement transaction with pipelined locks. However it breaks, the
-// statement runs at most once, a success that is reported was committed, an error says
-// that the database is unavailable, and the pool works on.
+// TestConnectionBreaksAtEveryByte cuts the connection after each number of bytes, in each
+// direction, while a statement runs: prepared, in a transaction with locks, and as a
+// single-statement transaction with pipelined locks. In every case the statement runs at most
+// once, a reported success was committed, Unavailable holds for an error, and the pool
+// recovers.
 func TestConnectionBreaksAtEveryByte(t *testing.T) {
 	t.Parallel()
 	const insert = "INSERT INTO marks SELECT $1::bigint WHERE " + entx.IfLocked + " RETURNING id"
@@ -61,13 +61,13 @@ func TestConnectionBreaksAtEveryByte(t *testing.T) {
 	}
 }
 
-// breakEverywhere cuts the connection of db after 0, 1, 2, … bytes, until write succeeds
-// without noticing.
+// breakEverywhere cuts the connection of db after 0, 1, 2, … bytes, until write ends before the
+// cut.
 func breakEverywhere(t *testing.T, proxy *pgproxy.Proxy, direction pgproxy.Direction, db, direct *store.DB, write func(context.Context, *store.DB, int64) error) {
 	ctx := t.Context()
 	failures := 0
 	for n := 0; ; n++ {
-		for range 3 { // prepares what is to be prepared
+		for range 3 { // prepares the statements
 			if err := write(ctx, db, -1); err != nil {
 				t.Fatalf("before %d bytes: %v", n, err)
 			}
@@ -91,17 +91,17 @@ func breakEverywhere(t *testing.T, proxy *pgproxy.Proxy, direction pgproxy.Direc
 		case err != nil && !dbconn.Unavailable(err):
 			t.Errorf("after %d bytes: %v", n, err)
 		}
-		if err == nil && whole(t, db.SQL, backend) {
+		if err == nil && sameProcess(t, db.SQL, backend) {
 			break // all bytes passed before the limit
 		}
 		failures++
 	}
 	if failures < 30 {
-		t.Errorf("broken at %d bytes only: the proxy did not cut", failures)
+		t.Errorf("only %d cuts: did the proxy cut the connection?", failures)
 	}
 }
 
-// wait waits until the server has ended what ran on a connection that was cut.
+// wait waits until the server process of a cut connection has ended.
 func wait(t *testing.T, direct *store.DB, backend int64, err error) {
 	t.Helper()
 	if err == nil {
@@ -116,8 +116,8 @@ func wait(t *testing.T, direct *store.DB, backend int64, err error) {
 	}
 }
 
-// whole reports whether the pool still uses the server's process.
-func whole(t *testing.T, pool *sql.DB, backend int64) bool {
+// sameProcess reports whether the pool still uses the same server process.
+func sameProcess(t *testing.T, pool *sql.DB, backend int64) bool {
 	t.Helper()
 	var now int64
 	if err := pool.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&now); err != nil {

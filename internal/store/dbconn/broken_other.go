@@ -4,6 +4,6 @@ package dbconn
 
 import "net"
 
-// broken returns false: only Unix has the read without waiting that it needs. On a broken
-// connection the next statement fails.
+// broken returns false, because only Unix can read from a socket without waiting. The next
+// statement on a broken connection fails.
 func broken(net.Conn) bool { return false }

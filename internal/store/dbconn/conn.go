@@ -22,14 +22,15 @@ type driverConn interface {
 	driver.Validator
 }
 
-// conn wraps a driver's connection. It counts round trips, knows whether a
-// transaction is open and takes the locks of TxOptions. cachedConn and pooledConn embed it.
+// conn wraps a driver's connection. It counts round trips, tracks whether a transaction is
+// open and takes the locks of TxOptions. cachedConn and pooledConn embed it.
 type conn struct {
 	driverConn
 	inTx       bool
 	roundTrips *atomic.Int64
 }
 
+// wrap returns connection as a conn, or closes it and fails if the driver lacks a method.
 func wrap(connection driver.Conn, roundTrips *atomic.Int64) (*conn, error) {
 	inner, ok := connection.(driverConn)
 	if !ok {
@@ -48,9 +49,9 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	return &tx{Tx: inner, conn: c}, nil
 }
 
-// begin begins a transaction and takes the locks of ctx in the same round trip. Only
-// lib/pq's connection is its own driver.Tx; SQLite's driver begins by itself and has
-// no locks to take.
+// begin begins a transaction. On PostgreSQL it takes the locks of ctx in the same round trip;
+// it recognises lib/pq by its connection, which is also its driver.Tx. SQLite has no such
+// locks.
 func (c *conn) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	inner, ok := c.driverConn.(driver.Tx)
 	if !ok || opts != (driver.TxOptions{}) {
@@ -63,7 +64,7 @@ func (c *conn) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, err
 	return inner, nil
 }
 
-// beginLocked begins a transaction on PostgreSQL and waits for locks.
+// beginLocked begins a transaction on PostgreSQL and waits until it holds the locks.
 func (c *conn) beginLocked(ctx context.Context, locks []Lock) error {
 	if len(locks) == 0 {
 		_, err := c.driverConn.ExecContext(ctx, beginStatement, nil)
@@ -81,7 +82,8 @@ func (c *conn) beginLocked(ctx context.Context, locks []Lock) error {
 	})
 }
 
-// query runs a statement that is not prepared, in the row format that ctx asks for.
+// query runs a statement without preparing it. Its rows have the form that ctx requests
+// (rowscan.RawRows).
 func (c *conn) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	result, err := c.driverConn.QueryContext(ctx, text, args)
 	if err != nil {
@@ -117,8 +119,8 @@ func (t *tx) Rollback() error {
 	return t.Tx.Rollback()
 }
 
-// rows calls done once, when it is closed. It hides the driver's column types, which
-// only rows of unprepared statements have, so nothing comes to depend on them.
+// rows calls done when it is closed for the first time. It also hides the driver's column
+// types, so that no code depends on them: only unprepared statements have them.
 type rows struct {
 	driver.Rows
 	done func() error // nil once called

@@ -12,9 +12,9 @@ type copier interface {
 	CopyData(ctx context.Context, lines string) (driver.Result, error)
 }
 
-// copyStmt takes a chunk of rows in COPY's text format as its only argument, and ends
-// the COPY when called without one. Passing each value through database/sql would take
-// longer than writing the rows.
+// copyStmt is the statement of a COPY. Its only argument is a chunk of rows in COPY's text
+// format; a call without argument ends the COPY. Passing each value through database/sql would
+// take longer than writing the rows.
 type copyStmt struct{ copier }
 
 func (s copyStmt) Exec(values []driver.Value) (driver.Result, error) {

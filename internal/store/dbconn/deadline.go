@@ -13,17 +13,17 @@ const (
 	// answerGrace is how long after a statement's deadline the server may take to
 	// confirm that it cancelled the statement.
 	answerGrace = time.Second
-	// endTime is the least time for what has no context of its own: commit, rollback,
-	// closing a statement or the connection.
+	// endTime is the minimum time for calls without a context: commit, rollback, closing a
+	// statement or the connection.
 	endTime = 2 * time.Second
 )
 
-// Connector connects to a PostgreSQL server. Every read and write of its connections
-// ends in time.
+// Connector connects to a PostgreSQL server. Every read and write of its connections has a
+// time limit (socket).
 type Connector struct {
 	*pq.Connector
-	direct bool          // no pooler in between: the server process is ours
-	grace  time.Duration // answerGrace, or less
+	direct bool          // no pooler in between, so each connection has its own server process
+	grace  time.Duration // answerGrace; 0 for probes
 }
 
 // Server is a PostgreSQL server with the monitor of its connections.
@@ -32,8 +32,8 @@ type Server struct {
 	direct  bool
 }
 
-// NewServer returns the server that probe connects to. direct means that no pooler is in
-// between, so that the server can be asked what it does for a connection.
+// NewServer returns the server that probe connects to. direct means that there is no pooler in
+// between, so that the monitor can ask the server what it is doing for a connection.
 func NewServer(probe *Connector, direct bool) *Server {
 	return &Server{newMonitor(probe), direct}
 }
@@ -60,7 +60,8 @@ func newConnector(config pq.Config, m *monitor, direct bool, grace time.Duration
 	return &Connector{Connector: connector, direct: direct, grace: grace}, nil
 }
 
-// Connect fails with an error for which Unavailable holds.
+// Connect implements driver.Connector. If the server cannot be reached, Unavailable holds for
+// the error.
 func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	at, ok := ctx.Value(networkKey{}).(**pipelineConn)
 	if !ok {
@@ -116,7 +117,7 @@ func (c *boundedConn) limit(ctx context.Context) {
 	if deadline, ok := ctx.Deadline(); ok {
 		until = deadline.Add(c.grace)
 	}
-	c.socket.setUntil(until)
+	c.socket.setDeadline(until)
 }
 
 // QueryContext implements driver.QueryerContext. The deadline is also that of the rows.
@@ -142,10 +143,10 @@ func (c *boundedConn) PrepareContext(ctx context.Context, text string) (driver.S
 	return s, err
 }
 
-// BeginTx implements driver.ConnBeginTx. It hides the cancellation of ctx from lib/pq,
-// which would leave its watcher's stop function on the connection and call it at the
-// end of every later transaction too. database/sql watches the transaction's context,
-// lib/pq that of each statement.
+// BeginTx implements driver.ConnBeginTx. It hides the cancellation of ctx from lib/pq, which
+// would otherwise keep the function that stops watching ctx and call it at the end of every
+// later transaction as well. Nothing is lost: database/sql watches the transaction's context,
+// and lib/pq that of each statement.
 func (c *boundedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	c.limit(ctx)
 	if _, err := c.pqConn.BeginTx(context.WithoutCancel(ctx), opts); err != nil {
@@ -154,16 +155,16 @@ func (c *boundedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (drive
 	return c, nil
 }
 
-// Commit implements driver.Tx. It has the time that the last statement left.
+// Commit implements driver.Tx. It has the time left of the last statement, at least endTime.
 func (c *boundedConn) Commit() error {
 	c.socket.extend(endTime)
 	return c.pqConn.Commit()
 }
 
-// Rollback implements driver.Tx. A connection that does not roll back in time is given
-// up, and the server then rolls back by itself.
+// Rollback implements driver.Tx. If the server does not respond in time, the connection is
+// closed, and the server rolls back by itself.
 func (c *boundedConn) Rollback() error {
-	c.socket.setUntil(time.Now().Add(endTime))
+	c.socket.setDeadline(time.Now().Add(endTime))
 	return c.pqConn.Rollback()
 }
 
@@ -173,8 +174,8 @@ func (c *boundedConn) Ping(ctx context.Context) error {
 	return c.pqConn.Ping(ctx)
 }
 
-// ResetSession implements driver.SessionResetter: it is called before an idle connection
-// is used. A suspect connection is replaced before anything is sent.
+// ResetSession implements driver.SessionResetter. database/sql calls it before it reuses an idle
+// connection; a connection that may be broken is replaced before anything is sent.
 func (c *boundedConn) ResetSession(ctx context.Context) error {
 	if !c.socket.usable() {
 		return driver.ErrBadConn
@@ -184,7 +185,7 @@ func (c *boundedConn) ResetSession(ctx context.Context) error {
 
 // Close implements driver.Conn.
 func (c *boundedConn) Close() error {
-	c.socket.setUntil(time.Now().Add(endTime))
+	c.socket.setDeadline(time.Now().Add(endTime))
 	return c.pqConn.Close()
 }
 

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// keepAlive detects within 20 s that the peer of an idle connection is gone.
+// keepAlive detects within 20 s that the peer of an idle connection has vanished.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 3 * time.Second, Count: 3}
 
 // userTimeout is how long sent bytes may stay unacknowledged.
 const userTimeout = 20 * time.Second
 
-// dialer dials for lib/pq, and stores the connection where the context says.
+// dialer dials for lib/pq. It stores the connection in the place that the context carries
+// (networkKey), because lib/pq does not give it out.
 type dialer struct {
 	net.Dialer
 	monitor *monitor
@@ -24,10 +25,11 @@ func newDialer(m *monitor, timeout time.Duration) *dialer {
 	return &dialer{net.Dialer{KeepAliveConfig: keepAlive, ControlContext: setUserTimeout}, m, timeout}
 }
 
-type networkKey struct{} // of a **pipelineConn
+// networkKey is the context key of the **pipelineConn that receives the connection.
+type networkKey struct{}
 
-// DialContext dials within the deadline of ctx, which also bounds the handshake. If ctx
-// has no place for the connection, lib/pq is dialling to cancel a statement.
+// DialContext dials within the deadline of ctx, which also limits the handshake. If ctx carries
+// no place for the connection, lib/pq is dialling to cancel a statement.
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	at, connecting := ctx.Value(networkKey{}).(**pipelineConn)
 	if !connecting {
@@ -40,8 +42,8 @@ func (d *dialer) DialContext(ctx context.Context, network, address string) (net.
 		return nil, err
 	}
 	s := &socket{Conn: connection, monitor: d.monitor}
-	s.proven.Store(d.monitor.suspicions())
-	s.until, _ = ctx.Deadline()
+	s.seenFailures.Store(d.monitor.suspicions())
+	s.deadline, _ = ctx.Deadline()
 	if !connecting {
 		return s, nil
 	}

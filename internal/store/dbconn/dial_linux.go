@@ -10,7 +10,8 @@ import (
 // tcpUserTimeout is TCP_USER_TIMEOUT of linux/tcp.h, which package syscall lacks.
 const tcpUserTimeout = 18
 
-// setUserTimeout has the system give up a connection whose peer acknowledges nothing.
+// setUserTimeout makes the system close a connection whose peer does not acknowledge sent bytes
+// for userTimeout.
 func setUserTimeout(_ context.Context, network, _ string, socket syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// setUserTimeout does nothing: only Linux bounds the time of unacknowledged bytes.
+// setUserTimeout does nothing: only Linux can limit how long bytes stay unacknowledged.
 func setUserTimeout(context.Context, string, string, syscall.RawConn) error { return nil }

@@ -4,8 +4,8 @@
 //	database/sql
 //	   │
 //	cachedConn    statements.go        prepared statements, per connection (both databases)
-//	   │          singlestatement.go   BeginTx that sends nothing: a transaction of one statement
-//	pooledConn    pooled.go            instead of cachedConn behind a pooler: a transaction each
+//	   │          singlestatement.go   BeginTx that sends nothing: single-statement transactions
+//	pooledConn    pooled.go            replaces cachedConn behind a pooler: a transaction for each statement
 //	   │
 //	conn          conn.go, lock.go     counts round trips; BEGIN and locks in one round trip
 //	   │          copy.go              rows of a COPY as text
@@ -14,31 +14,30 @@
 //	   │
 //	lib/pq, modernc.org/sqlite
 //	   │
-//	pipelineConn  pipelinedlock.go     adds locks to what lib/pq sends, hides their answers
+//	pipelineConn  pipelinedlock.go     adds locks to what lib/pq sends, hides their results
 //	   │
-//	socket        socket.go, dial.go   ends every read and write in time
-//	   │          broken_unix.go       whether an idle connection has ended
-//	monitor       monitor.go           asks the server what it does for a silent connection
+//	socket        socket.go, dial.go   limits the time of every read and write
+//	   │          broken_unix.go       detects idle connections that have ended
+//	monitor       monitor.go           asks the server what it is doing for a silent connection
 //
-// errors.go classifies errors that only this layer knows.
+// errors.go classifies the errors of this layer.
 //
 // # Lost connections
 //
 // A connection to PostgreSQL can be lost without an error. Every read and write ends:
 //
-//	1 s after the deadline of the context    the server did not even confirm that it
-//	                                         cancelled the statement
-//	about 3 s after bytes were lost          after 2 s of silence the server is asked, over
-//	                                         a new connection, whether it works for this
-//	                                         one; not behind a pooler
-//	20 s after the peer has vanished         TCP keep-alive, TCP_USER_TIMEOUT
-//	1 h                                      work without a deadline, if the server cannot
-//	                                         be asked
+//	1 s after the context's deadline    if the server does not confirm that it has
+//	                                    cancelled the statement
+//	about 3 s after bytes were lost     after 2 s of silence we ask the server, over a new
+//	                                    connection, whether it still works for this one;
+//	                                    not possible behind a pooler
+//	20 s after the peer has vanished    by TCP keep-alive and TCP_USER_TIMEOUT
+//	after 1 h                           without a deadline, if the server cannot be asked
 //
-// The connection is then closed, and others that were idle meanwhile are not reused. What
-// may have run is never sent again: the error is one for which Unavailable holds, and
-// whether a commit under way was done is unknown. Tests break the connection at every
-// byte, in both directions (break_test.go).
+// The connection is then closed, and connections that were idle meanwhile are not reused. A
+// statement that may have run is never sent again. Unavailable holds for the error, and if a
+// commit was under way, it is unknown whether it was done. Tests break the connection at
+// every byte, in both directions (break_test.go).
 //
 // # When to reach for it
 //

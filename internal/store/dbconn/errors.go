@@ -10,9 +10,9 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// Outdated recognises PostgreSQL's refusal to run a prepared statement after a
-// migration (SQLSTATE 0A000 is shared with others, the routine is not) or after a
-// pooler has dropped it.
+// Outdated reports whether PostgreSQL refused a prepared statement because a migration has
+// changed its tables, or because a pooler has dropped it. (Other errors share SQLSTATE 0A000
+// with the former, so the routine is compared too.)
 func Outdated(err error) bool {
 	var server *pq.Error
 	if !errors.As(err, &server) {
@@ -22,8 +22,8 @@ func Outdated(err error) bool {
 		server.Code == pqerror.FeatureNotSupported && server.Routine == "RevalidateCachedQuery"
 }
 
-// Unavailable reports whether err means that no connection could be had, that one was
-// lost, or that a lock or an answer did not come in time.
+// Unavailable reports whether err means that there was no connection, that one was lost, or
+// that a lock or a response took too long.
 func Unavailable(err error) bool {
 	var network net.Error // also every failure of a socket to PostgreSQL
 	var connecting unreachable

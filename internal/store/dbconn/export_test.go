@@ -6,7 +6,7 @@ const (
 	MaxStatementText = maxStatementText
 )
 
-// Errors of a transaction of a single statement.
+// Errors of single-statement transactions.
 var (
 	ErrSecondStatement = errSecondStatement
 	ErrCommitted       = errCommitted

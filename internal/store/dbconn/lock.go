@@ -3,11 +3,12 @@ package dbconn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
+
+	"chairside/internal/entx"
 )
 
 // Lock is the key of a PostgreSQL advisory lock, held by one transaction at a time
@@ -58,8 +59,8 @@ func WaitForLocks(ctx context.Context, try func() (bool, error)) error {
 type TxOptions struct {
 	// Locks are taken in the round trip that begins the transaction.
 	Locks []Lock
-	// Single allows a transaction of a single statement (singlestatement.go).
-	// Beginning sets what it points at to true where the transaction is one; nil forbids it.
+	// Single, if not nil, allows a single-statement transaction (singlestatement.go). BeginTx
+	// sets the bool to true if the transaction has become one.
 	Single *bool
 }
 
@@ -80,15 +81,12 @@ func txOptionsOf(ctx context.Context) TxOptions {
 // not see what the previous holders of its locks committed.
 const beginStatement = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
-// tryLocksStatement takes locks in order, stops at the first one that another
-// transaction holds, and reports whether all are held. Unlike AND, CASE guarantees
-// the order of evaluation.
+// tryLocksStatement is entx.TryLockStatement with the keys as literals: a statement without
+// arguments can be sent together with BEGIN.
 func tryLocksStatement(locks []Lock) string {
-	var text strings.Builder
-	text.WriteString("SELECT CASE")
-	for _, l := range locks {
-		fmt.Fprintf(&text, " WHEN NOT pg_try_advisory_xact_lock(%d) THEN false", int64(l))
+	keys := make([]string, len(locks))
+	for i, l := range locks {
+		keys[i] = strconv.FormatInt(int64(l), 10)
 	}
-	text.WriteString(" ELSE true END")
-	return text.String()
+	return entx.TryLockStatement(keys)
 }

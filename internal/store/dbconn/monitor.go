@@ -15,18 +15,18 @@ import (
 // askTime is how long the server may take to report what each connection does.
 const askTime = 2 * time.Second
 
-// verdict is what the server does for a silent connection.
-type verdict int
+// serverState is what the server is doing for a silent connection.
+type serverState int
 
 const (
-	unknown verdict = iota // it cannot be asked
-	working                // it executes a statement
-	waiting                // it waits for us, or the connection has ended there
+	unknown serverState = iota // the server cannot be asked
+	working                    // it is executing a statement
+	waiting                    // it is waiting for us, or has closed the connection
 )
 
-// askActivity lists the connections to this database by process, and whether each has
-// waited for its client for longer than bytes take to travel. One in a COPY may rightly
-// wait for rows.
+// askActivity lists the server processes of the connections to this database, and whether each
+// has been waiting for its client for longer than bytes are under way. A process in a COPY may
+// wait for rows, so it does not count as waiting.
 const askActivity = `SELECT pid,
 	clock_timestamp() - state_change > interval '1 s' AND coalesce(
 		state LIKE 'idle%' OR
@@ -34,22 +34,22 @@ const askActivity = `SELECT pid,
 		false)
 FROM pg_stat_activity WHERE backend_type = 'client backend' AND datname = current_database()`
 
-// monitor finds out what one server does for each of its connections. A nil monitor
-// reports unknown.
+// monitor finds out what a server is doing for each of its connections. A nil monitor reports
+// unknown.
 type monitor struct {
-	connector driver.Connector // connects anew for each query: open connections may be lost as well
-	failures  atomic.Int64     // how often a connection failed
-	turn      chan struct{}    // held while the server is asked
+	connector driver.Connector // a new connection for each query, because open ones may be lost as well
+	failures  atomic.Int64     // number of connections that have failed
+	turn      chan struct{}    // held while asking the server; guards the fields below
 	asked     time.Time        // when the server was last asked
-	waits     map[int64]bool   // by process: whether it waits for us; nil where the server did not answer
-	full      bool             // the server answered that it takes no more connections
+	waits     map[int64]bool   // by process: whether it waits for us; nil if the server did not respond
+	full      bool             // the server has reached its maximum number of connections
 }
 
 func newMonitor(connector driver.Connector) *monitor {
 	return &monitor{connector: connector, turn: make(chan struct{}, 1)}
 }
 
-// suspicions is how many connections have failed so far.
+// suspicions returns how many connections have failed so far.
 func (m *monitor) suspicions() int64 {
 	if m == nil {
 		return 0
@@ -57,16 +57,16 @@ func (m *monitor) suspicions() int64 {
 	return m.failures.Load()
 }
 
-// suspect records that a connection has failed, so idle ones are not used again.
+// suspect counts a failed connection, so that idle ones are not reused (socket.usable).
 func (m *monitor) suspect() {
 	if m != nil {
 		m.failures.Add(1)
 	}
 }
 
-// ask returns what the server does for the connection of a process, by limit at the
-// latest. Callers at the same time share one answer.
-func (m *monitor) ask(process int64, limit time.Time) verdict {
+// ask returns what the server is doing for the connection of a process. It returns by limit, if
+// that is not zero. Concurrent callers share one query.
+func (m *monitor) ask(process int64, limit time.Time) serverState {
 	if m == nil || process == 0 {
 		return unknown
 	}
@@ -89,7 +89,7 @@ func (m *monitor) ask(process int64, limit time.Time) verdict {
 		}
 	}
 	switch waits, there := m.waits[process]; {
-	case m.full: // so it works, if perhaps not for this one
+	case m.full: // the server responds, so it is probably working for this connection too
 		return working
 	case m.waits == nil:
 		return unknown

@@ -12,22 +12,21 @@ import (
 
 // Pipelined locks: a statement and its locks in one round trip.
 //
-// PostgreSQL runs everything up to a Sync as one transaction, and each Execute in it
-// sees what was committed before it began ("Pipelining" and "Extended Query" in the
-// protocol chapter of its manual). So sending the Bind and Execute of a lock right
-// before those of a statement makes one transaction and one round trip of both, and
-// the statement sees what the previous holders of the lock committed. lib/pq sends
-// one statement at a time, so the lock's messages are added, and their answers
-// removed, below lib/pq: in the net.Conn that the dialer gives it.
+// PostgreSQL runs all messages up to a Sync as one transaction, and each Execute in it sees
+// what was committed before that Execute began ("Pipelining" and "Extended Query" in the
+// protocol chapter of its manual). So if the Bind and Execute of a lock are sent right before
+// those of a statement, both take one transaction and one round trip, and the statement sees
+// everything that the previous holders of the lock committed. lib/pq can only send one
+// statement at a time. So the messages of the lock are added, and their results removed,
+// below lib/pq: in the net.Conn that it gets from our dialer.
 
-// prepareLock prepares the statement that appendLock executes, and sets the isolation
-// level of the session, since no BEGIN names it.
+// prepareLock prepares the statement that appendLock executes. It also sets the isolation
+// level of the session, because there is no BEGIN that could name it.
 //
-// The lock does not wait. A lock that another transaction holds is not an error, which
-// PostgreSQL would log, but is noted in a setting of the transaction. The statement
-// depends on that setting (entx.IfLocked) and then writes nothing. Once a lock is
-// refused, later ones are not tried. The answer is 'true' if this lock or an earlier
-// one was refused.
+// Taking a lock never waits or fails, because PostgreSQL would log an error. If another
+// transaction holds the lock, the statement sets a setting of the transaction (entx.Unlocked)
+// and takes no further locks; the statement that follows then writes nothing (entx.IfLocked).
+// The result is 'true' if this lock, or an earlier one, was not available.
 var prepareLock = `SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
 PREPARE chairside_lock (bigint) AS SELECT CASE WHEN current_setting('` + entx.Unlocked + `', true) = 'true' THEN 'true'
 ELSE set_config('` + entx.Unlocked + `', (NOT pg_try_advisory_xact_lock($1))::text, true) END`
@@ -43,8 +42,8 @@ func appendLock(to []byte, l Lock) []byte {
 	return append(to, 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0) // portal, no limit of rows
 }
 
-// errNotBind means that lib/pq's next message was not a Bind. A Sync in it would end
-// the transaction, and release the locks, before the statement began. Nothing is sent.
+// errNotBind means that lib/pq's next message is not a Bind. A Sync in that message would end
+// the transaction, and release the locks, before the statement begins, so nothing is sent.
 var errNotBind = fmt.Errorf("%w: locks cannot be pipelined with this message", ErrNotSingle)
 
 // pipelineConn is the network connection to the server as lib/pq sees it.
@@ -54,13 +53,13 @@ type pipelineConn struct {
 	in        *bufio.Reader
 	encrypted bool   // TLS: messages can be neither added nor removed
 	prepended []byte // sent before the next message
-	locks     int    // locks whose answers are still to be removed
-	unlocked  bool   // a lock was refused: another transaction holds it
-	passing   int    // bytes left of a message that lib/pq is to see first
-	refused   error  // errNotBind; lib/pq reports it as a broken connection
+	locks     int    // locks whose results are still to be removed
+	unlocked  bool   // another transaction holds one of the locks
+	passing   int    // bytes left of a message that passes through to lib/pq
+	refused   error  // errNotBind, which lib/pq would report as a broken connection
 }
 
-// prepend sends locks before the next message.
+// prepend makes the next Write send locks first.
 func (c *pipelineConn) prepend(locks []Lock) {
 	for _, lock := range locks {
 		c.prepended = appendLock(c.prepended, lock)
@@ -68,7 +67,8 @@ func (c *pipelineConn) prepend(locks []Lock) {
 	c.locks, c.unlocked = len(locks), false
 }
 
-// reset forgets what was not sent. It is called after an error, which ends all answers.
+// reset drops locks that were not sent and results that will not arrive. It is called after an
+// error, which ends the results.
 func (c *pipelineConn) reset() { c.prepended, c.locks, c.passing = c.prepended[:0], 0, 0 }
 
 func (c *pipelineConn) Write(p []byte) (int, error) {
@@ -92,9 +92,9 @@ func (c *pipelineConn) Write(p []byte) (int, error) {
 // tlsHandshake is the first byte of a TLS connection, and of no PostgreSQL message.
 const tlsHandshake = 0x16
 
-// Read removes the answers to locks: a BindComplete, a DataRow and a CommandComplete
-// each. An ErrorResponse ends them all. PostgreSQL then skips the statement too, so
-// lib/pq takes the error for the statement's own.
+// Read removes the results of locks: a BindComplete, a DataRow and a CommandComplete each. An
+// ErrorResponse ends all of them. PostgreSQL then skips the statement too, so lib/pq treats
+// the error as the statement's own.
 func (c *pipelineConn) Read(p []byte) (int, error) {
 	for c.locks > 0 && c.passing == 0 {
 		head, err := c.in.Peek(5)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLocksPipelineOnlyWithBind: if lib/pq's message begins with anything but a Bind,
-// nothing is sent, and the statement gets a transaction around it.
+// TestLocksPipelineOnlyWithBind checks that nothing is sent if lib/pq's message begins with
+// anything but a Bind. The statement then runs in an ordinary transaction (ErrNotSingle).
 func TestLocksPipelineOnlyWithBind(t *testing.T) {
 	t.Parallel()
 	ours, theirs := net.Pipe()

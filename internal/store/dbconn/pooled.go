@@ -11,10 +11,10 @@ import (
 // pooled is a driver.Connector for PostgreSQL behind a pooler that may give each
 // transaction another server connection (PgBouncer in transaction mode).
 //
-// lib/pq sends a statement with arguments in two steps. Outside a transaction the
-// pooler may run the second step on a server connection on which another client has
-// just run the first, and answer with that client's statement. So each statement gets
-// a transaction of its own.
+// lib/pq sends a statement with arguments in two steps. Outside a transaction, the pooler may
+// send the second step to a server connection on which another client has just done the first
+// step, so that the other client's statement runs. So each statement gets a transaction of its
+// own.
 type pooled struct {
 	driver.Connector
 	roundTrips *atomic.Int64

@@ -50,6 +50,6 @@ func TestPooledStatementsHaveTheirOwnTransaction(t *testing.T) {
 		t.Error(err)
 	}
 	if got := storetest.Value(t, other.SQL, "SELECT count(*) FROM things"); got != "1" {
-		t.Errorf("%s rows, want the one that was inserted for good", got)
+		t.Errorf("%s rows, want only the committed one", got)
 	}
 }

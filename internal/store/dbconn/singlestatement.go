@@ -10,18 +10,17 @@ import (
 	"chairside/internal/entx"
 )
 
-// ErrNotSingle means that a statement could not run as a transaction by itself, and has
-// done nothing: another transaction holds a lock, the locks cannot be pipelined
-// (errNotBind), the statement does not depend on them (entx.IfLocked), or it must be
-// prepared again.
-var ErrNotSingle = errors.New("store: the statement needs a transaction around it")
+// ErrNotSingle means that a statement could not run as a single-statement transaction and has
+// done nothing: another transaction holds a lock, the locks cannot be pipelined (errNotBind),
+// the statement does not depend on its locks (entx.IfLocked), or it must be prepared again.
+var ErrNotSingle = errors.New("store: the statement must run in an ordinary transaction")
 
-// errSecondStatement refuses a second statement in such a transaction.
-var errSecondStatement = errors.New("store: the transaction is a single statement")
+// errSecondStatement refuses a second statement in a single-statement transaction.
+var errSecondStatement = errors.New("store: a single-statement transaction has no second statement")
 
-// errCommitted is reported for a rollback of a statement that has returned a row: the
-// server has committed it.
-var errCommitted = errors.New("store: the transaction was a single statement, which is committed: nothing may follow it")
+// errCommitted is the error of a rollback after the statement has returned a row: the server
+// has already committed it.
+var errCommitted = errors.New("store: cannot roll back: the single statement is already committed")
 
 // singleStatementTx is a transaction that begins and ends with its only statement.
 type singleStatementTx struct {
@@ -29,14 +28,14 @@ type singleStatementTx struct {
 	locks []Lock
 	sent  bool
 	wrote bool // the statement returned a row
-	// err is the statement's error up to its first row, by when it has written
-	// everything: PostgreSQL completes the writing WITH of a SELECT before it sends a
-	// row. Rows report an error of the commit that follows when they end.
+	// err is the statement's error up to its first row. By then it has written everything:
+	// PostgreSQL completes the INSERT in a WITH clause before it sends a row of the SELECT.
+	// An error of the commit that follows is returned at the end of the rows.
 	err error
 }
 
-// BeginTx sends nothing where TxOptions allow a single statement and the connection can
-// pipeline locks. Elsewhere it begins an ordinary transaction.
+// BeginTx sends nothing if TxOptions allow a single-statement transaction and the connection
+// can pipeline locks. Otherwise it begins an ordinary transaction.
 func (c *cachedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	options := txOptionsOf(ctx)
 	if options.Single == nil || c.network == nil || c.network.encrypted {
@@ -53,8 +52,8 @@ func (c *cachedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver
 	return c.single, nil
 }
 
-// PrepareContext refuses to prepare in a singleStatementTx: the prepared statement
-// would run outside of it.
+// PrepareContext refuses to prepare a statement in a single-statement transaction, because it
+// would run outside the transaction.
 func (c *cachedConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	if c.single != nil {
 		return nil, errSecondStatement
@@ -62,8 +61,8 @@ func (c *cachedConn) PrepareContext(ctx context.Context, text string) (driver.St
 	return c.conn.PrepareContext(ctx, text)
 }
 
-// admit is called before each statement; s is nil if the statement is not prepared. It
-// prepends the locks to the first statement and refuses any other. A nil t admits all.
+// admit is called before each statement; s is nil if the statement is not prepared. It adds the
+// locks to the first statement and refuses all others. A nil t admits every statement.
 func (t *singleStatementTx) admit(s *stmt) error {
 	switch {
 	case t == nil:
@@ -88,8 +87,8 @@ func (t *singleStatementTx) notSent(err error) error {
 	return err
 }
 
-// lockRefused is called once the statement is answered. It returns ErrNotSingle if a
-// lock was refused: the statement has then written nothing.
+// lockRefused is called once the statement has a result. It returns ErrNotSingle if another
+// transaction holds one of the locks, in which case the statement has written nothing.
 func (t *singleStatementTx) lockRefused() error {
 	if t == nil || !t.conn.network.unlocked {
 		return nil
@@ -97,8 +96,8 @@ func (t *singleStatementTx) lockRefused() error {
 	return fmt.Errorf("%w: another transaction holds a lock", ErrNotSingle)
 }
 
-// failed classifies the error of the statement. If a prepared statement is missing, it
-// may be the lock's, so the connection is not used again.
+// failed classifies the error of the statement. A prepared statement that is missing may be
+// that of the lock, so the connection is not reused.
 func (t *singleStatementTx) failed(err error) error {
 	network := t.conn.network
 	outdated := t.conn.origin.outdated(err)
@@ -120,7 +119,7 @@ func (t *singleStatementTx) Commit() error {
 	return t.err
 }
 
-// Rollback sends nothing either. It fails where there was something to take back.
+// Rollback sends nothing either. It fails if the statement has already written a row.
 func (t *singleStatementTx) Rollback() error {
 	t.conn.single = nil
 	if t.wrote && t.err == nil {
@@ -129,7 +128,7 @@ func (t *singleStatementTx) Rollback() error {
 	return nil
 }
 
-// singleRows are the rows of its statement.
+// singleRows are the rows of a single-statement transaction.
 type singleRows struct {
 	driver.Rows
 	tx *singleStatementTx

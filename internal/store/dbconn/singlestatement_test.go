@@ -24,12 +24,12 @@ const (
 
 var diaryLock = []store.Lock{store.LockOf("diary", 1)}
 
-// beginSingle begins a transaction that may be one statement.
+// beginSingle begins a single-statement transaction where possible.
 func beginSingle(ctx context.Context, db *store.DB, locks []store.Lock) (*sql.Tx, error) {
 	return db.SQL.BeginTx(dbconn.WithTxOptions(ctx, dbconn.TxOptions{Locks: locks, Single: new(bool)}), nil)
 }
 
-// querySingle asks one statement in such a transaction.
+// querySingle runs a query in a transaction of beginSingle.
 func querySingle(ctx context.Context, db *store.DB, locks []store.Lock, text string, args ...any) (n int, err error) {
 	tx, err := beginSingle(ctx, db, locks)
 	if err != nil {
@@ -41,8 +41,8 @@ func querySingle(ctx context.Context, db *store.DB, locks []store.Lock, text str
 	return n, tx.Commit()
 }
 
-// openSingle gives a database of one connection on which insertThing and countThings
-// have been prepared; ids below 10 are taken.
+// openSingle opens a database with one connection on which insertThing and countThings are
+// prepared. It contains the things 0 to 2.
 func openSingle(t *testing.T, url string) *store.DB {
 	t.Helper()
 	db := storetest.Open(t, url)
@@ -58,8 +58,8 @@ func openSingle(t *testing.T, url string) *store.DB {
 	return db
 }
 
-// TestSingleStatementTakesOneRoundTrip with its locks, as soon as it is prepared,
-// and what it writes is there for others.
+// TestSingleStatementTakesOneRoundTrip checks that a prepared statement takes one round trip,
+// locks and commit included.
 func TestSingleStatementTakesOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)
@@ -81,8 +81,8 @@ func TestSingleStatementTakesOneRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSingleStatementIsReadCommitted, whatever isolation the database has for its
-// default: at REPEATABLE READ it would see what was there before its locks were.
+// TestSingleStatementIsReadCommitted checks that the default isolation of the database does not
+// matter: at REPEATABLE READ the statement would see a snapshot older than its locks.
 func TestSingleStatementIsReadCommitted(t *testing.T) {
 	t.Parallel()
 	db := openSingle(t, storetest.With(pgtest.New(t), "default_transaction_isolation=repeatable%20read"))
@@ -94,20 +94,20 @@ func TestSingleStatementIsReadCommitted(t *testing.T) {
 	}
 }
 
-// TestSingleStatementFails leaves nothing behind, gives the error that came
-// first, and its connection goes on.
+// TestSingleStatementFails checks that a failure returns the first error, writes nothing, and
+// leaves the connection usable.
 func TestSingleStatementFails(t *testing.T) {
 	t.Parallel()
 	address := pgtest.New(t)
 	db, other := openSingle(t, storetest.With(address, "lock_timeout=50ms")), storetest.Open(t, address)
 	for _, test := range []struct {
 		name string
-		ask  func() error
+		run  func() error
 		want string
 	}{
-		{"a refused row", func() error { _, err := querySingle(t.Context(), db, diaryLock, insertThing, 1); return err }, "duplicate key"},
-		{"a value that PostgreSQL does not read", func() error { _, err := querySingle(t.Context(), db, diaryLock, insertThing, "x"); return err }, "invalid input syntax"},
-		{"a value that is never sent", func() error {
+		{"a duplicate key", func() error { _, err := querySingle(t.Context(), db, diaryLock, insertThing, 1); return err }, "duplicate key"},
+		{"a value with invalid syntax", func() error { _, err := querySingle(t.Context(), db, diaryLock, insertThing, "x"); return err }, "invalid input syntax"},
+		{"a value that cannot be sent", func() error {
 			_, err := querySingle(t.Context(), db, diaryLock, insertThing, make(chan int))
 			return err
 		}, "unsupported type"},
@@ -120,7 +120,7 @@ func TestSingleStatementFails(t *testing.T) {
 			}
 			return err
 		}, "violates foreign key"},
-		{"a lock that another has", func() error {
+		{"a lock that another transaction holds", func() error {
 			holder, err := other.SQL.BeginTx(dbconn.WithTxOptions(t.Context(), dbconn.TxOptions{Locks: diaryLock}), nil)
 			if err != nil {
 				return err
@@ -142,7 +142,7 @@ func TestSingleStatementFails(t *testing.T) {
 			storetest.Value(t, tx, countThings, 0)
 			return tx.QueryRowContext(t.Context(), countThings, 0).Scan(new(int))
 		}, dbconn.ErrSecondStatement.Error()},
-		{"a statement of the caller's own", func() error {
+		{"a statement prepared by the caller", func() error {
 			tx, err := beginSingle(t.Context(), db, nil)
 			if err != nil {
 				return err
@@ -151,11 +151,11 @@ func TestSingleStatementFails(t *testing.T) {
 			_, err = tx.PrepareContext(t.Context(), countThings)
 			return err
 		}, dbconn.ErrSecondStatement.Error()},
-		{"a text that is not prepared", func() error {
+		{"a text too long to be prepared", func() error {
 			_, err := querySingle(t.Context(), db, diaryLock, countThings+strings.Repeat(" ", dbconn.MaxStatementText), 1)
 			return err
 		}, dbconn.ErrNotSingle.Error()},
-		{"a request that is given up", func() error {
+		{"a cancelled request", func() error {
 			const sleep = "SELECT 1 FROM pg_sleep($1) WHERE " + entx.IfLocked
 			if _, err := querySingle(t.Context(), db, diaryLock, sleep, 0); err != nil {
 				return err
@@ -165,7 +165,7 @@ func TestSingleStatementFails(t *testing.T) {
 			_, err := querySingle(ctx, db, diaryLock, sleep, 60)
 			return err
 		}, "cancel"},
-		{"an error that nobody has looked at", func() error {
+		{"an error that the caller ignores", func() error {
 			tx, err := beginSingle(t.Context(), db, diaryLock)
 			if err != nil {
 				return err
@@ -173,7 +173,7 @@ func TestSingleStatementFails(t *testing.T) {
 			_ = tx.QueryRowContext(t.Context(), insertThing, 1).Scan(new(int))
 			return tx.Commit()
 		}, "duplicate key"},
-		{"an error in preparing that nobody has looked at", func() error {
+		{"an error of preparing that the caller ignores", func() error {
 			tx, err := beginSingle(t.Context(), db, diaryLock)
 			if err != nil {
 				return err
@@ -182,7 +182,7 @@ func TestSingleStatementFails(t *testing.T) {
 			return tx.Commit()
 		}, "nowhere"},
 	} {
-		if err := test.ask(); err == nil || !strings.Contains(err.Error(), test.want) {
+		if err := test.run(); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 		before := db.RoundTrips()
@@ -195,8 +195,8 @@ func TestSingleStatementFails(t *testing.T) {
 	}
 }
 
-// TestSingleStatementIsNotTakenBack: whoever fails after it is told that its row stays.
-// What returned no row has written none.
+// TestSingleStatementIsNotTakenBack checks that a rollback fails once a row was written, and
+// succeeds if none was.
 func TestSingleStatementIsNotTakenBack(t *testing.T) {
 	t.Parallel()
 	db := openSingle(t, pgtest.New(t))
@@ -217,7 +217,8 @@ func TestSingleStatementIsNotTakenBack(t *testing.T) {
 	}
 }
 
-// TestSingleStatementPassesNotices: what the server tells beside the answers comes through.
+// TestSingleStatementPassesNotices checks that notices between the results do not disturb the
+// removal of the locks' results.
 func TestSingleStatementPassesNotices(t *testing.T) {
 	t.Parallel()
 	db := openSingle(t, storetest.With(pgtest.New(t), "client_min_messages=debug5"))
@@ -228,7 +229,8 @@ func TestSingleStatementPassesNotices(t *testing.T) {
 	}
 }
 
-// TestSingleStatementOverTLS, where nothing can be sent ahead, begins and commits.
+// TestSingleStatementOverTLS checks that an ordinary transaction replaces the single statement
+// over TLS, where messages cannot be added.
 func TestSingleStatementOverTLS(t *testing.T) {
 	t.Parallel()
 	db := openSingle(t, pgproxy.TLS(t, pgtest.New(t)))
@@ -237,14 +239,15 @@ func TestSingleStatementOverTLS(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 	if trips := db.RoundTrips() - before; trips != 3 {
-		t.Errorf("%d round trips, want those of BEGIN, the statement and COMMIT", trips)
+		t.Errorf("%d round trips, want 3: BEGIN, the statement and COMMIT", trips)
 	}
 	if got := storetest.Value(t, db.SQL, countThings, 0); got != "3" {
 		t.Errorf("%s things above 0, want 3", got)
 	}
 }
 
-// TestSingleStatementCommits by both databases, prepared or not.
+// TestSingleStatementCommits checks that rows are committed in both databases, before and after
+// the statement is prepared.
 func TestSingleStatementCommits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, address string) {
 		db := storetest.Open(t, address)

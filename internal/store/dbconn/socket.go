@@ -12,62 +12,65 @@ import (
 // Limits of a connection to PostgreSQL.
 const (
 	// maxSilence is how long the server may be silent before we ask it, over another
-	// connection, whether it still works for this one.
+	// connection, whether it is still working for this one.
 	maxSilence = 2 * time.Second
-	// lastChance is how long we wait for bytes under way once the server says that it
-	// waits for us.
+	// lastChance is how long we still wait for bytes once the server has said that it is
+	// waiting for us.
 	lastChance = 500 * time.Millisecond
 	// maxUnexplained is how long work without a deadline waits for a silent server that
-	// cannot be asked: behind a pooler, or out of reach. A migration's statement may take
-	// that long.
+	// cannot be asked, because it is behind a pooler or unreachable. A statement of a
+	// migration may take that long.
 	maxUnexplained = time.Hour
 	// cancelTime is how long a request to cancel a statement may take.
 	cancelTime = time.Second
 )
 
-// errSilent means that bytes were lost: the server and the client wait for each other.
-var errSilent = errors.New("store: the server has no statement of this connection under way")
+// errSilent means that bytes were lost, so that server and client wait for each other.
+var errSilent = errors.New("store: bytes were lost: the server is waiting for this connection")
 
-// socket is a network connection to PostgreSQL on which every read and write ends in time:
+// socket is a network connection to PostgreSQL on which no read or write blocks for ever. It
+// fails
 //
-//   - at the deadline of the statement under way (bounded), or of lib/pq while it
+//   - at the deadline of the current statement (boundedConn), or of lib/pq while it
 //     connects;
-//   - soon after bytes were lost, when the server says that it waits for us (monitor);
-//   - when TCP finds that the peer is gone (dialer).
+//   - soon after bytes were lost, when the server says that it is waiting for us (monitor);
+//   - when TCP detects that the peer has vanished (dialer).
 //
-// Every failure is a *net.OpError. For these alone lib/pq discards the connection without
-// letting database/sql repeat a statement that may have run.
+// Every failure is a *net.OpError. Only for these does lib/pq discard the connection and keep
+// database/sql from repeating a statement that may have run.
 type socket struct {
 	net.Conn
 	monitor *monitor     // nil for an unmonitored connection
-	backend atomic.Int64 // the server's process, 0 where it is not known
-	ready   atomic.Bool  // whether connecting is over
-	proven  atomic.Int64 // the monitor's suspicions when bytes last came
+	backend atomic.Int64 // the server's process; 0 if unknown
+	ready   atomic.Bool  // whether the connection is established
 
-	mu     sync.Mutex // lib/pq reads and writes at once during COPY
-	until  time.Time  // the deadline of the statement under way; zero for none
-	read   time.Time  // the deadlines that lib/pq and TLS set; zero for none
-	write  time.Time
-	passed time.Time // when bytes last passed, in either direction
+	// seenFailures is the monitor's number of failures when bytes last arrived.
+	seenFailures atomic.Int64
+
+	mu            sync.Mutex // lib/pq reads and writes concurrently during a COPY
+	deadline      time.Time  // of the current statement; zero for none
+	readDeadline  time.Time  // set by lib/pq and TLS; zero for none
+	writeDeadline time.Time
+	lastTransfer  time.Time // when bytes were last sent or received
 }
 
-// setUntil sets the deadline of the statement that begins.
-func (s *socket) setUntil(until time.Time) {
+// setDeadline sets the deadline of a statement that begins now; zero for none.
+func (s *socket) setDeadline(deadline time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.until, s.passed = until, time.Now()
+	s.deadline, s.lastTransfer = deadline, time.Now()
 }
 
-// extend moves the deadline so that at least d is left.
+// extend postpones the deadline, if there is one, so that at least d is left.
 func (s *socket) extend(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if least := time.Now().Add(d); !s.until.IsZero() && s.until.Before(least) {
-		s.until = least
+	if least := time.Now().Add(d); !s.deadline.IsZero() && s.deadline.Before(least) {
+		s.deadline = least
 	}
 }
 
-// SetDeadline implements net.Conn; the earlier one of t and the statement's deadline counts.
+// SetDeadline implements net.Conn. The earlier of t and the statement's deadline applies.
 func (s *socket) SetDeadline(t time.Time) error {
 	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
 }
@@ -76,7 +79,7 @@ func (s *socket) SetDeadline(t time.Time) error {
 func (s *socket) SetReadDeadline(t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.read = t
+	s.readDeadline = t
 	return nil
 }
 
@@ -84,17 +87,17 @@ func (s *socket) SetReadDeadline(t time.Time) error {
 func (s *socket) SetWriteDeadline(t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.write = t
+	s.writeDeadline = t
 	return nil
 }
 
 func (s *socket) Read(p []byte) (int, error) {
-	return s.pass("read", &s.read, s.Conn.SetReadDeadline, func() (int, error) { return s.Conn.Read(p) })
+	return s.transfer("read", &s.readDeadline, s.Conn.SetReadDeadline, func() (int, error) { return s.Conn.Read(p) })
 }
 
 func (s *socket) Write(p []byte) (sent int, err error) {
 	for {
-		n, err := s.pass("write", &s.write, s.Conn.SetWriteDeadline, func() (int, error) { return s.Conn.Write(p[sent:]) })
+		n, err := s.transfer("write", &s.writeDeadline, s.Conn.SetWriteDeadline, func() (int, error) { return s.Conn.Write(p[sent:]) })
 		sent += n
 		if err != nil || sent >= len(p) {
 			return sent, err
@@ -102,26 +105,27 @@ func (s *socket) Write(p []byte) (sent int, err error) {
 	}
 }
 
-// pass calls some until it has read or written bytes, or fails.
-func (s *socket) pass(op string, set *time.Time, setDeadline func(time.Time) error, some func() (int, error)) (int, error) {
+// transfer calls readOrWrite until it has transferred bytes or failed. own is the deadline that
+// lib/pq has set for this direction.
+func (s *socket) transfer(op string, own *time.Time, setDeadline func(time.Time) error, readOrWrite func() (int, error)) (int, error) {
 	s.mu.Lock()
-	s.passed = time.Now()
+	s.lastTransfer = time.Now()
 	s.mu.Unlock()
 	for {
-		limit, _ := s.limits(set)
+		limit, _ := s.limits(own)
 		wake := time.Now().Add(maxSilence)
 		if !limit.IsZero() && limit.Before(wake) {
 			wake = limit
 		}
-		n, err := s.attempt(setDeadline, wake, some)
+		n, err := s.attempt(setDeadline, wake, readOrWrite)
 		switch {
 		case n > 0 || err == nil:
-			return n, nil // an error comes again with the next bytes
+			return n, nil // an error will be returned again by the next call
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return 0, s.fail(op, err)
 		}
-		limit, passed := s.limits(set) // again: COPY reads while it writes
-		silent := time.Since(passed)
+		limit, lastTransfer := s.limits(own) // again: during a COPY the other direction may have moved
+		silent := time.Since(lastTransfer)
 		switch {
 		case !limit.IsZero() && !time.Now().Before(limit):
 			return 0, s.fail(op, err)
@@ -130,7 +134,7 @@ func (s *socket) pass(op string, set *time.Time, setDeadline func(time.Time) err
 		}
 		switch s.monitor.ask(s.backend.Load(), limit) {
 		case waiting:
-			if n, err := s.attempt(setDeadline, time.Now().Add(lastChance), some); n > 0 || err == nil {
+			if n, err := s.attempt(setDeadline, time.Now().Add(lastChance), readOrWrite); n > 0 || err == nil {
 				return n, nil
 			}
 			return 0, s.fail(op, errSilent)
@@ -143,34 +147,35 @@ func (s *socket) pass(op string, set *time.Time, setDeadline func(time.Time) err
 	}
 }
 
-// attempt calls some once, with a deadline.
-func (s *socket) attempt(setDeadline func(time.Time) error, deadline time.Time, some func() (int, error)) (int, error) {
+// attempt calls readOrWrite once, with a deadline.
+func (s *socket) attempt(setDeadline func(time.Time) error, deadline time.Time, readOrWrite func() (int, error)) (int, error) {
 	if err := setDeadline(deadline); err != nil {
 		return 0, err
 	}
-	n, err := some()
+	n, err := readOrWrite()
 	if n > 0 {
-		s.proven.Store(s.monitor.suspicions())
+		s.seenFailures.Store(s.monitor.suspicions())
 		s.mu.Lock()
-		s.passed = time.Now()
+		s.lastTransfer = time.Now()
 		s.mu.Unlock()
 	}
 	return n, err
 }
 
-// limits returns the earlier deadline, zero for none, and when bytes last passed.
-func (s *socket) limits(set *time.Time) (limit, passed time.Time) {
+// limits returns the earlier of the statement's deadline and own, zero if there is none, and when
+// bytes were last transferred.
+func (s *socket) limits(own *time.Time) (limit, lastTransfer time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	limit = s.until
-	if !set.IsZero() && (limit.IsZero() || set.Before(limit)) {
-		limit = *set
+	limit = s.deadline
+	if !own.IsZero() && (limit.IsZero() || own.Before(limit)) {
+		limit = *own
 	}
-	return limit, s.passed
+	return limit, s.lastTransfer
 }
 
-// fail returns err as a *net.OpError, which lib/pq treats as a broken connection. It marks
-// connections that were idle meanwhile as suspect, because they may be broken too.
+// fail returns err as a *net.OpError, which lib/pq treats as a broken connection. It also reports
+// the failure to the monitor: connections that are idle now may be broken too.
 func (s *socket) fail(op string, err error) error {
 	if s.ready.Load() && !errors.Is(err, net.ErrClosed) {
 		s.monitor.suspect()
@@ -184,5 +189,5 @@ func (s *socket) fail(op string, err error) error {
 // usable reports whether an idle connection may be used for another statement: it has not
 // ended, and no other connection has failed since bytes last arrived on this one.
 func (s *socket) usable() bool {
-	return s.proven.Load() == s.monitor.suspicions() && !broken(s.Conn)
+	return s.seenFailures.Load() == s.monitor.suspicions() && !broken(s.Conn)
 }

@@ -12,29 +12,30 @@ import (
 )
 
 const (
-	// maxStatements is the most prepared statements of one connection; the least
-	// recently used makes room.
+	// maxStatements is the maximum number of prepared statements of a connection; the least
+	// recently used one is closed to make room.
 	maxStatements = 200
-	// maxStatementText is the longest statement prepared, in bytes: bulk inserts run
-	// once and would fill the server's memory.
+	// maxStatementText is the length, in bytes, of the longest statement that is prepared.
+	// Longer ones are bulk inserts, which run once and would fill the server's memory.
 	maxStatementText = 8 << 10
 )
 
-// statementCache is a driver.Connector whose connections prepare each statement with
-// arguments, and reuse it. The first time that takes two round trips, as it does unprepared.
+// statementCache is a driver.Connector whose connections prepare each statement that has
+// arguments, and reuse it.
 //
-// Ent hands database/sql a text and arguments each time, which costs lib/pq two round
-// trips and SQLite a parse. The cache belongs to the connection, so it needs no lock,
-// works the same inside a transaction, and never takes a second connection while it
-// holds one (as *sql.Stmt does, which deadlocks a full pool).
+// Ent passes database/sql the text and arguments of each statement, which costs two round
+// trips with lib/pq, and parsing with SQLite. Preparing costs as much the first time, and
+// nothing later. The cache belongs to the connection, so it needs no lock, works the same
+// inside a transaction, and never needs a second connection while it holds one (as *sql.Stmt
+// does, which deadlocks a full pool).
 type statementCache struct {
 	driver.Connector
 	roundTrips *atomic.Int64
-	// finalize closes every statement before its connection. PostgreSQL drops
-	// them by itself; SQLite keeps a connection half open until they are closed.
+	// finalize closes every statement before its connection, because SQLite keeps a
+	// connection half open until then. PostgreSQL does not need it.
 	finalize bool
-	// outdated recognises the error of a prepared statement that can no longer run
-	// because a migration changed its tables, and that has done nothing.
+	// outdated reports whether a prepared statement failed, without doing anything, because
+	// a migration has changed its tables.
 	outdated func(error) bool
 }
 
@@ -79,15 +80,15 @@ type cachedConn struct {
 
 	network      *pipelineConn      // nil on SQLite
 	lockPrepared bool               // the server has prepareLock's statement
-	lost         bool               // the connection is not to be used again
-	single       *singleStatementTx // the open transaction, if it is one of a single statement
+	lost         bool               // the connection must not be reused
+	single       *singleStatementTx // the open transaction, if it is a single-statement one
 }
 
 type stmt struct {
 	driverStmt
 	text    string
 	reading bool // its rows are open, so it cannot run again yet
-	dropped bool // evicted: closed when its rows are
+	dropped bool // evicted; it is closed together with its rows
 }
 
 func (c *cachedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
@@ -121,8 +122,8 @@ func (c *cachedConn) ExecContext(ctx context.Context, text string, args []driver
 		})
 }
 
-// run executes a text through its prepared statement, or plainly if it has none. An
-// outdated statement is prepared again, once.
+// run executes a text with prepared, or with plain if it is not to be prepared. An outdated
+// statement is prepared again, once.
 func run[R any](ctx context.Context, c *cachedConn, text string, args []driver.NamedValue, plain func() (R, error), prepared func(*stmt) (R, error)) (none R, err error) {
 	for first := true; ; first = false {
 		s, err := c.prepare(ctx, text, args)
@@ -147,14 +148,14 @@ func run[R any](ctx context.Context, c *cachedConn, text string, args []driver.N
 	}
 }
 
-// checkCancelled discards a PostgreSQL connection on which a statement was cancelled with
-// ctx: the cancel request may arrive late and end the next statement.
+// checkCancelled marks a PostgreSQL connection as lost if ctx has ended: lib/pq has then asked the
+// server to cancel the statement, and a late request could cancel the next statement instead.
 func (c *cachedConn) checkCancelled(ctx context.Context) {
 	c.lost = c.lost || c.network != nil && ctx.Err() != nil
 }
 
-// prepare returns the prepared statement for text, or nil where text is not to be
-// prepared. A text without arguments may hold several statements.
+// prepare returns the prepared statement for text, or nil if text is not to be prepared: it is
+// long, or it has no arguments and so may contain several statements.
 func (c *cachedConn) prepare(ctx context.Context, text string, args []driver.NamedValue) (*stmt, error) {
 	if len(args) == 0 || len(text) > maxStatementText {
 		return nil, nil
@@ -183,8 +184,8 @@ func (c *cachedConn) prepare(ctx context.Context, text string, args []driver.Nam
 	return s, nil
 }
 
-// retry drops an outdated statement and reports whether it may run again: inside a
-// transaction the error has already ended everything.
+// retry drops an outdated statement and reports whether it may run again. It may not inside a
+// transaction, which the error has already aborted.
 func (c *cachedConn) retry(s *stmt, err error) bool {
 	if !c.origin.outdated(err) {
 		return false

@@ -85,7 +85,7 @@ func TestStatementCacheIsBounded(t *testing.T) {
 	})
 }
 
-func TestStatementIsReadTwiceAtOnce(t *testing.T) {
+func TestStatementRunsAgainWhileItsRowsAreRead(t *testing.T) {
 	db := storetest.Open(t, "sqlite:"+t.TempDir()+"/x.db")
 	tx, err := db.SQL.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestStatementIsReadTwiceAtOnce(t *testing.T) {
 	defer tx.Rollback()
 	const text = "WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i+1 FROM n WHERE i < 3) SELECT i FROM n"
 	var got string
-	storetest.Value(t, tx, text, 1) // now it will be kept
+	storetest.Value(t, tx, text, 1) // prepares it
 	outer, err := tx.QueryContext(t.Context(), text, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -174,21 +174,21 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 			names, err := rows.Columns()
 			return len(names), err
 		}
-		for range 2 { // now it is kept
+		for range 2 { // prepares it
 			if n, err := columns(c); n != 1 || err != nil {
 				t.Fatal(n, err)
 			}
 		}
 		storetest.Exec(t, db, "ALTER TABLE grown ADD COLUMN a integer")
-		for range 3 { // it is dropped, and kept again
+		for range 3 { // prepares it again
 			if n, err := columns(c); n != 2 || err != nil {
 				t.Errorf("after the first change %d columns, %v", n, err)
 			}
 		}
 		storetest.Exec(t, db, "ALTER TABLE grown ADD COLUMN b integer")
 
-		// Inside a transaction PostgreSQL has given up already; the client may
-		// try again, and then succeeds.
+		// Inside a transaction the error has aborted everything. The client may try again,
+		// which then succeeds.
 		tx, err := c.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -215,9 +215,9 @@ func TestStatementsSurviveAMigration(t *testing.T) {
 	})
 }
 
-// TestWholeRows reads rows as one column each in all the ways in which a statement
-// can be sent: without arguments, prepared, in a transaction, and again on a connection where its rows are being read.
-func TestWholeRows(t *testing.T) {
+// TestRawRows reads rows as one column each, for every way in which a statement is sent: without
+// arguments, prepared, in a transaction, and while its rows are still being read.
+func TestRawRows(t *testing.T) {
 	test := func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
 		id, bytes := uuid.MustParse("00000000-0000-7000-a000-0000000000ff"), "x'0000000000007000A0000000000000FF'"
@@ -263,7 +263,7 @@ func TestWholeRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := rowscan.ForEach(rows, 4, func(*rowscan.Scanner) {}); err == nil {
-			t.Error("rows of several columns were read as whole ones")
+			t.Error("ForEach read rows that are not raw")
 		}
 		if got := storetest.Value(t, db.SQL, "SELECT 'a' WHERE 7 = "+storetest.Parameter(db), 7); got != "a" {
 			t.Errorf("without such a context: %s", got)

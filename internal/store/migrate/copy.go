@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// copyMark stands between the name of an embedded database and the version of
-	// the migration before which a copy was made.
+	// copyMark is the part of a copy's name between that of the database and the version of
+	// the migration that followed.
 	copyMark = ".before-"
-	// copiesKept is the number of copies that stay beside a database.
+	// copiesKept is the number of copies that are kept beside a database.
 	copiesKept = 2
 )
 
-// copyVersion is how the name of a copy ends.
+// copyVersion matches the version at the end of a copy's name.
 var copyVersion = regexp.MustCompile(`^[0-9]+$`)
 
-// keepCopy copies an embedded database in use before its first pending migration:
-// chairside.db.before-20270101000000. Called in the transaction that migrates, it
-// holds the write lock, so that the copy lacks nothing that the migration sees.
-// The newest two copies are kept.
+// keepCopy copies an embedded database before its first pending migration, to a file such as
+// chairside.db.before-20270101000000, unless the database is new. It is called in the
+// transaction of the migration, which holds the write lock, so that the copy has everything
+// that the migration sees. The two newest copies are kept.
 func (a *applier) keepCopy(ctx context.Context, s *state) error {
 	if a.copied || len(s.applied) == 0 {
-		a.copied = true // a new database holds nothing, also after its first migration
+		a.copied = true // a new database is empty, and needs no copy for later migrations either
 		return nil
 	}
 	a.copied = true
@@ -46,11 +46,11 @@ func (a *applier) keepCopy(ctx context.Context, s *state) error {
 	return nil
 }
 
-// copyTo writes a copy of an embedded database to path. Either all of it is on
-// the disk under that name, or nothing.
+// copyTo writes a copy of an embedded database to path. The file appears there only once it is
+// complete and on disk.
 func copyTo(ctx context.Context, db *store.DB, path string) error {
 	partial := path + ".partial"
-	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed process
+	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) { // left by a killed process
 		return err
 	}
 	if err := db.Backup(ctx, partial); err != nil {
@@ -62,7 +62,7 @@ func copyTo(ctx context.Context, db *store.DB, path string) error {
 	return syncDirectory(filepath.Dir(path))
 }
 
-// removeOldCopies removes all copies of the database at path but the newest.
+// removeOldCopies removes all but the newest copies of the database at path.
 func removeOldCopies(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -89,10 +89,10 @@ func removeOldCopies(path string) error {
 	return nil
 }
 
-// syncDirectory puts the names in a directory on the disk.
+// syncDirectory makes sure that the names in a directory are on disk.
 func syncDirectory(path string) error {
 	if runtime.GOOS == "windows" {
-		return nil // it has no such call
+		return nil // Windows cannot sync directories
 	}
 	directory, err := os.Open(path)
 	if err != nil {

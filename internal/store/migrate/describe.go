@@ -14,10 +14,10 @@ import (
 	"chairside/internal/store"
 )
 
-// Describe creates tables, in the form that Desired gives, beside those of the
-// database, and returns what the database server says they are: a type, a default
-// or an expression has several spellings, of which the server keeps one. It
-// leaves nothing behind. It is for writing migrations.
+// Describe returns tables as the database server describes them. A type, default or expression
+// can be written in several ways, and the server stores only one of them. So Describe creates
+// the tables, in the form of Desired, in a scratch schema and inspects that. It leaves nothing
+// behind. It is for writing migrations.
 func Describe(ctx context.Context, db *store.DB, tables []*schema.Table) (*atlas.Schema, error) {
 	describe := describeSQLite
 	if db.Dialect == dialect.Postgres {
@@ -59,7 +59,7 @@ func describePostgres(ctx context.Context, db *store.DB, tables []*schema.Table)
 }
 
 func describeSQLite(ctx context.Context, db *store.DB, tables []*schema.Table) (*atlas.Schema, error) {
-	scratch, err := sql.Open("sqlite", "file::memory:?_pragma=foreign_keys(1)") // package store has the driver
+	scratch, err := sql.Open("sqlite", "file::memory:?_pragma=foreign_keys(1)") // package store registers the driver
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
-// Package migrate brings a database to the schema of this program, and checks that it is
-// there.
+// Package migrate migrates a database to the schema of this program, and checks that a database
+// has it.
 //
 //	applied, err := migrate.Up(ctx, db)       apply what is pending
 //	list, err := migrate.Status(ctx, db)      applied and pending migrations
@@ -25,12 +25,12 @@
 //	   │    copy.go           an embedded database is copied first
 //	   │    locks.go          PostgreSQL: short waits, retries, names the holder of a lock
 //	   │    statements.go     PostgreSQL: files outside a transaction, resumed after a break
-//	   │    history.go        the record of applied migrations
+//	   │    history.go        the history of applied migrations
 //	   ▼                                  ▼
 //	database ────────────▶ Verify         verify.go, verify_postgres.go
 //	   └─────────────────▶ Check, Status  migrate.go
 //
-// The record is the Atlas command line's own table, so that "atlas migrate status --env
+// The history is the table of the Atlas command line, so that "atlas migrate status --env
 // postgres" agrees with Status.
 //
 // # Write a migration
@@ -50,8 +50,8 @@
 // nullable, fill it, constrain it one release later.
 //
 // Each file is applied in one transaction. On PostgreSQL a file whose first line is
-// "-- atlas:txmode none" is applied statement by statement and resumed after a break, so it
-// may only hold what can be repeated: CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY IF
+// "-- atlas:txmode none" is applied statement by statement and resumed after an interruption,
+// so it may only contain statements that can be repeated: CREATE INDEX CONCURRENTLY, DROP INDEX CONCURRENTLY IF
 // EXISTS, VALIDATE CONSTRAINT, and backfills in batches (DO $$ … LOOP … COMMIT; END LOOP … $$).
 //
 //	go run ./internal/store/migrate/diff -check
@@ -59,7 +59,7 @@
 // applies all files to empty databases and fails when the schema differs from them, or a
 // file after the baseline loses data or blocks clients (package lint).
 //
-// To squash unreleased migrations into one baseline, delete the files and write it anew;
+// To squash unreleased migrations into one baseline, delete the files and write a new one;
 // nothing in it is written by hand:
 //
 //	rm internal/store/migrate/migrations/*/*.sql
@@ -67,13 +67,13 @@
 //
 // # While clients work
 //
-// On PostgreSQL clients work on while a migration runs:
+// On PostgreSQL clients can work while a migration runs:
 //
 //	file in a transaction      waits for its locks less than deadlock_timeout in all, then
 //	                           rolls back and tries again, for 2 minutes
-//	-- atlas:txmode none       each statement by itself, counted in the record, so that Up
-//	                           goes on with the next one after a break; an invalid index of
-//	                           its name is dropped and rebuilt
+//	-- atlas:txmode none       each statement on its own, counted in the history, so that Up
+//	                           continues with the next one after an interruption; an
+//	                           invalid index of the same name is dropped and rebuilt
 //	CREATE INDEX CONCURRENTLY  waits 30 minutes for old transactions
 //	counters                   Counters.Plan: a short transaction replaces the triggers, one
 //	                           statement without a lock counts

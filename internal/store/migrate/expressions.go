@@ -18,9 +18,8 @@ import (
 // Statement is an SQL statement of a migration and the comment above it.
 type Statement struct{ Comment, Text string }
 
-// expressions are the PostgreSQL indexes on a function of a row. Ent, whose
-// indexes are on columns, cannot declare them. The arguments are in the server's
-// normal form.
+// expressions are the PostgreSQL indexes on a function of a row. Ent cannot declare them, because
+// its indexes are on columns. The arguments are written as the server prints them.
 var expressions = []struct{ table, name, method, function, arguments string }{
 	// query, in internal/api/search.go. SQLite reads the rows of the practice instead.
 	{"patients", "patient_search_keys", "GIN", "practice_search_keys", "practice_id, (search_text)::text"},
@@ -33,9 +32,9 @@ func (f function) statement() Statement {
 	return Statement{f.why, "CREATE FUNCTION " + f.name + f.head + " AS $$" + f.body + "$$"}
 }
 
-// functions are the functions of the indexes. An index stores what its function
-// returned when a row was written. A function that has been released therefore
-// never changes: a new one gets a new name, which makes diff rebuild the index.
+// functions are the functions of the indexes. An index stores what its function returned when a
+// row was written, so a released function must never change. A changed function gets a new name,
+// which makes diff rebuild the index.
 var functions = []function{{
 	table: "patients", name: "practice_search_keys",
 	why: "What a patient can be found by: the first 2, 3 and 5 characters of each word, an address up to its @, each 5 digits in a row and the last 4 and 3.\n" +
@@ -69,14 +68,13 @@ END
 `,
 }}
 
-// setting is a property of a PostgreSQL table or index that neither Ent nor the
-// migration engine knows.
+// setting is a property of a PostgreSQL table or index that neither Ent nor Atlas can declare.
 type setting struct {
 	relation string // the table or index
-	name     string // what Verify calls it
+	name     string // its name in the errors of Verify
 	why      string
-	holds    string // the condition on pg_class c that is true once it is set
-	set      string // the statement that sets it
+	holds    string // SQL condition on pg_class c: whether it is set
+	set      string // statement that sets it
 }
 
 var settings = []setting{
@@ -109,9 +107,8 @@ func addExpressions(t *atlas.Table) {
 	}
 }
 
-// PlanFunctions returns the statements that make the functions which the database
-// lacks. They come before those of tables and indexes. A function with another
-// body than the declared one is an error: see functions.
+// PlanFunctions returns the statements that create missing functions. They must precede those of
+// tables and indexes. It fails if a function differs from its declaration (see functions).
 func PlanFunctions(ctx context.Context, db *store.DB) (plan []Statement, err error) {
 	if db.Dialect != dialect.Postgres {
 		return nil, nil
@@ -129,8 +126,8 @@ func PlanFunctions(ctx context.Context, db *store.DB) (plan []Statement, err err
 	return plan, nil
 }
 
-// PlanSettings returns the statements that set what the database, whose tables and
-// indexes are those of the schema, lacks of settings.
+// PlanSettings returns the statements of the settings that the database lacks. Its tables and
+// indexes must already be those of the schema.
 func PlanSettings(ctx context.Context, db *store.DB) (plan []Statement, err error) {
 	if db.Dialect != dialect.Postgres {
 		return nil, nil
@@ -145,12 +142,11 @@ func PlanSettings(ctx context.Context, db *store.DB) (plan []Statement, err erro
 	return plan, nil
 }
 
-// functionDifferences compares the functions and settings of a PostgreSQL schema
-// with the declared ones. The functions of older indexes stay and are not its
-// concern.
+// functionDifferences compares the functions and settings of a PostgreSQL schema with the
+// declared ones. It ignores other functions, such as those of older indexes.
 func functionDifferences(ctx context.Context, transaction *sql.Tx, schemaName string) (list []string, err error) {
 	for _, f := range functions {
-		var used bool // a schema without the table, as of a test, needs no function
+		var used bool // a schema without the table, such as a test's, needs no function
 		if err := queryOne(ctx, transaction, &used, "SELECT count(*) > 0 FROM pg_tables WHERE schemaname = $1 AND tablename = $2", schemaName, f.table); err != nil {
 			return nil, fmt.Errorf("read the tables: %w", err)
 		}
@@ -169,7 +165,7 @@ func functionDifferences(ctx context.Context, transaction *sql.Tx, schemaName st
 	return list, err
 }
 
-// functionBody is the body of a function, "" where the schema has no such function.
+// functionBody returns the body of a function, or "" if the schema has no such function.
 func functionBody(ctx context.Context, conn entsql.ExecQuerier, schemaName, name string) (body string, err error) {
 	const bodies = "SELECT coalesce(string_agg(prosrc, ''), '') FROM pg_proc WHERE proname = $1 AND pronamespace = $2::regnamespace"
 	if err := queryOne(ctx, conn, &body, bodies, name, schemaName); err != nil {
@@ -178,8 +174,8 @@ func functionBody(ctx context.Context, conn entsql.ExecQuerier, schemaName, name
 	return body, nil
 }
 
-// missingSettings are the settings that a schema lacks. A relation that is not
-// there lacks none: its absence is reported elsewhere.
+// missingSettings returns the settings that the relations of a schema lack. Missing relations are
+// reported elsewhere.
 func missingSettings(ctx context.Context, conn entsql.ExecQuerier, schemaName string) (missing []setting, err error) {
 	for _, s := range settings {
 		var lacks bool
@@ -194,7 +190,7 @@ func missingSettings(ctx context.Context, conn entsql.ExecQuerier, schemaName st
 	return missing, nil
 }
 
-// queryOne reads the one value of a query.
+// queryOne reads the single value of a query.
 func queryOne(ctx context.Context, conn entsql.ExecQuerier, value any, query string, args ...any) error {
 	rows, err := conn.QueryContext(ctx, query, args...) //nolint:rowserrcheck // ScanSlice returns it
 	if err != nil {
@@ -204,7 +200,7 @@ func queryOne(ctx context.Context, conn entsql.ExecQuerier, value any, query str
 	return entsql.ScanOne(rows, value)
 }
 
-// createFunctions makes all functions, in the first schema of the search path.
+// createFunctions creates all functions in the first schema of the search path.
 func createFunctions(ctx context.Context, conn entsql.ExecQuerier, dialectName string) error {
 	if dialectName != dialect.Postgres {
 		return nil

@@ -18,7 +18,7 @@ func Files(dialectName string) fs.FS {
 	}
 	files, err := fs.Sub(embedded, dir)
 	if err != nil {
-		panic(err) // only for a path that is not one
+		panic(err) // only for an invalid path
 	}
 	return files
 }

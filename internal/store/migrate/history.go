@@ -18,16 +18,15 @@ import (
 	"chairside/internal/store"
 )
 
-// historyTable records the applied migrations. Name, columns and types are
-// those of the Atlas command line, which can be used on the same database.
+// historyTable is the table of applied migrations. Its name, columns and types are those of the
+// Atlas command line, which can therefore be used on the same database.
 const historyTable = store.MigrationsTable
 
-// commandLineMark begins the version of rows in which the Atlas command line
-// notes things of its own.
+// commandLineMark is the first character of the version in rows that are not migrations, which
+// the Atlas command line adds for its own use.
 const commandLineMark = "."
 
-// history reads and writes the record of migrations. It is a
-// engine.RevisionReadWriter.
+// history reads and writes the applied migrations. It implements engine.RevisionReadWriter.
 type history struct {
 	conn     atlas.ExecQuerier
 	postgres bool
@@ -49,7 +48,7 @@ var historyColumns = []struct{ name, postgres, sqlite string }{
 	{"operator_version", "varchar NOT NULL", "text NOT NULL"},
 }
 
-// create creates the table where it is missing.
+// create creates the table if it does not exist.
 func (h history) create(ctx context.Context) error {
 	columns := make([]string, len(historyColumns))
 	for i, c := range historyColumns {
@@ -61,12 +60,12 @@ func (h history) create(ctx context.Context) error {
 	}
 	_, err := h.conn.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS "+historyTable+" ("+strings.Join(columns, ", ")+")")
 	if err != nil {
-		return fmt.Errorf("create the record of migrations: %w", err)
+		return fmt.Errorf("create the history of migrations: %w", err)
 	}
 	return nil
 }
 
-// tables reports whether the record exists, and how many other tables there are.
+// tables reports whether the table exists, and the number of other tables.
 func (h history) tables(ctx context.Context) (exists bool, others int, err error) {
 	text := "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 	if h.postgres {
@@ -95,12 +94,12 @@ func (h history) Ident() *engine.TableIdent {
 	return &engine.TableIdent{Name: historyTable, Schema: "main"}
 }
 
-// ReadRevisions gives all records in the order of their versions.
+// ReadRevisions returns all applied migrations in the order of their versions.
 func (h history) ReadRevisions(ctx context.Context) ([]*engine.Revision, error) {
 	return h.read(ctx, "1 = 1")
 }
 
-// ReadRevision gives one record, or engine.ErrRevisionNotExist.
+// ReadRevision returns one applied migration, or engine.ErrRevisionNotExist.
 func (h history) ReadRevision(ctx context.Context, version string) (*engine.Revision, error) {
 	found, err := h.read(ctx, "version = "+h.placeholder(1), version)
 	if err != nil {
@@ -115,7 +114,7 @@ func (h history) ReadRevision(ctx context.Context, version string) (*engine.Revi
 func (h history) read(ctx context.Context, where string, args ...any) ([]*engine.Revision, error) {
 	rows, err := h.conn.QueryContext(ctx, "SELECT "+strings.Join(columnNames(), ", ")+" FROM "+historyTable+" WHERE "+where+" ORDER BY version", args...)
 	if err != nil {
-		return nil, fmt.Errorf("read the record of migrations: %w", err)
+		return nil, fmt.Errorf("read the history of migrations: %w", err)
 	}
 	defer rows.Close()
 	var list []*engine.Revision
@@ -126,7 +125,7 @@ func (h history) read(ctx context.Context, where string, args ...any) ([]*engine
 			hashes        []byte
 		)
 		if err := rows.Scan(&r.Version, &r.Description, &r.Type, &r.Applied, &r.Total, &r.ExecutedAt, &r.ExecutionTime, &failure, &stmt, &r.Hash, &hashes, &r.OperatorVersion); err != nil {
-			return nil, fmt.Errorf("read the record of migrations: %w", err)
+			return nil, fmt.Errorf("read the history of migrations: %w", err)
 		}
 		if strings.HasPrefix(r.Version, commandLineMark) {
 			continue
@@ -134,22 +133,22 @@ func (h history) read(ctx context.Context, where string, args ...any) ([]*engine
 		r.Error, r.ErrorStmt = failure.String, stmt.String
 		if len(hashes) > 0 {
 			if err := json.Unmarshal(hashes, &r.PartialHashes); err != nil {
-				return nil, fmt.Errorf("read the record of migration %s: %w", r.Version, err)
+				return nil, fmt.Errorf("read the history of migration %s: %w", r.Version, err)
 			}
 		}
 		list = append(list, &r)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the record of migrations: %w", err)
+		return nil, fmt.Errorf("read the history of migrations: %w", err)
 	}
 	return list, nil
 }
 
-// WriteRevision inserts or replaces the record of a version.
+// WriteRevision inserts or replaces the row of a version.
 func (h history) WriteRevision(ctx context.Context, r *engine.Revision) error {
 	hashes, err := json.Marshal(r.PartialHashes)
 	if err != nil {
-		return fmt.Errorf("write the record of migration %s: %w", r.Version, err)
+		return fmt.Errorf("write the history of migration %s: %w", r.Version, err)
 	}
 	var placeholders, updates []string
 	for i, name := range columnNames() {
@@ -161,17 +160,17 @@ func (h history) WriteRevision(ctx context.Context, r *engine.Revision) error {
 		r.Version, r.Description, int64(r.Type), r.Applied, r.Total, h.time(r.ExecutedAt), int64(r.ExecutionTime),
 		r.Error, r.ErrorStmt, r.Hash, string(hashes), r.OperatorVersion)
 	if err != nil {
-		return fmt.Errorf("write the record of migration %s: %w", r.Version, err)
+		return fmt.Errorf("write the history of migration %s: %w", r.Version, err)
 	}
 	return nil
 }
 
-// DeleteRevision is part of the engine's interface; nothing here ever forgets.
+// DeleteRevision is part of the interface. It always fails: the history is never deleted.
 func (h history) DeleteRevision(context.Context, string) error {
-	return errors.New("the record of migrations is never deleted")
+	return errors.New("the history of migrations cannot be deleted")
 }
 
-// time gives t in the form in which the Atlas command line stores it.
+// time returns t in the form in which the Atlas command line stores it.
 func (h history) time(t time.Time) any {
 	if h.postgres {
 		return t.UTC()

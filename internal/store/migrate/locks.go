@@ -14,26 +14,26 @@ import (
 	"github.com/lib/pq/pqerror"
 )
 
-// A migration waits for locks that requests hold, and requests queue behind a
-// lock that a migration waits for. So every wait of a migration is short, and
-// what could not get its locks is undone and tried again:
+// A migration waits for locks that requests hold, and meanwhile requests queue behind the
+// migration. So a migration waits only briefly; if it does not get its locks, it rolls back and
+// tries again:
 //
-//   - a file that is applied in a transaction: all of its waits together last
-//     lockWait at most, just less than PostgreSQL's deadlock_timeout. In a
-//     deadlock the migration gives way before the server looks for a victim;
-//   - a statement outside a transaction: lockWait, a backfill backfillLockWait
-//     for each row;
-//   - CREATE and DROP INDEX CONCURRENTLY: indexLockWait. They wait for old
-//     transactions to end, and nothing queues behind them. Cut off, they would
-//     leave an invalid index behind each time.
+//   - A file in a transaction waits for all of its locks together at most lockWait, slightly
+//     less than PostgreSQL's deadlock_timeout. In a deadlock the migration therefore gives up
+//     before the server chooses a victim.
+//   - A statement outside a transaction waits at most lockWait, a backfill backfillLockWait for
+//     each row.
+//   - CREATE and DROP INDEX CONCURRENTLY wait at most indexLockWait. They wait for old
+//     transactions to end, but nothing queues behind them, and each attempt that is cut off
+//     leaves an invalid index behind.
 const (
 	longestLockWait  = time.Second
 	lockWaitMargin   = 250 * time.Millisecond // below deadlock_timeout, for a busy machine
 	shortestLockWait = 50 * time.Millisecond  // of a transaction's last statements
 	backfillLockWait = 200 * time.Millisecond
 	indexLockWait    = 30 * time.Minute
-	// retryFor is how long a file or statement that could not get its locks is
-	// tried again: its waits and the pauses between, not its work.
+	// retryFor is how long a file or statement is retried that does not get its locks. It
+	// counts waits and pauses, not the work of the statements.
 	retryFor = 2 * time.Minute
 	// The pauses between attempts double from the first to the longest.
 	firstPause   = 100 * time.Millisecond
@@ -44,8 +44,8 @@ const (
 	reportEvery = 10 * time.Second
 )
 
-// readLimits reads what depends on the server, and limits what the connection
-// waits for by itself, for the record of migrations among others.
+// readLimits reads the limits that depend on the server, and sets the lock_timeout of the
+// connection for statements without a limit of their own, such as those on the history.
 func (a *applier) readLimits(ctx context.Context) error {
 	var deadlock int // ms
 	err := a.conn.QueryRowContext(ctx, "SELECT pg_backend_pid(), setting FROM pg_settings WHERE name = 'deadlock_timeout'").Scan(&a.process, &deadlock)
@@ -59,8 +59,8 @@ func (a *applier) readLimits(ctx context.Context) error {
 	return nil
 }
 
-// retry makes attempts until one does not fail for a lock, for migrator.lockRetry at most.
-// An attempt waits for a lock as long as wait.
+// retry calls attempt until it does not fail because of a lock, for at most migrator.lockRetry.
+// wait is how long an attempt waits for its locks.
 func (a *applier) retry(ctx context.Context, wait time.Duration, attempt func() error) error {
 	if !a.postgres() {
 		return attempt()
@@ -72,7 +72,7 @@ func (a *applier) retry(ctx context.Context, wait time.Duration, attempt func() 
 			return err
 		}
 		if isDeadlock(err) {
-			wait = longestLockWait // it was noticed after this time
+			wait = longestLockWait // deadlock_timeout, after which the server detects it
 		}
 		random := pause/2 + rand.N(pause)
 		if spent += wait + random; spent > a.lockRetry {
@@ -87,8 +87,8 @@ func (a *applier) retry(ctx context.Context, wait time.Duration, attempt func() 
 	}
 }
 
-// lockFailure reports whether a statement failed because others held a lock. An
-// error that has been through all attempts is not one any more.
+// lockFailure reports whether an attempt failed because of a lock and may be repeated. The final
+// error of retry, which wraps ErrLocked, is not one.
 func lockFailure(err error) bool {
 	var server *pq.Error
 	return errors.As(err, &server) && !errors.Is(err, ErrLocked) &&
@@ -100,8 +100,8 @@ func isDeadlock(err error) bool {
 	return errors.As(err, &server) && server.Code == pqerror.TRDeadlockDetected
 }
 
-// observe runs work and returns the lock that it waited for last, with its
-// holders. It reports long waits.
+// observe runs work and describes the last lock that it waited for, and its holders. It reports
+// long waits while they last.
 func (a *applier) observe(ctx context.Context, work func() error) (holders string, err error) {
 	var observer sync.WaitGroup
 	done := make(chan struct{})
@@ -116,7 +116,7 @@ func (a *applier) observe(ctx context.Context, work func() error) (holders strin
 			case <-tick.C:
 			}
 			found, err := a.holders(ctx)
-			if err != nil || found == "" { // knowing them is help, not a condition
+			if err != nil || found == "" { // only for information, so errors do not matter
 				waited = 0
 				continue
 			}
@@ -132,9 +132,8 @@ func (a *applier) observe(ctx context.Context, work func() error) (holders strin
 	return holders, err
 }
 
-// holders describes the lock that the migration is waiting for and the processes
-// that hold it, "" where it is not waiting. It shows no texts of queries, which
-// hold patients' data.
+// holders describes the lock that the migration is waiting for and the processes that hold it; ""
+// if it is not waiting. It omits the texts of queries, which may contain patient data.
 func (a *applier) holders(ctx context.Context) (description string, err error) {
 	const query = `
 		SELECT format('%s%s is held by %s', l.mode, ' on ' || coalesce(l.relation::regclass::text, 'a ' || l.locktype), h.list)
@@ -151,18 +150,17 @@ func (a *applier) holders(ctx context.Context) (description string, err error) {
 	return description, err
 }
 
-// bounded is a transaction whose statements together wait for locks no longer
-// than limit, counted from its first statement: what it has locked meanwhile
-// holds up requests.
-type bounded struct {
+// lockLimitedTx is a transaction whose statements together wait for locks at most limit, counted
+// from the first one: requests queue behind the locks that it already holds.
+type lockLimitedTx struct {
 	*sql.Tx
 	limit time.Duration
 	began time.Time
 	set   time.Duration // the server's lock_timeout
 }
 
-// ExecContext runs a statement with what is left of the limit.
-func (b *bounded) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+// ExecContext runs a statement with the rest of the limit as its lock_timeout.
+func (b *lockLimitedTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if b.began.IsZero() {
 		b.began = time.Now()
 	}

@@ -20,41 +20,39 @@ import (
 	"chairside/internal/store"
 )
 
-// The refusals of Up, Status, Check and Verify. Each is wrapped in a text that names the
-// migration or table and what to do.
+// Up, Status, Check and Verify refuse to work with these errors. Each is wrapped in a text with
+// the name of the migration or table and what to do.
 var (
-	// ErrChanged: a migration file is not the one its checksum was made of, or
-	// not the one that was applied to the database.
+	// ErrChanged: a migration file does not match its checksum, or is not the file that was
+	// applied to the database.
 	ErrChanged = errors.New("a migration has been changed")
-	// ErrNewer: the database has a migration that this program does not, so a
-	// newer program has been at work on it.
+	// ErrNewer: the database has a migration that this program does not have, so a newer
+	// program has migrated it.
 	ErrNewer = errors.New("the database is newer than this program")
-	// ErrHalfApplied: a migration that belongs in a transaction was applied in
-	// part, by another program, or later ones were applied after it. Complete or
-	// undo it by hand.
+	// ErrHalfApplied: another program has applied a part of a migration that belongs in a
+	// transaction, or has applied later ones after it. Complete or undo it by hand.
 	ErrHalfApplied = errors.New("a migration is half applied")
-	// ErrForeign: the database has tables but no record of migrations, so it
-	// belongs to something else.
+	// ErrForeign: the database has tables but no history of migrations, so it belongs to
+	// another program.
 	ErrForeign = errors.New("the database has tables that no migration made")
 	// ErrOrder: a migration is missing although later ones were applied.
 	ErrOrder = errors.New("a migration has been added before applied ones")
-	// ErrPending is returned by Check and Verify where Up has work to do.
+	// ErrPending: Check and Verify return it if Up has migrations to apply.
 	ErrPending = errors.New("the database has pending migrations")
-	// ErrLocked: other transactions held a lock that a migration needs, through
-	// all of its attempts. Run Up again once they have ended.
+	// ErrLocked: during all attempts, other transactions held a lock that a migration needs.
+	// Run Up again once they have ended.
 	ErrLocked = errors.New("a lock was not released in time")
-	// ErrNoCopy: the copy of an embedded database could not be made, so nothing
-	// was migrated.
+	// ErrNoCopy: an embedded database could not be copied, so nothing was migrated.
 	ErrNoCopy = errors.New("the database could not be copied before migrating it")
 )
 
-// Migration is one migration file and what became of it.
+// Migration is a migration file and whether it is applied.
 type Migration struct {
 	Version   string    // 20261121000000, the order of application
 	Name      string    // initial
 	AppliedAt time.Time // UTC; zero while pending
-	// Applied of Statements have been applied, where a break left the rest: the
-	// next Up continues, unless the refusal beside it says otherwise.
+	// Applied of Statements have been applied, if the migration was interrupted. The next Up
+	// continues it, unless the error of Status says otherwise.
 	Applied, Statements int
 }
 
@@ -62,7 +60,7 @@ type Migration struct {
 type migrator struct {
 	db          *store.DB
 	files       fs.FS
-	tables      []*schema.Table // what the files have to amount to
+	tables      []*schema.Table // the tables that the files must result in
 	maintenance func() *sql.DB  // store.DB.Maintenance
 	lockRetry   time.Duration   // see retryFor
 }
@@ -71,16 +69,15 @@ func of(db *store.DB) *migrator {
 	return &migrator{db, Files(db.Dialect), store.Tables(db.Dialect), db.Maintenance, retryFor}
 }
 
-// Status lists every migration, applied and pending ones, in order. Together with a
-// refusal (ErrChanged and so on) it lists what can be read.
+// Status lists all migrations, applied and pending, in order. If it also returns one of the
+// errors above, the list has the migrations that it could read.
 func Status(ctx context.Context, db *store.DB) ([]Migration, error) { return of(db).Status(ctx) }
 
-// Check returns nil when the database has exactly this program's migrations,
-// ErrPending when some are still to be applied, and the refusals of Up. It
-// costs one or two queries.
+// Check returns nil if the database has exactly this program's migrations, ErrPending if some are
+// still to be applied, or another error of Up. It takes one or two queries.
 func Check(ctx context.Context, db *store.DB) error { return of(db).Check(ctx) }
 
-// Status is the function Status, with the files of m.
+// Status is the package's function Status for the files of m.
 func (m *migrator) Status(ctx context.Context) ([]Migration, error) {
 	s, err := m.state(ctx, m.db.SQL)
 	if s == nil {
@@ -104,7 +101,7 @@ func (m *migrator) Status(ctx context.Context) ([]Migration, error) {
 	return list, err
 }
 
-// Check is the function Check, with the files of m.
+// Check is the package's function Check for the files of m.
 func (m *migrator) Check(ctx context.Context) error {
 	s, err := m.state(ctx, m.db.SQL)
 	if err != nil {
@@ -120,16 +117,16 @@ func (m *migrator) Check(ctx context.Context) error {
 	return err
 }
 
-// state is the migration files compared with the record in the database.
+// state is the result of comparing the migration files with the history in the database.
 type state struct {
 	dir     engine.Dir
 	applied []*engine.Revision
 	pending []engine.File
-	begun   *engine.Revision // the first pending file, where some of its statements are applied
+	begun   *engine.Revision // the first pending file, if some of its statements are applied
 }
 
-// state compares the files with the record. The state is also valid beside the
-// refusals, and nil beside any other error.
+// state compares the files with the history. It returns a valid state together with the errors
+// above, and nil with any other error.
 func (m *migrator) state(ctx context.Context, conn atlas.ExecQuerier) (*state, error) {
 	dir, files, err := open(m.files)
 	if err != nil {
@@ -184,8 +181,8 @@ func (m *migrator) state(ctx context.Context, conn atlas.ExecQuerier) (*state, e
 		if err != nil {
 			return nil, fmt.Errorf("migrations: %w", err)
 		}
-		// A baseline set with the Atlas command line has no checksum. Checksums
-		// cover all earlier files, too: the first that differs is the culprit.
+		// A baseline set with the Atlas command line has no checksum. A checksum also covers
+		// all earlier files, so only the first difference is reported.
 		if r.Hash != "" && r.Hash != sum && !slices.ContainsFunc(refusals, changed) {
 			refusals = append(refusals, fmt.Errorf("%w: %s is not the file that was applied", ErrChanged, f.Name()))
 		}
@@ -206,8 +203,8 @@ func (m *migrator) state(ctx context.Context, conn atlas.ExecQuerier) (*state, e
 // incomplete reports whether statements of a migration are still to be applied.
 func incomplete(r *engine.Revision) bool { return r.Applied != r.Total || r.Error != "" }
 
-// resumable reports whether a migration of this record broke off between its
-// statements and may go on with the next one.
+// resumable reports whether a migration was interrupted between two statements and can continue
+// with the next one.
 func (m *migrator) resumable(f engine.File, r *engine.Revision) bool {
 	return m.postgres() && incomplete(r) && Repeatable(f)
 }

@@ -11,12 +11,11 @@ import (
 	"github.com/lib/pq"
 )
 
-// statementwise applies the statements of a file one by one, outside a
-// transaction, each with retries. Package migrate's executor counts them in the
-// record of migrations; a statement that ended just before its connection did is
-// not counted and therefore repeated, so the file may only hold what can be:
-// CREATE and DROP INDEX CONCURRENTLY, VALIDATE CONSTRAINT, and backfills that
-// leave alone what they have filled.
+// statementwise applies the statements of a file one by one, outside a transaction, each with
+// retries. Atlas's executor counts applied statements in the history. If the connection is lost
+// right after a statement, it is not counted, and is repeated later. So the file may contain only
+// statements that can be repeated: CREATE and DROP INDEX CONCURRENTLY, VALIDATE CONSTRAINT, and
+// backfills that skip rows with a value.
 type statementwise struct {
 	*applier
 	resumed bool // the next statement may have been executed before
@@ -59,10 +58,9 @@ func (s *statementwise) ExecContext(ctx context.Context, query string, args ...a
 	return result, err
 }
 
-// createIndex builds an index concurrently. A build that breaks off leaves an
-// invalid index under its name, which is dropped before it is built again. A valid one
-// is taken for the result of this statement only where it may have been
-// executed before.
+// createIndex builds an index concurrently. An interrupted build leaves an invalid index, which is
+// dropped first. A valid index of the name counts as the result of this statement only if the
+// statement may have been executed before.
 func (s *statementwise) createIndex(ctx context.Context, name, query string, resumed bool) error {
 	var valid bool
 	err := s.conn.QueryRowContext(ctx, "SELECT indisvalid AND indisready FROM pg_index WHERE indexrelid = to_regclass($1)", name).Scan(&valid)
@@ -81,8 +79,8 @@ func (s *statementwise) createIndex(ctx context.Context, name, query string, res
 	_, err = s.conn.ExecContext(ctx, query)
 	var server *pq.Error
 	if errors.As(err, &server) && !lockFailure(err) {
-		// An invalid UNIQUE index would go on refusing rows. Where it cannot be
-		// dropped now, the next attempt does.
+		// An invalid UNIQUE index would still refuse rows. If it cannot be dropped now, the
+		// next attempt drops it.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
 		if dropErr := s.dropIndex(ctx, name); dropErr != nil {

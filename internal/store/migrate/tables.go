@@ -21,32 +21,30 @@ const (
 	tenantColumn = "practice_id"
 	// byteOrder is PostgreSQL's collation that sorts by code point, as SQLite does.
 	byteOrder = "C"
-	// maxNameLength is the longest name of an index or constraint PostgreSQL
-	// keeps, in bytes.
+	// maxNameLength is the maximum length of a name in PostgreSQL, in bytes.
 	maxNameLength = 63
 )
 
-// Desired returns the tables that a database of a dialect is to have, in Ent's form:
-// store.Tables, rewritten as desired describes.
+// Desired returns the tables that a database of a dialect should have, in Ent's form:
+// store.Tables, rewritten by desired.
 func Desired(dialectName string) ([]*schema.Table, error) {
 	return desired(store.Tables(dialectName), dialectName)
 }
 
 // desired rewrites the tables Ent generates into those the database has:
 //
-//   - A foreign key between two tables that belong to practices,
-//     x_id → t(id), becomes (practice_id, x_id) → t(practice_id, id): no row
-//     can point at another practice's row, whatever the program does wrong.
-//     Each table pointed at gets the UNIQUE index this needs. All are NO
-//     ACTION: SET NULL, Ent's choice for optional edges, would null the
-//     practice as well.
-//   - On PostgreSQL text is collated "C", so that both databases sort alike,
-//     whatever locale the server was installed with.
-//   - On SQLite, which has no INCLUDE, columns that an index is to include follow
-//     those of its key, unless it is unique.
-//   - Each limit and rule of the schema (package limit) becomes a CHECK, so that
-//     neither a restore nor SQL by hand stores what the API never would.
-//   - Names of indexes, keys and checks are short enough for PostgreSQL.
+//   - A foreign key between two tables that belong to practices, x_id → t(id), becomes
+//     (practice_id, x_id) → t(practice_id, id), so that no row can reference a row of
+//     another practice, whatever bugs the program has. Each referenced table gets the
+//     UNIQUE index that this needs. All keys are NO ACTION: SET NULL, Ent's default for
+//     optional edges, would also clear practice_id.
+//   - On PostgreSQL text has the collation "C", so that both databases sort alike, whatever
+//     the locale of the server.
+//   - On SQLite, which has no INCLUDE, the included columns of an index are added to the
+//     end of its key, unless it is unique.
+//   - Each limit and rule of the schema (package limit) becomes a CHECK, so that no restore
+//     and no SQL by hand can store values that the API would refuse.
+//   - Names of indexes, keys and checks are shortened to what PostgreSQL allows.
 //
 // The argument is not changed.
 func desired(tables []*schema.Table, dialectName string) ([]*schema.Table, error) {
@@ -79,7 +77,7 @@ func desired(tables []*schema.Table, dialectName string) ([]*schema.Table, error
 	return copied, nil
 }
 
-// addChecks gives t the CHECKs of its limits and rules.
+// addChecks adds the CHECKs of its limits and rules to t.
 func addChecks(t *schema.Table, postgres bool) {
 	checks := map[string]string{}
 	for _, l := range ent.Limits {
@@ -95,7 +93,7 @@ func addChecks(t *schema.Table, postgres bool) {
 	if len(checks) == 0 {
 		return
 	}
-	var a entsql.Annotation // the copied table shares the schema's
+	var a entsql.Annotation // a copy, because t shares its annotation with the schema
 	if t.Annotation != nil {
 		a = *t.Annotation
 	}
@@ -104,9 +102,9 @@ func addChecks(t *schema.Table, postgres bool) {
 	t.Annotation = &a
 }
 
-// confineToPractice makes a simple foreign key of t one that also compares the
-// practice, where both tables belong to one. A table whose practice may be null
-// keeps its simple keys: a composite key with a null in it checks nothing.
+// confineToPractice adds the practice to a foreign key of t if both tables belong to one. A table
+// whose practice may be null keeps its simple keys, because a composite key with a null in it
+// checks nothing.
 func confineToPractice(t *schema.Table, key *schema.ForeignKey) {
 	own, ok := t.Column(tenantColumn)
 	if !ok || own.Nullable || len(key.Columns) != 1 || key.Columns[0].Name == tenantColumn {
@@ -128,8 +126,8 @@ func confineToPractice(t *schema.Table, key *schema.ForeignKey) {
 	}
 }
 
-// includeInKey has the columns that an index is to include follow its key. One
-// that is unique stays as it is: longer, it would allow what it forbids.
+// includeInKey adds the included columns of an index to the end of its key. A unique index stays
+// unchanged, because more columns would make it less strict.
 func includeInKey(t *schema.Table, i *schema.Index) {
 	if i.Annotation == nil || i.Unique {
 		return
@@ -141,8 +139,8 @@ func includeInKey(t *schema.Table, i *schema.Index) {
 	}
 }
 
-// shorten gives a name that PostgreSQL does not cut off (and then confuses with
-// another): the end of a longer one is replaced by a checksum.
+// shorten returns a name that PostgreSQL does not truncate, which could make two names equal: the
+// end of a long name is replaced by a checksum.
 func shorten(name string) string {
 	if len(name) <= maxNameLength {
 		return name
@@ -152,7 +150,7 @@ func shorten(name string) string {
 	return name[:maxNameLength-len(end)] + end
 }
 
-// isText reports whether PostgreSQL stores c as text, which has a collation.
+// isText reports whether PostgreSQL stores c as text, so that it has a collation.
 func isText(c *schema.Column) bool {
 	if kind := strings.ToLower(c.SchemaType[dialect.Postgres]); kind != "" {
 		return kind == "text" || strings.HasPrefix(kind, "varchar") || strings.HasPrefix(kind, "char")

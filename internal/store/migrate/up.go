@@ -18,32 +18,31 @@ import (
 )
 
 const (
-	// migrationLock is the name the Atlas command line locks, too.
+	// migrationLock is the name of the lock that the Atlas command line also takes.
 	migrationLock = "atlas_migrate_execute"
 	// migrationLockTimeout is how long a second migration waits for the first.
 	migrationLockTimeout = 5 * time.Minute
 )
 
-// Progress receives a sentence for the operator while Up works: the copy it
-// has kept, the process it waits for.
+// Progress receives messages for the operator while Up runs, such as the name of the copy or the
+// process that holds a lock.
 type Progress func(sentence string)
 
-// Up applies every pending migration in order and returns those it
-// applied, also beside an error. Several processes may call it at once: one
-// applies, the others wait up to five minutes and then find nothing to do.
+// Up applies all pending migrations in order and returns those that it applied, even if a later
+// one fails. Several processes may call it at once: one applies the migrations, the others wait
+// up to five minutes and then have nothing to do.
 //
-// A migration that fails leaves no trace, except on PostgreSQL one marked
-// "-- atlas:txmode none": the next Up continues it at the statement that
-// failed. Locks are requested as locks.go describes, so that a server may
-// go on working; ErrLocked reports who held one too long.
+// A migration that fails is rolled back. The exception, on PostgreSQL, is one marked
+// "-- atlas:txmode none": the next Up continues it at the statement that failed. Up waits for
+// locks as locks.go describes, so that servers can continue to work. ErrLocked reports which
+// process held a lock for too long.
 //
-// Before the first change to an embedded database that is in use Up keeps a
-// copy of it (keepCopy).
+// Before Up changes an embedded database that has data, it copies it (keepCopy).
 func Up(ctx context.Context, db *store.DB, progress ...Progress) (applied []Migration, err error) {
 	return of(db).Up(ctx, progress...)
 }
 
-// Up is the function Up, with the files of m.
+// Up is the package's function Up for the files of m.
 func (m *migrator) Up(ctx context.Context, progress ...Progress) (applied []Migration, err error) {
 	pool := m.maintenance()
 	defer pool.Close()
@@ -54,8 +53,8 @@ func (m *migrator) Up(ctx context.Context, progress ...Progress) (applied []Migr
 	defer func() { _ = conn.Close() }() // closing the pool ends it
 	a := &applier{migrator: m, conn: conn, progress: progress}
 	if m.postgres() {
-		// The session that works also holds the lock: while one of the two
-		// lasts on the server, even without its client, so does the other.
+		// The session that applies migrations also holds the lock: if the client dies, the
+		// lock lasts as long as the session still works.
 		unlock, err := lockMigrations(ctx, conn)
 		if err != nil {
 			return nil, err
@@ -78,10 +77,9 @@ func (m *migrator) Up(ctx context.Context, progress ...Progress) (applied []Migr
 	}
 }
 
-// lockMigrations keeps other migrations out, those of the Atlas command line
-// included. On SQLite the write lock of each transaction does. It polls instead
-// of waiting in the server, where a waiting statement's snapshot would hold up
-// CREATE INDEX CONCURRENTLY.
+// lockMigrations excludes other migrations, including those by the Atlas command line. (On SQLite
+// the write lock of each transaction does.) It polls, because the snapshot of a statement that
+// waits in the server would block CREATE INDEX CONCURRENTLY.
 func lockMigrations(ctx context.Context, conn *sql.Conn) (unlock func() error, err error) {
 	driver, err := postgres.Open(conn)
 	if err != nil {
@@ -105,9 +103,9 @@ type applier struct {
 	observer *sql.Conn // a second connection to a PostgreSQL server
 	progress []Progress
 
-	process  int           // of conn on the PostgreSQL server
-	lockWait time.Duration // the most that a transaction waits for its locks
-	copied   bool          // the embedded database, unless it was new
+	process  int           // PostgreSQL's process of conn
+	lockWait time.Duration // how long a transaction waits for its locks
+	copied   bool          // the embedded database has been copied, or was new
 }
 
 func (a *applier) report(format string, args ...any) {
@@ -118,12 +116,12 @@ func (a *applier) report(format string, args ...any) {
 
 // applyNext applies the first pending migration, if there is one.
 func (a *applier) applyNext(ctx context.Context) (m *Migration, err error) {
-	var alone *state // its first file is applied statement by statement
+	var outside *state // if set, its first file is applied outside a transaction
 	err = a.retry(ctx, a.lockWait, func() error {
-		m, alone, err = a.transaction(ctx)
+		m, outside, err = a.transaction(ctx)
 		return err
 	})
-	if err != nil || alone == nil {
+	if err != nil || outside == nil {
 		return m, err
 	}
 	defer func() {
@@ -131,14 +129,13 @@ func (a *applier) applyNext(ctx context.Context) (m *Migration, err error) {
 			err = fmt.Errorf("migrate: %w", resetErr)
 		}
 	}()
-	statements := &statementwise{applier: a, resumed: alone.begun != nil}
-	return a.applyFile(ctx, statements, history{a.conn, true}, alone.dir, alone.pending[0])
+	statements := &statementwise{applier: a, resumed: outside.begun != nil}
+	return a.applyFile(ctx, statements, history{a.conn, true}, outside.dir, outside.pending[0])
 }
 
-// transaction applies the first pending migration in a transaction, within which
-// it also decides which one that is. It returns the plan instead where the file
-// must not be applied in a transaction.
-func (a *applier) transaction(ctx context.Context) (_ *Migration, alone *state, err error) {
+// transaction applies the first pending migration. The same transaction also reads which one that
+// is. If the file must be applied outside a transaction, it returns the state instead.
+func (a *applier) transaction(ctx context.Context) (_ *Migration, outside *state, err error) {
 	tx, err := a.conn.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("migrate: %w", err)
@@ -162,7 +159,7 @@ func (a *applier) transaction(ctx context.Context) (_ *Migration, alone *state, 
 	}
 	var conn atlas.ExecQuerier = tx
 	if a.postgres() {
-		conn = &bounded{Tx: tx, limit: a.lockWait}
+		conn = &lockLimitedTx{Tx: tx, limit: a.lockWait}
 	} else if err := a.keepCopy(ctx, s); err != nil {
 		return nil, nil, err
 	}
@@ -181,7 +178,7 @@ func (a *applier) transaction(ctx context.Context) (_ *Migration, alone *state, 
 	return m, nil, nil
 }
 
-// applyFile runs the statements of a file on conn and records each in h.
+// applyFile runs the statements of a file on conn and records progress in h.
 func (m *migrator) applyFile(ctx context.Context, conn atlas.ExecQuerier, h history, dir engine.Dir, file engine.File) (*Migration, error) {
 	driver, err := DriverOn(conn, m.db.Dialect)
 	if err != nil {
@@ -192,8 +189,8 @@ func (m *migrator) applyFile(ctx context.Context, conn atlas.ExecQuerier, h hist
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
 	if err := executor.Execute(ctx, file); err != nil {
-		// In a failed transaction PostgreSQL also refuses the note of the
-		// failure, which says nothing: the statement's own error comes first.
+		// In a failed transaction PostgreSQL also refuses to record the failure. That error
+		// says nothing, so it is replaced by the statement's own.
 		var statement *engine.StmtExecError
 		if errors.As(err, &statement) {
 			err = fmt.Errorf("%s: %w", headline(statement.Stmt.Text), statement.Err)
@@ -203,7 +200,8 @@ func (m *migrator) applyFile(ctx context.Context, conn atlas.ExecQuerier, h hist
 	return &Migration{Version: file.Version(), Name: file.Desc(), AppliedAt: clock.Now(ctx)}, nil
 }
 
-// headline identifies a statement by its beginning, without the values it ends in.
+// headline returns the beginning of a statement, which identifies it, without the values that
+// follow.
 func headline(statement string) string {
 	const longest = 80
 	line, rest, _ := strings.Cut(strings.TrimSpace(statement), "\n")
@@ -216,8 +214,8 @@ func headline(statement string) string {
 	return line
 }
 
-// checkForeignKeys finds rows that point nowhere after a migration, during
-// which SQLite did not look.
+// checkForeignKeys finds rows with broken references after a migration, during which SQLite does
+// not check foreign keys.
 func checkForeignKeys(ctx context.Context, conn atlas.ExecQuerier) error {
 	const query = "SELECT count(*) || ' rows of ' || `table` || ' point at no row of ' || `parent` FROM pragma_foreign_key_check GROUP BY `table`, `parent` ORDER BY `table`, `parent`"
 	rows, err := conn.QueryContext(ctx, query) //nolint:rowserrcheck // ScanSlice returns it

@@ -16,8 +16,8 @@ import (
 	"chairside/internal/store/counters"
 )
 
-// DriftError is returned by Verify for a database that is not what its
-// migrations made: somebody has changed it by hand.
+// DriftError is returned by Verify for a database that differs from what its migrations create,
+// because someone has changed it by hand.
 type DriftError struct {
 	Differences []string // one sentence each, sorted
 }
@@ -27,14 +27,13 @@ func (e *DriftError) Error() string {
 }
 
 // Verify checks that the database has exactly the schema's tables, columns,
-// indexes, keys, checks, triggers and functions, and that no applied migration
-// has changed since. It returns nil, a *DriftError that names each difference,
-// ErrPending, or one of the refusals of Up. On PostgreSQL it needs the right to
-// create schemas: the desired tables are created in one of their own, so that the
-// server brings their definitions into its normal form, and rolled back.
+// indexes, keys, checks, triggers and functions, and that no applied migration file has changed.
+// It returns nil, a *DriftError that names each difference, ErrPending, or another error of Up.
+// On PostgreSQL it needs the right to create schemas: it creates the desired tables in a schema
+// of their own, so that the server prints both definitions in the same form, and rolls back.
 func Verify(ctx context.Context, db *store.DB) error { return of(db).Verify(ctx) }
 
-// Verify is the function Verify, with the files of m.
+// Verify is the package's function Verify for the files of m.
 func (m *migrator) Verify(ctx context.Context) error {
 	if err := m.Check(ctx); err != nil {
 		return err
@@ -101,7 +100,7 @@ func create(ctx context.Context, driver engine.Driver, conn entsql.ExecQuerier, 
 	return driver.ApplyChanges(ctx, changes)
 }
 
-// differences says what would have to change for have to become want.
+// differences describes how have differs from want, sorted.
 func differences(driver engine.Driver, have, want *atlas.Schema) ([]string, error) {
 	have.Tables = slices.DeleteFunc(have.Tables, func(t *atlas.Table) bool { return t.Name == historyTable })
 	changes, err := driver.SchemaDiff(have, want, atlas.DiffNormalized()) // compares checks by name and expression
@@ -117,7 +116,7 @@ func differences(driver engine.Driver, have, want *atlas.Schema) ([]string, erro
 	return list, nil
 }
 
-// collationDifferences compares what the engine does not.
+// collationDifferences compares the collations of columns, which Atlas does not.
 func collationDifferences(have, want *atlas.Schema) []string {
 	var list []string
 	for _, t := range want.Tables {
@@ -143,8 +142,8 @@ func collation(c *atlas.Column) string {
 	return ""
 }
 
-// describe puts a change into words: what is to be added is missing, what is to
-// be dropped should not be there.
+// describe returns the differences that a change would correct: what it would add is missing, what
+// it would drop is not in the schema.
 func describe(change atlas.Change) []string {
 	switch c := change.(type) {
 	case *atlas.AddTable:

@@ -32,7 +32,7 @@ func (m *migrator) verifyPostgres(ctx context.Context, tables []*schema.Table) (
 	scratch := "chairside_verify_" + strings.ToLower(rand.Text())
 	for _, statement := range []string{
 		"CREATE SCHEMA " + scratch,
-		"SET LOCAL search_path = " + scratch + ", " + path, // extensions stay within reach
+		"SET LOCAL search_path = " + scratch + ", " + path, // with path, for extensions
 	} {
 		if _, err := transaction.ExecContext(ctx, statement); err != nil {
 			return nil, err
@@ -94,9 +94,8 @@ func postgresDifferences(ctx context.Context, driver engine.Driver, transaction 
 	return append(list, more...), err
 }
 
-// definitionDifferences compares what the engine does not: the expressions of
-// checks and whether they and indexes are valid. What exists in one of the
-// schemas only is the engine's.
+// definitionDifferences compares what Atlas does not: the expressions of checks, and whether
+// indexes and foreign keys are valid. What exists in only one of the schemas, Atlas reports.
 func definitionDifferences(ctx context.Context, transaction *sql.Tx, live, scratch string) (list []string, err error) {
 	const query = `
 		WITH definitions AS (
@@ -126,10 +125,9 @@ func definitionDifferences(ctx context.Context, transaction *sql.Tx, live, scrat
 	return list, nil
 }
 
-// restate makes what holds an expression in a schema (checks, defaults, indexes,
-// triggers) again from the server's own text of it, as restoring a dump does.
-// PostgreSQL may print the result in other words than the original: a definition
-// of the live database is right if it equals either of the two.
+// restate recreates the checks, defaults, indexes and triggers of a schema from the server's own
+// text of them, as restoring a dump does. PostgreSQL may print the result differently from the
+// original, so a definition of the live database is right if it equals either of the two.
 func restate(ctx context.Context, transaction *sql.Tx, schemaName string) error {
 	const query = `
 		SELECT format('ALTER TABLE %1$s DROP CONSTRAINT %2$I, ADD CONSTRAINT %2$I %3$s', conrelid::regclass, conname, pg_get_constraintdef(oid))

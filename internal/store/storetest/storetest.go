@@ -13,7 +13,7 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// Timeout bounds what a test waits for.
+// Timeout is the longest wait of a test.
 const Timeout = 30 * time.Second
 
 // Each runs test with the URL of an empty database of each kind.
@@ -28,8 +28,8 @@ func Each(t *testing.T, test func(t *testing.T, url string)) {
 	})
 }
 
-// SQLite returns the URL of a new embedded database. Its name needs every escape that
-// the driver's address knows.
+// SQLite returns the URL of a new embedded database. Its file name contains every character that
+// the driver's URL must escape.
 func SQLite(t testing.TB) string {
 	t.Helper()
 	return "sqlite:" + t.TempDir() + "/a ?#%b.db"
@@ -43,7 +43,7 @@ func With(url, parameters string) string {
 	return url + "?" + parameters
 }
 
-// Open opens a database until the test ends.
+// Open opens a database and closes it when the test ends.
 func Open(t testing.TB, url string) *store.DB {
 	t.Helper()
 	db, err := store.Open(t.Context(), url)
@@ -99,7 +99,7 @@ func CheckCounters(t testing.TB, db *store.DB) {
 	}
 }
 
-// Compact compacts all changes of counters.
+// Compact compacts all pending changes of counters.
 func Compact(t testing.TB, db *store.DB) {
 	t.Helper()
 	for {

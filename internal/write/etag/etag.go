@@ -10,9 +10,9 @@ import (
 )
 
 // Of returns the strong tag of a response body, with quotes, always of the same length. It
-// distinguishes the versions of one record or list, for which 64 bits are enough. A user who
-// may write a record could construct two versions with equal tags, so that others miss the
-// change. That is accepted: SHA-256 took 6 % of the server's time for 100 patients.
+// distinguishes the versions of one record or list, for which 64 bits are enough. A user with
+// write access could construct two versions with equal tags and so hide a change from
+// clients. That risk is accepted: SHA-256 took 6 % of the server's time for 100 patients.
 func Of(body []byte) string {
 	sum := binary.BigEndian.AppendUint64(nil, xxhash.Sum64(body))
 	return `"` + base64.RawURLEncoding.EncodeToString(sum) + `"`
@@ -32,9 +32,9 @@ func Match(header, tag string) bool {
 	return false
 }
 
-// None reports whether an If-None-Match header matches no tag, so that the response must be
-// sent. The comparison is weak. An empty header matches nothing.
-func None(header, tag string) bool {
+// NoneMatch reports whether an If-None-Match header does not match the current tag, so that
+// the response must be sent. The comparison is weak. An empty header matches nothing.
+func NoneMatch(header, tag string) bool {
 	for candidate := range candidates(header) {
 		if candidate == "*" || strings.TrimPrefix(candidate, weak) == strings.TrimPrefix(tag, weak) {
 			return false

@@ -16,7 +16,7 @@ func TestOfIsStrongAndOpaque(t *testing.T) {
 	}
 }
 
-func TestMatchAndNone(t *testing.T) {
+func TestMatchAndNoneMatch(t *testing.T) {
 	const tag = `"abc"`
 	for _, test := range []struct {
 		header      string
@@ -39,8 +39,8 @@ func TestMatchAndNone(t *testing.T) {
 		if got := Match(test.header, tag); got != test.match {
 			t.Errorf("Match(%q) = %t", test.header, got)
 		}
-		if got := None(test.header, tag); got != test.none {
-			t.Errorf("None(%q) = %t", test.header, got)
+		if got := NoneMatch(test.header, tag); got != test.none {
+			t.Errorf("NoneMatch(%q) = %t", test.header, got)
 		}
 	}
 	if Match(`W/"abc"`, `W/"abc"`) {
@@ -62,7 +62,7 @@ func FuzzLists(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		if Match(header, `"a"`) && header != "" && None(header, `"a"`) {
+		if Match(header, `"a"`) && header != "" && NoneMatch(header, `"a"`) {
 			t.Errorf("%q matches strongly but not weakly", header)
 		}
 	})

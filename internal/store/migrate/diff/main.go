@@ -5,26 +5,26 @@
 //	go run ./internal/store/migrate/diff -check    write nothing; fail on a difference or an unsafe file
 //	go run ./internal/store/migrate/diff -hash     update atlas.sum after editing a file by hand
 //
-// It refuses what may lose data or fail on the rows of a practice, and prints the
-// flags that decide it. Each flag may be repeated:
+// It refuses changes that may lose data or fail on existing rows, and prints the flags that allow
+// them. Each flag may be repeated:
 //
 //	--rename patients.town=city            the column has a new name
 //	--rename-table notes=remarks           the table has a new name
-//	--drop patients.town --because "…"     the column (or table, or foreign key) goes, with its data
+//	--drop patients.town --because "…"     the column (or table, or foreign key) is dropped, with its data
 //	--retype patients.code --because "…"   its type narrows, and every value fits
-//	--backfill patients.city="upper(town)" the value of rows that have none
+//	--backfill patients.city="upper(town)" the value for rows that have none
 //	--assert patients.NAME --because "…"   rows satisfy the new unique index, check or foreign key
 //
-// The reasons become comments in the files. Package plan describes what it writes, package
-// lint what it and -check refuse, also in a file written by hand. Package migrate shows
-// where the files go from here.
+// The reasons become comments in the files. Package plan describes the files, package lint what
+// diff and -check refuse (in files written by hand, too), and package migrate how the files are
+// applied.
 //
-// To write an unreleased migration anew, delete its files first. To squash all
+// To rewrite an unreleased migration, delete its files first. To squash all
 // migrations into one baseline, delete all files, atlas.sum included, then run it
 // with the name baseline.
 //
-// It applies the files to a throw-away database of each kind. PostgreSQL's server
-// programs must be installed, or -postgres URL name an empty database.
+// It applies the files to a temporary database of each kind. It needs the server programs of
+// PostgreSQL, or the URL of an empty database (-postgres URL).
 package main
 
 import (

@@ -36,7 +36,7 @@ type command struct {
 	out         io.Writer
 }
 
-// directory is where the files of one database are.
+// directory is the directory with the files of one database.
 type directory struct {
 	dialect, path string
 	old, fresh    []engine.File
@@ -72,7 +72,7 @@ func (c *command) run(ctx context.Context) error {
 	return c.write(directories)
 }
 
-// read reads the files that a directory has.
+// read reads the existing files of a directory.
 func (c *command) read(d *directory) error {
 	if err := os.MkdirAll(d.path, 0o755); err != nil {
 		return err
@@ -84,8 +84,7 @@ func (c *command) read(d *directory) error {
 	if d.old, err = local.Files(); err != nil || len(d.old) == 0 {
 		return err
 	}
-	// A file that is gone was deleted to be written anew; one that has been
-	// edited needs a second thought.
+	// A missing file was deleted to be rewritten, which is fine. An edited one may be a mistake.
 	var sum *engine.ChecksumError
 	if err := engine.Validate(local); err != nil && !(errors.As(err, &sum) && sum.Reason == engine.ReasonRemoved && !c.check) {
 		return fmt.Errorf("%w (after editing a file: diff -hash)", err)
@@ -112,7 +111,7 @@ func (c *command) plan(ctx context.Context, directories []*directory) error {
 		var refused *plan.RefusedError
 		if errors.As(err, &refused) {
 			for _, problem := range refused.Problems {
-				if !slices.Contains(problems, problem) { // both databases say the same of most
+				if !slices.Contains(problems, problem) { // most problems are the same for both databases
 					problems = append(problems, problem)
 				}
 			}
@@ -125,7 +124,7 @@ func (c *command) plan(ctx context.Context, directories []*directory) error {
 		return fmt.Errorf("%s: %w", strings.Join(refusals, ", "), &plan.RefusedError{Problems: problems})
 	}
 	if unused := plan.Unused(c.request, used...); len(unused) > 0 {
-		return fmt.Errorf("nothing in the schema has changed that these flags could mean:\n\t%s", strings.Join(unused, "\n\t"))
+		return fmt.Errorf("no change of the schema matches these flags:\n\t%s", strings.Join(unused, "\n\t"))
 	}
 	for _, d := range directories {
 		err := databases.use(ctx, d.dialect, func(db *store.DB) error {
@@ -189,13 +188,13 @@ func rehash(path string) error {
 	return engine.WriteSumFile(dir, sum)
 }
 
-// scratch gives empty databases.
+// scratch provides empty databases.
 type scratch struct {
 	postgres string // URL
 	server   *localpg.Server
 }
 
-// use gives work an empty database of a dialect, and empties it again.
+// use calls work with an empty database of a dialect, and empties that again.
 func (s *scratch) use(ctx context.Context, dialectName string, work func(db *store.DB) error) error {
 	if dialectName == dialect.SQLite {
 		dir, err := os.MkdirTemp("", "chairside-diff-*")

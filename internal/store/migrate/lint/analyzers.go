@@ -13,7 +13,8 @@ import (
 	"entgo.io/ent/dialect"
 )
 
-// own is an analyzer of ours: a function that judges one change of a table.
+// own is an analyzer of ours: a function that judges one change of a table, and returns a text if
+// it is unsafe.
 type own struct {
 	dialect string
 	name    string
@@ -41,6 +42,7 @@ func (o own) Analyze(_ context.Context, p *sqlcheck.Pass) error {
 	return nil
 }
 
+// narrowed finds columns whose new type cannot hold all values of the old one.
 func narrowed(dialectName string, _ *sqlcheck.File, t *atlas.Table, change atlas.Change) string {
 	if m, ok := change.(*atlas.ModifyColumn); ok && m.Change.Is(atlas.ChangeType) && !Widens(dialectName, m.From.Type, m.To.Type) {
 		return fmt.Sprintf("Changing the type of column %s.%s from %s to %s may lose values or rewrite the table", t.Name, m.To.Name, typeName(m.From.Type), typeName(m.To.Type))
@@ -48,7 +50,7 @@ func narrowed(dialectName string, _ *sqlcheck.File, t *atlas.Table, change atlas
 	return ""
 }
 
-// constrained finds new rules for rows that exist already.
+// constrained finds new checks and foreign keys, which existing rows may violate.
 func constrained(_ string, file *sqlcheck.File, t *atlas.Table, change atlas.Change) string {
 	added := func(name string) bool {
 		return file.ColumnSpan(t, &atlas.Column{Name: name})&sqlcheck.SpanAdded != 0
@@ -81,8 +83,8 @@ func constrained(_ string, file *sqlcheck.File, t *atlas.Table, change atlas.Cha
 	return fmt.Sprintf("The new %s of table %s fails where existing rows break it", name, t.Name)
 }
 
-// Widens reports whether every value of type from is one of type to, and
-// PostgreSQL does not rewrite the table for it.
+// Widens reports whether every value of type from is also one of type to, so that PostgreSQL does
+// not rewrite the table.
 func Widens(dialectName string, from, to *atlas.ColumnType) bool {
 	if typeName(from) == typeName(to) {
 		return true
@@ -155,8 +157,8 @@ func plain(expression string) string {
 // token is a literal or a quoted identifier.
 var token = regexp.MustCompile(`'(?:[^']|'')*'|"[A-Za-z_][A-Za-z0-9_]*"|` + "`[A-Za-z_][A-Za-z0-9_]*`")
 
-// Loosens reports whether every row that satisfies from satisfies to: they are the
-// same, or both list values, differ in nothing else, and to lists all that from does.
+// Loosens reports whether every row that satisfies from also satisfies to: the checks are the
+// same, or they differ only in a list of values, and to's list has all values of from's.
 func Loosens(from, to *atlas.Check) bool {
 	mask := func(c *atlas.Check) (string, []string) {
 		list := quoted.FindAllString(c.Expr, -1)
@@ -178,8 +180,7 @@ var membership = regexp.MustCompile(`(?i)^[()\s"` + "`" + `a-z0-9_:]*?(\bIN\b\s*
 
 var negated = regexp.MustCompile(`(?i)\bNOT\b`)
 
-// SameKey reports whether two foreign keys point from the same columns at the
-// same ones, and leave the same rows behind.
+// SameKey reports whether two foreign keys have the same columns and reference the same columns.
 func SameKey(a, b *atlas.ForeignKey) bool {
 	names := func(columns []*atlas.Column) (list []string) {
 		for _, c := range columns {
@@ -235,8 +236,8 @@ var (
 	notNull      = regexp.MustCompile(`(?is)^[(\s]*` + name + `\s+IS\s+NOT\s+NULL[)\s]*$`)
 )
 
-// renames turns what a RENAME looks like in a comparison, a drop and an addition,
-// into what it is.
+// renames replaces the drop and the addition that a RENAME appears as in a comparison by a
+// rename.
 func renames(statement string, changes []atlas.Change) []atlas.Change {
 	if m := renameColumn.FindStringSubmatch(statement); m != nil {
 		for _, change := range changes {
@@ -260,8 +261,8 @@ func renames(statement string, changes []atlas.Change) []atlas.Change {
 	return changes
 }
 
-// withChecks gives the columns that a change makes NOT NULL the checks of their
-// table, where the analyzer of Atlas looks for "c IS NOT NULL".
+// withChecks adds the checks of the table to the columns that a change modifies. Atlas's analyzer
+// looks there for a check "c IS NOT NULL" before it reports SET NOT NULL.
 func withChecks(change atlas.Change, before *atlas.Schema) {
 	m, ok := change.(*atlas.ModifyTable)
 	if !ok {
@@ -282,11 +283,11 @@ func withChecks(change atlas.Change, before *atlas.Schema) {
 	}
 }
 
-// parser answers what the analyzers of Atlas ask about statements.
+// parser implements the questions of Atlas's analyzers about statements.
 type parser struct{}
 
-// CheckNotNullFor reports whether a check forbids a column to be null. The
-// watcher sees to it that the check has been validated.
+// CheckNotNullFor reports whether a check requires a column not to be null. (The watcher makes sure
+// that the check is validated.)
 func (parser) CheckNotNullFor(check *atlas.Check, column string) (bool, error) {
 	m := notNull.FindStringSubmatch(check.Expr)
 	return m != nil && m[1] == column, nil

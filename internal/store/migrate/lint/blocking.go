@@ -13,27 +13,26 @@ import (
 	"chairside/internal/store/migrate"
 )
 
-// watcher applies the statements of a PostgreSQL file and observes, in the
-// server's own books, what each one locks, reads and rewrites. No table that
-// existed before may be read as a whole or rewritten while a lock that keeps
-// writers out is held: on an empty table that takes no time, on a large one
-// every client waits.
+// watcher applies the statements of a PostgreSQL file and observes, in the server's statistics,
+// what each one locks, scans and rewrites. No existing table may be scanned or rewritten while
+// the transaction holds a lock that blocks writers: on the empty scratch database that takes no
+// time, but on a large table every client would wait.
 type watcher struct {
 	conn       *sql.Conn
 	repeatable bool             // applied outside a transaction
-	tables     map[int64]string // those before the file, by their oids
-	seen       map[int64]string // what had been read or rewritten before the statement
+	tables     map[int64]string // tables that existed before the file, by oid
+	seen       map[int64]string // result of touchedQuery before the statement
 }
 
-// counters are the tables whose rows no client waits for.
+// counters are the tables in which no client waits for a row.
 var counters = []string{"counters", "counter_changes"}
 
 const (
 	tablesQuery = "SELECT oid, relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
-	// lockedQuery gives the tables that writers cannot use until the transaction ends.
+	// lockedQuery selects the tables that writers cannot use until the transaction ends.
 	lockedQuery = `SELECT DISTINCT relation, '' FROM pg_locks WHERE pid = pg_backend_pid() AND granted AND locktype = 'relation'
 		AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`
-	// writtenQuery gives the tables whose rows have been updated or removed.
+	// writtenQuery selects the tables whose rows have been updated or removed.
 	writtenQuery = `SELECT relation, '' FROM pg_locks WHERE pid = pg_backend_pid() AND granted AND locktype = 'relation' AND mode = 'RowExclusiveLock'`
 	// touchedQuery counts the scans of each table, and names its file: a table that
 	// is rewritten gets another.
@@ -44,7 +43,7 @@ const (
 // rule is a kind of statement that blocks, and what to write instead.
 type rule struct {
 	pattern *regexp.Regexp
-	always  bool // wherever it is, not only when it was seen to block
+	always  bool // report it even if it was not observed to block
 	advice  string
 }
 
@@ -56,7 +55,7 @@ const inFileOfItsOwn = ` in a file of its own whose first line is "` + migrate.N
 
 var rules = []rule{
 	{pattern(`DROP INDEX (IF EXISTS )?[^cC]`), true, "write DROP INDEX CONCURRENTLY IF EXISTS" + inFileOfItsOwn},
-	{pattern(`REINDEX\b`), true, "create the index anew under another name, CONCURRENTLY, then drop the old one"},
+	{pattern(`REINDEX\b`), true, "create a new index under another name, CONCURRENTLY, then drop the old one"},
 	{pattern(`LOCK\b`), true, "leave it out: each statement takes the lock it needs"},
 	{pattern(`CLUSTER\b`), true, "leave it out, or use pg_repack outside migrations"},
 	{pattern(`VACUUM\b.*\bFULL\b`), true, "leave it out: autovacuum makes room for new rows"},
@@ -76,8 +75,8 @@ var (
 	commits      = regexp.MustCompile(`(?i)\bCOMMIT\s*;`)
 	writes       = regexp.MustCompile(`(?i)\b(UPDATE|DELETE\s+FROM|MERGE)\b`)
 	writesFirst  = pattern(`(UPDATE|DELETE|MERGE|WITH|DO)\b`)
-	// repeatableStatement is what may stand outside a transaction: it can be done
-	// again after a break in its middle.
+	// repeatableStatement matches the statements that may be applied outside a transaction,
+	// because they can be repeated after an interruption.
 	repeatableStatement = pattern(`(CREATE (UNIQUE )?INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS|ALTER TABLE \S+ VALIDATE CONSTRAINT|ALTER INDEX IF EXISTS|DO)\b`)
 )
 
@@ -122,7 +121,7 @@ func (w *watcher) exec(ctx context.Context, text string, exec func() error) (pro
 	if w.repeatable && (concurrently.MatchString(text) || block.MatchString(text)) {
 		return problems, exec()
 	}
-	if w.repeatable { // by itself, in a transaction of its own
+	if w.repeatable { // in a transaction of its own, to observe it
 		if _, err := w.conn.ExecContext(ctx, "BEGIN"); err != nil {
 			return nil, err
 		}
@@ -137,7 +136,7 @@ func (w *watcher) exec(ctx context.Context, text string, exec func() error) (pro
 	if err != nil {
 		return nil, err
 	}
-	if len(problems) == 0 { // what a rule names is said once
+	if len(problems) == 0 { // a rule above has already reported it
 		problems = observed
 	}
 	if w.repeatable {
@@ -146,7 +145,7 @@ func (w *watcher) exec(ctx context.Context, text string, exec func() error) (pro
 	return problems, err
 }
 
-// observe compares the server's books with those before the statement.
+// observe compares the server's statistics with those before the statement.
 func (w *watcher) observe(ctx context.Context, text string) (problems []string, err error) {
 	locked, err := w.ask(ctx, lockedQuery)
 	if err != nil {
@@ -175,23 +174,23 @@ func (w *watcher) observe(ctx context.Context, text string) (problems []string, 
 	}
 	w.seen = now
 	if len(held) > 0 && len(touched) > 0 {
-		advice := "put it into a file of its own, so that the lock has been released before"
+		advice := "put it into a file of its own, so that the lock is released first"
 		for _, r := range rules {
 			if !r.always && r.pattern.MatchString(text) {
 				advice = r.advice
 				break
 			}
 		}
-		problems = append(problems, fmt.Sprintf("This reads or rewrites all of %s while nobody can write to %s: %s", strings.Join(touched, ", "), strings.Join(held, ", "), advice))
+		problems = append(problems, fmt.Sprintf("This reads or rewrites all of %s while no one can write to %s: %s", strings.Join(touched, ", "), strings.Join(held, ", "), advice))
 	}
 	if len(rows) > 0 && writesFirst.MatchString(text) && writes.MatchString(text) {
-		problems = append(problems, fmt.Sprintf("This holds the locks of all rows of %s that it changes until the file ends: write a DO block that changes about 1,000 rows, commits, and goes on,%s", strings.Join(rows, ", "), inFileOfItsOwn))
+		problems = append(problems, fmt.Sprintf("This holds the locks of all rows of %s that it changes until the file ends: write a DO block that commits after each 1,000 rows,%s", strings.Join(rows, ", "), inFileOfItsOwn))
 	}
 	return problems, nil
 }
 
-// scannedOrRewritten compares two states of touchedQuery. The number of scans can
-// also fall, which means nothing.
+// scannedOrRewritten compares two results of touchedQuery for a table. A lower number of scans
+// means nothing.
 func scannedOrRewritten(before, after string) bool {
 	oldScans, oldFile, _ := strings.Cut(before, " ")
 	scans, file, _ := strings.Cut(after, " ")
@@ -200,7 +199,7 @@ func scannedOrRewritten(before, after string) bool {
 	return file != oldFile || is > was
 }
 
-// ask reads numbers with a text each.
+// ask runs a query for rows of a number and a text.
 func (w *watcher) ask(ctx context.Context, query string) (map[int64]string, error) {
 	rows, err := w.conn.QueryContext(ctx, query)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"chairside/internal/store/migrate"
 )
 
-// The names of analyzers, as a nolint directive gives them.
+// The names of analyzers in nolint directives.
 const (
 	Destructive  = "destructive"
 	DataDepend   = "data_depend"
@@ -37,12 +37,12 @@ const (
 	because = "-- Because: "
 )
 
-// Allow gives the comment lines that let a statement pass named analyzers.
+// Allow returns the comment lines that suppress the findings of analyzers for a statement.
 func Allow(reason string, analyzers ...string) string {
 	return "atlas:" + nolint + " " + strings.Join(analyzers, " ") + "\n" + strings.TrimPrefix(because, "-- ") + reason
 }
 
-// Finding is what is wrong with a statement of a file.
+// Finding is a problem with a statement of a file.
 type Finding struct {
 	File      string
 	Line      int
@@ -51,7 +51,7 @@ type Finding struct {
 	Statement string
 }
 
-// String is the finding in one line.
+// String returns the finding, and below it the beginning of the statement.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s [%s]\n\t%s", f.File, f.Line, f.Text, f.Analyzer, firstLine(f.Statement))
 }
@@ -64,8 +64,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// Check applies files to db, an empty database, and returns what is wrong with
-// those after the first.
+// Check applies files to db, an empty database, and returns the problems of all files but the
+// first.
 func Check(ctx context.Context, db *store.DB, files []engine.File) ([]Finding, error) {
 	conn, err := db.SQL.Conn(ctx)
 	if err != nil {
@@ -254,7 +254,7 @@ func (c *checker) analyze(ctx context.Context, file *sqlcheck.File, statements [
 				}
 			}
 		})}
-		// An analyzer that is set to fail also returns what it has reported.
+		// An analyzer that is configured to fail also returns the problems that it reported.
 		if err := a.Analyze(ctx, pass); err != nil && !reported {
 			return err
 		}
@@ -267,7 +267,7 @@ func (c *checker) analyze(ctx context.Context, file *sqlcheck.File, statements [
 	return nil
 }
 
-// report notes a finding unless the statement allows it.
+// report adds a finding unless the statement allows it.
 func (c *checker) report(f engine.File, s *engine.Stmt, analyzer, text string) {
 	if slices.Contains(allowed(s), analyzer) {
 		return
@@ -280,7 +280,7 @@ func (c *checker) note(f engine.File, s *engine.Stmt, analyzer, text string) {
 	c.findings = append(c.findings, Finding{f.Name(), line, analyzer, text, s.Text})
 }
 
-// allowed are the analyzers that a statement's directives name, if it gives a reason.
+// allowed returns the analyzers that a statement's directives suppress; none without a reason.
 func allowed(s *engine.Stmt) (names []string) {
 	if !slices.ContainsFunc(s.Comments, hasReason) {
 		return nil

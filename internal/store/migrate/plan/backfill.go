@@ -12,15 +12,15 @@ import (
 // backfillBatch is the number of rows that a backfill locks at a time.
 const backfillBatch = 1_000
 
-// backfill gives the rows of a table a value in a column where they have none.
+// backfill sets a column in the rows of a table that have no value in it.
 type backfill struct {
 	table      *atlas.Table
 	column     *atlas.Column
-	nullable   bool // in the end
+	nullable   bool // after the migration
 	expression string
 }
 
-// backfills are those that the request asks for and the schema has a column for.
+// backfills returns the backfills of the request whose columns are in the schema.
 func (p *planner) backfills() (list []*backfill) {
 	for _, key := range sortedKeys(p.request.Backfills) {
 		table, column, _ := strings.Cut(key, ".")
@@ -36,7 +36,7 @@ func (p *planner) backfills() (list []*backfill) {
 
 func (b *backfill) name() string { return b.table.Name + "." + b.column.Name }
 
-// plain is the backfill in one statement.
+// plain returns the backfill as one statement.
 func (b *backfill) plain() migrate.Statement {
 	return migrate.Statement{
 		Comment: "Fill " + b.name(),
@@ -44,9 +44,9 @@ func (b *backfill) plain() migrate.Statement {
 	}
 }
 
-// batches is the backfill in transactions of about 1,000 rows. It skips rows that
-// others have locked, so that it never waits for them, and takes them in the next
-// round. A row whose value the expression leaves null is left alone.
+// batches returns the backfill in transactions of about 1,000 rows. It never waits for a row: those
+// that clients have locked are skipped until the next round. Rows for which the expression is
+// null stay unchanged.
 func (b *backfill) batches() (migrate.Statement, error) {
 	key := b.table.PrimaryKey
 	if key == nil || len(key.Parts) != 1 || key.Parts[0].C == nil {

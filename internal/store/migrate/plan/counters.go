@@ -9,8 +9,8 @@ import (
 	"chairside/internal/store/migrate/lint"
 )
 
-// definition matches the statements of a counter that a baseline needs: on an
-// empty database there is nothing to lock, to forget or to count.
+// definition matches the statements of counters that a baseline needs: an empty database has
+// nothing to lock, delete or count.
 var definition = regexp.MustCompile(`^CREATE (OR REPLACE FUNCTION|TRIGGER) `)
 
 // counters adds the statements of the counters. On PostgreSQL the triggers change in
@@ -49,9 +49,8 @@ func (p *planner) counters(ctx context.Context) error {
 	return nil
 }
 
-// together reports whether columns or tables go, or get other names. The
-// functions of the counters, which may name them, are then replaced in the same
-// transaction.
+// together reports whether columns or tables are dropped or renamed. The functions of counters may
+// use their names, so they are then replaced in the same transaction.
 func (p *planner) together() bool {
 	return len(p.request.Renames)+len(p.request.RenameTables)+len(p.request.Drops) > 0
 }

@@ -6,12 +6,12 @@
 // what it writes, and fails unless db then equals the tables. Its files
 // lose no data and keep no client waiting:
 //
-//   - A column or table that is gone may have been renamed. Only the request can
-//     tell (Request.Renames, Request.Drops): without it, Write refuses.
-//   - Rows that exist may break a new rule. The request gives their value
+//   - A missing column or table may have been renamed or dropped. The request must say
+//     which (Request.Renames, Request.Drops); otherwise Write refuses.
+//   - Existing rows may violate a new rule. The request must give their value
 //     (Request.Backfills) or the reason why they satisfy it (Request.Asserts).
-//   - On SQLite, which has one writer, all is one file.
-//   - On PostgreSQL the steps are files of their own.
+//   - On SQLite, which has one writer, everything is in one file.
+//   - On PostgreSQL each step is a file of its own.
 //
 // A migration NAME becomes as many of these as it needs, with consecutive versions:
 //
@@ -28,9 +28,9 @@
 // triggers and settings included.
 //
 //	plan.go       Write: the order of the steps, and the text of the files
-//	request.go    what only the author of the migration knows
+//	request.go    the decisions of the author
 //	rename.go     renames, before anything is compared
-//	judge.go      refuses what the request does not decide
+//	judge.go      refuses changes that need a decision
 //	steps.go      PostgreSQL: one file for each step
 //	backfill.go   UPDATE, in batches on PostgreSQL
 //	counters.go   the steps of counters

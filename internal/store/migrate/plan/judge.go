@@ -10,30 +10,29 @@ import (
 	"chairside/internal/store/migrate/lint"
 )
 
-// refuse notes a problem: what would happen, and the flags that decide it.
+// refuse adds a problem: what the change would do, and the flags that allow it.
 func (p *planner) refuse(format string, args ...any) {
 	p.problems = append(p.problems, fmt.Sprintf(format, args...))
 }
 
-// told reports whether the request has a flag, and notes its reason for the
-// analyzers.
-func (p *planner) told(flag, key string, analyzers ...string) bool {
+// allows reports whether the request has a flag, and keeps the flag's reason for the analyzers.
+func (p *planner) allows(flag, key string, analyzers ...string) bool {
 	text, ok := p.request.options()[flag][key]
 	if ok {
 		p.used["--"+flag+" "+key] = true
-		if flag != "backfill" { // whose value is no reason: the analyzers see the filling
+		if flag != "backfill" { // its value is an expression, and analyzers see the UPDATE
 			p.reasons[key] = reason{text, analyzers}
 		}
 	}
 	return ok
 }
 
-// judge refuses a change that may lose data or fail on it, unless the request
-// says what to do.
+// judge refuses a change that may lose data or fail on existing rows, unless the request allows
+// it.
 func (p *planner) judge(change atlas.Change) {
 	switch c := change.(type) {
 	case *atlas.DropTable:
-		if !p.told("drop", c.T.Name, lint.Destructive) {
+		if !p.allows("drop", c.T.Name, lint.Destructive) {
 			p.refuse("table %[1]s would be dropped, with all its rows. Either it has a new name:\n\t--rename-table %[1]s=NEW\nor it is to go:\n\t--drop %[1]s --because \"…\"", c.T.Name)
 		}
 	case *atlas.ModifyTable:
@@ -47,7 +46,7 @@ func (p *planner) judgeIn(m *atlas.ModifyTable, change atlas.Change) {
 	table := m.T.Name
 	switch c := change.(type) {
 	case *atlas.DropColumn:
-		if key := table + "." + c.C.Name; !p.told("drop", key, lint.Destructive) {
+		if key := table + "." + c.C.Name; !p.allows("drop", key, lint.Destructive) {
 			p.refuse("column %[1]s would be dropped, with all its values. Either it has a new name:\n\t--rename %[1]s=%[2]s\nor it is to go:\n\t--drop %[1]s --because \"…\"", key, likely(m, c.C))
 		}
 	case *atlas.AddColumn:
@@ -55,7 +54,7 @@ func (p *planner) judgeIn(m *atlas.ModifyTable, change atlas.Change) {
 			p.require(table, c.C, "is new and required, but rows have no value for it")
 		}
 	case *atlas.ModifyColumn:
-		if c.Change.Is(atlas.ChangeType) && !lint.Widens(p.db.Dialect, c.From.Type, c.To.Type) && !p.told("retype", table+"."+c.To.Name, lint.Narrowed, lint.Blocking) {
+		if c.Change.Is(atlas.ChangeType) && !lint.Widens(p.db.Dialect, c.From.Type, c.To.Type) && !p.allows("retype", table+"."+c.To.Name, lint.Narrowed, lint.Blocking) {
 			p.refuse("column %[1]s would change its type from %[2]s to %[3]s, which may lose values or rewrite the table.\nAdd a column of the new type, fill it (--backfill), and drop the old one in a later release. If every value fits and the table is so small that its clients can wait:\n\t--retype %[1]s --because \"…\"",
 				table+"."+c.To.Name, c.From.Type.Raw, c.To.Type.Raw)
 		}
@@ -83,7 +82,7 @@ func (p *planner) judgeIn(m *atlas.ModifyTable, change atlas.Change) {
 		}) || slices.ContainsFunc(c.F.Columns, func(column *atlas.Column) bool { return atlas.Changes(m.Changes).IndexDropColumn(column.Name) >= 0 }) {
 			return // renamed, or gone with its column
 		}
-		if key := table + "." + c.F.Symbol; !p.told("drop", key, lint.Dropped) {
+		if key := table + "." + c.F.Symbol; !p.allows("drop", key, lint.Dropped) {
 			p.refuse("foreign key %s would be dropped. If it is to go:\n\t--drop %s --because \"…\"", key, key)
 		}
 	case *atlas.ModifyPrimaryKey, *atlas.AddPrimaryKey, *atlas.DropPrimaryKey:
@@ -91,7 +90,7 @@ func (p *planner) judgeIn(m *atlas.ModifyTable, change atlas.Change) {
 	}
 }
 
-// likely is the column that a dropped one was probably renamed to.
+// likely returns the name to which a dropped column was probably renamed, or NEW.
 func likely(m *atlas.ModifyTable, old *atlas.Column) string {
 	for _, c := range m.Changes {
 		if add, ok := c.(*atlas.AddColumn); ok && fmt.Sprintf("%T", add.C.Type.Type) == fmt.Sprintf("%T", old.Type.Type) {
@@ -108,21 +107,21 @@ func generated(c *atlas.Column) bool {
 	})
 }
 
-// require refuses a required column whose rows get no value.
+// require refuses a required column that has no value in existing rows.
 func (p *planner) require(table string, c *atlas.Column, what string) {
 	key := table + "." + c.Name
-	if p.told("backfill", key, lint.DataDepend) {
+	if p.allows("backfill", key, lint.DataDepend) {
 		return
 	}
 	p.refuse("column %[1]s %[2]s. Either\n"+
 		"  1. make it Optional() in schema/ and run diff, with --backfill %[1]s=\"EXPRESSION\" where rows can have a value,\n"+
 		"  2. release that, so that every running program writes the column,\n"+
 		"  3. make it required, run diff with --backfill again, and release.\n"+
-		"Or, if no program of the previous release goes on writing meanwhile, do all in one:\n\t--backfill %[1]s=\"EXPRESSION\"", key, what)
+		"Or, if no program of the previous release writes meanwhile, do it in one step:\n\t--backfill %[1]s=\"EXPRESSION\"", key, what)
 }
 
-// isNew reports whether a change of the table adds the column, and leaves it
-// null in the rows there are.
+// isNew reports whether a change of the table adds the column and leaves it null in existing
+// rows.
 func (p *planner) isNew(m *atlas.ModifyTable, column string) bool {
 	i := atlas.Changes(m.Changes).IndexAddColumn(column)
 	if i < 0 {
@@ -165,7 +164,7 @@ func (p *planner) judgeUnique(m *atlas.ModifyTable, i *atlas.Index) {
 		p.reasons[key] = reason{"it contains a new column, which is null in all rows", []string{lint.DataDepend}}
 		return
 	}
-	if !p.told("assert", key, lint.DataDepend) {
+	if !p.allows("assert", key, lint.DataDepend) {
 		p.refuse("unique index %s fails if existing rows have equal values. Look for them, remove them in a migration before this one, then:\n\t--assert %s --because \"…\"", key, key)
 	}
 }
@@ -183,7 +182,7 @@ func (p *planner) judgeCheck(m *atlas.ModifyTable, from, to *atlas.Check) {
 		p.reasons[key] = reason{"its columns are new, and null in all rows", []string{lint.DataDepend}}
 	case from == nil && p.loosensOther(m, to):
 		p.reasons[key] = reason{"it allows all that the check allowed which it replaces", []string{lint.DataDepend}}
-	case !p.told("assert", key, lint.DataDepend):
+	case !p.allows("assert", key, lint.DataDepend):
 		p.refuse("check %s fails if existing rows break it:\n\t%s\nLook for such rows, correct them in a migration before this one, then:\n\t--assert %s --because \"…\"", key, to.Expr, key)
 	}
 }
@@ -206,7 +205,7 @@ func (p *planner) judgeKey(m *atlas.ModifyTable, key *atlas.ForeignKey) {
 		p.reasons[name] = reason{"it compares the columns of the key that it replaces", []string{lint.DataDepend}}
 	case slices.ContainsFunc(key.Columns, func(c *atlas.Column) bool { return p.isNew(m, c.Name) }):
 		p.reasons[name] = reason{"it contains a new column, which is null in all rows", []string{lint.DataDepend}}
-	case !p.told("assert", name, lint.DataDepend):
+	case !p.allows("assert", name, lint.DataDepend):
 		p.refuse("foreign key %s fails if existing rows point at rows of %s that do not exist. Look for them, correct them in a migration before this one, then:\n\t--assert %s --because \"…\"", name, key.RefTable.Name, name)
 	}
 }

@@ -18,12 +18,12 @@ import (
 	"chairside/internal/store/migrate/lint"
 )
 
-// VersionLayout is how a time becomes the version of a file.
+// VersionLayout is the time layout of a file's version.
 const VersionLayout = "20060102150405"
 
-// Write returns the files that bring a database which has the files old to
-// tables (migrate.Desired), none where it is there already, and the flags of the
-// request that it used. db is an empty scratch database of the right kind.
+// Write returns the files that migrate a database with the files old to tables (migrate.Desired),
+// or none if there is no difference, and the flags of the request that it used. db is an empty
+// scratch database of the right kind.
 func Write(ctx context.Context, db *store.DB, old []engine.File, tables []*schema.Table, request *Request) ([]engine.File, map[string]bool, error) {
 	p := &planner{db: db, request: request, used: map[string]bool{}, reasons: map[string]reason{}, baseline: len(old) == 0, schema: "main"}
 	if p.postgres() {
@@ -61,19 +61,19 @@ type planner struct {
 	want     *atlas.Schema
 	counted  []string // tables, before the migration
 
-	used     map[string]bool   // flags
-	problems []string          // that refuse the migration
-	reasons  map[string]reason // by table.name, why analyzers are to let a change pass
+	used     map[string]bool   // flags of the request
+	problems []string          // if there are any, nothing is written
+	reasons  map[string]reason // by table.name; become nolint directives
 	files    []*file
 }
 
-// reason is the reason why a change may be made in spite of analyzers.
+// reason is why a change is safe although analyzers would report it.
 type reason struct {
 	text      string
 	analyzers []string
 }
 
-// file is a migration file in the making.
+// file is a migration file that is being written.
 type file struct {
 	suffix     string
 	repeatable bool
@@ -98,8 +98,8 @@ func (p *planner) execute(ctx context.Context, f engine.File) error {
 	return nil
 }
 
-// apply executes statements on the scratch database as Up does: on PostgreSQL
-// in a transaction, which LOCK TABLE needs, unless each stands by itself.
+// apply executes statements on the scratch database as Up would: on PostgreSQL in a transaction,
+// unless they are to be applied one by one.
 func (p *planner) apply(ctx context.Context, single bool, texts []string) error {
 	exec := p.db.SQL.ExecContext
 	commit := func() error { return nil }
@@ -144,7 +144,7 @@ func (p *planner) inspect(ctx context.Context) (*atlas.Schema, error) {
 	return p.driver.InspectSchema(ctx, p.schema, &atlas.InspectOptions{Mode: atlas.InspectTables})
 }
 
-// changes are what the scratch database still lacks.
+// changes returns the changes that the scratch database still needs.
 func (p *planner) changes(ctx context.Context) ([]atlas.Change, error) {
 	current, err := p.inspect(ctx)
 	if err != nil {
@@ -154,6 +154,7 @@ func (p *planner) changes(ctx context.Context) ([]atlas.Change, error) {
 	return p.driver.SchemaDiff(current, p.want, atlas.DiffNormalized()) // compares checks by name and expression
 }
 
+// write writes all files, in the order of the steps.
 func (p *planner) write(ctx context.Context) error {
 	if err := p.rename(ctx); err != nil {
 		return err
@@ -202,7 +203,7 @@ func (p *planner) write(ctx context.Context) error {
 	return p.complete(ctx)
 }
 
-// complete checks that the files make the schema.
+// complete checks that the files result in the schema.
 func (p *planner) complete(ctx context.Context) error {
 	left, err := p.changes(ctx)
 	if err != nil {
@@ -222,8 +223,8 @@ func (p *planner) complete(ctx context.Context) error {
 	return nil
 }
 
-// inOneFile writes all changes into one file, in two parts where columns are
-// filled in between.
+// inOneFile writes all changes into one file: first with nullable columns, then the backfills,
+// then the rest.
 func (p *planner) inOneFile(ctx context.Context) error {
 	if filled := p.backfills(); len(filled) > 0 {
 		for _, b := range filled {
@@ -242,7 +243,7 @@ func (p *planner) inOneFile(ctx context.Context) error {
 	return p.changeAll(ctx)
 }
 
-// changeAll makes the scratch database what is wanted now, in plain statements.
+// changeAll writes plain statements for all changes that are left.
 func (p *planner) changeAll(ctx context.Context) error {
 	changes, err := p.changes(ctx)
 	if err != nil {
@@ -281,9 +282,8 @@ func (p *planner) change(ctx context.Context, suffix string, changes ...atlas.Ch
 	return p.add(ctx, suffix, suffix == "index", p.explain(plan.Changes)...)
 }
 
-// explain turns planned statements into those of a file. The reasons for what an
-// analyzer finds go above the statement: the one that names the object, or, where
-// SQLite rebuilds a table, the first.
+// explain adds comments to planned statements. The reason for a change goes above the statement
+// that names its object or, if SQLite rebuilds the table, above the first statement of that.
 func (p *planner) explain(planned []*engine.Change) (statements []migrate.Statement) {
 	for _, c := range planned {
 		var allowed []string
@@ -312,7 +312,7 @@ func (p *planner) explain(planned []*engine.Change) (statements []migrate.Statem
 	return statements
 }
 
-// format names the files and gives them their text.
+// format returns the files with their names and texts.
 func (p *planner) format() (files []engine.File, err error) {
 	version, err := time.Parse(VersionLayout, p.request.Version)
 	if err != nil {
@@ -346,7 +346,8 @@ func (p *planner) format() (files []engine.File, err error) {
 	return files, nil
 }
 
-// Next is the version after the last of files, at least now's.
+// Next returns the version for the next file: that of now, or the one after the last file if that
+// is later.
 func Next(files []engine.File, now time.Time) (string, error) {
 	version := now.UTC().Format(VersionLayout)
 	if len(files) == 0 || files[len(files)-1].Version() < version {

@@ -57,22 +57,22 @@ func (p *planner) rename(ctx context.Context) error {
 	return p.renameObjects(ctx)
 }
 
-// gone reports whether a table is in one schema and not in the other.
+// gone reports whether a table is in the schema in but not in from.
 func gone(in, from *atlas.Schema, table string) bool {
 	_, ok := in.Table(table)
 	_, still := from.Table(table)
 	return ok && !still
 }
 
-// lacks reports whether a column is in one table and not in the other.
+// lacks reports whether a column is in the table in but not in from.
 func lacks(in, from *atlas.Table, column string) bool {
 	_, ok := in.Column(column)
 	_, still := from.Column(column)
 	return ok && !still
 }
 
-// renameObjects renames PostgreSQL's indexes, foreign keys and checks that differ
-// in their names alone: to build them anew would read the whole table.
+// renameObjects renames PostgreSQL's indexes, foreign keys and checks that differ only in their
+// names, because recreating them would read the whole table.
 func (p *planner) renameObjects(ctx context.Context) error {
 	changes, err := p.changes(ctx)
 	if err != nil {
@@ -120,8 +120,8 @@ func sameIndex(a, b *atlas.Index) bool {
 	return a.Unique == b.Unique && fmt.Sprint(parts(a)) == fmt.Sprint(parts(b)) && attributes(a) == attributes(b)
 }
 
-// attributes describes what an index has besides its parts: method, predicate,
-// included columns.
+// attributes describes the attributes of an index other than its parts: method, predicate, included
+// columns.
 func attributes(i *atlas.Index) string {
 	var list []string
 	for _, a := range i.Attrs {

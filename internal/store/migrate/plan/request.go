@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Request is what the comparison of a schema with the migrations cannot know.
-// Columns are named table.column, indexes and constraints table.name.
+// Request has what only the author of a migration knows. Columns are named table.column, indexes
+// and constraints table.name.
 type Request struct {
 	Name         string            // of the migration
 	Version      string            // of its first file, as in 20060102150405
@@ -20,7 +20,7 @@ type Request struct {
 	Asserts      map[string]string // an index or constraint, and why existing rows satisfy it
 }
 
-// options are the request's parts by their flags.
+// options returns the parts of the request by flag.
 func (r *Request) options() map[string]map[string]string {
 	return map[string]map[string]string{
 		"rename": r.Renames, "rename-table": r.RenameTables, "drop": r.Drops,
@@ -28,8 +28,8 @@ func (r *Request) options() map[string]map[string]string {
 	}
 }
 
-// Unused lists the flags of a request, as in "--drop patients.town", of which no
-// database had any use.
+// Unused returns the flags of a request, such as "--drop patients.town", that were not used for
+// any database.
 func Unused(r *Request, used ...map[string]bool) (list []string) {
 	options := r.options()
 	for _, flag := range slices.Sorted(maps.Keys(options)) {
@@ -43,7 +43,7 @@ func Unused(r *Request, used ...map[string]bool) (list []string) {
 	return list
 }
 
-// RefusedError lists why no migration was written, one problem each.
+// RefusedError lists the problems because of which no migration was written.
 type RefusedError struct{ Problems []string }
 
 func (e *RefusedError) Error() string {

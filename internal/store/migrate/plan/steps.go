@@ -12,7 +12,8 @@ import (
 	"chairside/internal/store/migrate/lint"
 )
 
-// inSteps writes the changes of a PostgreSQL database that is in use.
+// inSteps writes the changes of a PostgreSQL database as files that can be applied while clients
+// work.
 func (p *planner) inSteps(ctx context.Context) error {
 	filled := p.backfills()
 	for _, b := range filled {
@@ -51,8 +52,8 @@ func (p *planner) inSteps(ctx context.Context) error {
 	return p.constrain(ctx, filled, fills, constraints)
 }
 
-// columns writes the new tables and what is cheap in the old ones, and returns
-// the constraints and indexes that are to come.
+// columns writes new tables and the quick changes of existing ones, and returns the constraints
+// and indexes that must follow.
 func (p *planner) columns(ctx context.Context, changes []atlas.Change) (constraints, indexes []*atlas.ModifyTable, err error) {
 	late := map[*atlas.Table]bool{} // tables whose unique indexes foreign keys have to wait for
 	for _, change := range changes {
@@ -102,7 +103,7 @@ func (p *planner) columns(ctx context.Context, changes []atlas.Change) (constrai
 		return nil, nil, err
 	}
 	for i, m := range alters {
-		suffix := "" // a lock of one table is not kept while another is waited for
+		suffix := "" // one file for each table, so that none holds a lock while it waits for another
 		if i > 0 && !p.together() {
 			suffix = m.T.Name
 		}
@@ -131,11 +132,11 @@ func split(m *atlas.ModifyTable) (now, constraint, index *atlas.ModifyTable) {
 		case *atlas.AddCheck, *atlas.AddForeignKey:
 			add(constraint, c)
 		case *atlas.DropCheck:
-			if !goes(m, c.C) {
+			if !droppedWithColumn(m, c.C) {
 				add(now, c)
 			}
 		case *atlas.ModifyCheck:
-			if !goes(m, c.From) {
+			if !droppedWithColumn(m, c.From) {
 				add(constraint, &atlas.DropCheck{C: c.From})
 			}
 			add(constraint, &atlas.AddCheck{C: c.To})
@@ -153,16 +154,16 @@ func split(m *atlas.ModifyTable) (now, constraint, index *atlas.ModifyTable) {
 	return now, constraint, index
 }
 
-// goes reports whether PostgreSQL drops a check together with one of its columns.
-func goes(m *atlas.ModifyTable, check *atlas.Check) bool {
+// droppedWithColumn reports whether PostgreSQL drops a check together with one of its columns.
+func droppedWithColumn(m *atlas.ModifyTable, check *atlas.Check) bool {
 	return slices.ContainsFunc(m.Changes, func(change atlas.Change) bool {
 		drop, ok := change.(*atlas.DropColumn)
 		return ok && lint.Mentions(check, drop.C.Name)
 	})
 }
 
-// index builds and drops the indexes of a table while clients go on writing. An
-// index that changes is replaced when its successor is ready.
+// index writes the statements that build and drop the indexes of a table while clients write. A
+// changed index is replaced once its successor is ready.
 func (p *planner) index(ctx context.Context, m *atlas.ModifyTable) error {
 	one := func(change atlas.Change) error {
 		return p.change(ctx, "index", &atlas.ModifyTable{T: m.T, Changes: []atlas.Change{change}})
@@ -197,15 +198,15 @@ func (p *planner) index(ctx context.Context, m *atlas.ModifyTable) error {
 	return nil
 }
 
-// constrain adds the constraints for new rows, validates the old rows without a
-// lock, and then makes columns NOT NULL, which trusts the validated check.
+// constrain adds the constraints for new rows only, then validates the existing rows without a
+// lock, and then makes columns NOT NULL, for which PostgreSQL relies on the validated check.
 func (p *planner) constrain(ctx context.Context, filled []*backfill, fills []migrate.Statement, constraints []*atlas.ModifyTable) error {
 	var validate []migrate.Statement
 	valid := func(table, constraint string) {
 		validate = append(validate, migrate.Statement{Text: fmt.Sprintf(`ALTER TABLE "%s" VALIDATE CONSTRAINT "%s"`, table, constraint)})
 	}
 	var required []*backfill
-	var again []migrate.Statement // what the previous release has written meanwhile
+	var again []migrate.Statement // backfills again, for rows written meanwhile by the previous release
 	for i, b := range filled {
 		current, err := p.inspect(ctx)
 		if err != nil {
@@ -266,7 +267,7 @@ func (p *planner) constrain(ctx context.Context, filled []*backfill, fills []mig
 	return nil
 }
 
-// check is the name of the check that holds until the column is NOT NULL.
+// check returns the name of the temporary check that makes SET NOT NULL quick.
 func (b *backfill) check() string {
 	name := b.table.Name + "_" + b.column.Name + "_not_null"
 	return name[:min(len(name), 63)]

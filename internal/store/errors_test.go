@@ -19,16 +19,16 @@ func isUnavailable(err error) bool {
 	return errors.As(err, &f) && f.Status == http.StatusServiceUnavailable
 }
 
-func TestFaultLeavesTheRestAlone(t *testing.T) {
+func TestAPIErrorKeepsOtherErrors(t *testing.T) {
 	known := apierror.NotFound()
 	for _, err := range []error{nil, known, errors.New("other"), context.Canceled} {
 		if got := store.APIError(t.Context(), err); got != err {
-			t.Errorf("Fault(%v) = %v", err, got)
+			t.Errorf("APIError(%v) = %v", err, got)
 		}
 	}
 }
 
-func TestFaultOfALostConnection(t *testing.T) {
+func TestAPIErrorOfALostConnection(t *testing.T) {
 	if err := store.APIError(t.Context(), driver.ErrBadConn); !isUnavailable(err) {
 		t.Error(err)
 	}
@@ -48,14 +48,14 @@ func TestFaultOfALostConnection(t *testing.T) {
 	}
 }
 
-func TestFaultOfAQueryThatTakesTooLong(t *testing.T) {
+func TestAPIErrorOfASlowQuery(t *testing.T) {
 	db := storetest.Open(t, storetest.With(pgtest.New(t), "statement_timeout=50ms&pool_size=2"))
 	_, err := db.SQL.ExecContext(t.Context(), "SELECT pg_sleep(10)")
 	if !isUnavailable(store.APIError(t.Context(), err)) {
 		t.Errorf("statement_timeout: %v", err)
 	}
 
-	// The same SQLSTATE, but the client is gone: nobody is to be told.
+	// The same SQLSTATE, but the client has disconnected.
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(10)"); err == nil || isUnavailable(store.APIError(ctx, err)) {
@@ -69,7 +69,7 @@ func TestFaultOfAQueryThatTakesTooLong(t *testing.T) {
 	}
 }
 
-func TestFaultOfAnExhaustedPool(t *testing.T) {
+func TestAPIErrorOfAnExhaustedPool(t *testing.T) {
 	db := storetest.Open(t, storetest.With(pgtest.New(t), "pool_size=2"))
 	for range 2 {
 		c, err := db.SQL.Conn(t.Context())
@@ -85,7 +85,7 @@ func TestFaultOfAnExhaustedPool(t *testing.T) {
 	}
 }
 
-func TestFaultOfALock(t *testing.T) {
+func TestAPIErrorOfALock(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
 		storetest.Exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
@@ -111,12 +111,12 @@ func TestFaultOfALock(t *testing.T) {
 		}
 		_, err = c.ExecContext(t.Context(), "INSERT INTO things VALUES ("+storetest.Parameter(db)+")", 1)
 		if !isUnavailable(store.APIError(t.Context(), err)) {
-			t.Errorf("a lock that another holds: %v", err)
+			t.Errorf("a lock that another transaction holds: %v", err)
 		}
 	})
 }
 
-func TestFaultOfAConstraintIsUnchanged(t *testing.T) {
+func TestAPIErrorKeepsConstraintErrors(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := storetest.Open(t, url)
 		storetest.Exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")

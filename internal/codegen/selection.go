@@ -13,29 +13,29 @@ import (
 	"chairside/internal/codec"
 )
 
-// reading lists the columns that a response form reads, by position: those of the table,
-// then those of joined rows.
-type reading struct {
+// selection is the list of columns that a response form reads, by position: those of the
+// table, then those of joined rows.
+type selection struct {
 	columns []string // SQL text
 	at      map[string]int
 }
 
 // Text returns the columns as SQL text.
-func (r *reading) Text() string { return strings.Join(r.columns, ", ") }
+func (r *selection) Text() string { return strings.Join(r.columns, ", ") }
 
 // Width returns the number of columns.
-func (r *reading) Width() int { return len(r.columns) }
+func (r *selection) Width() int { return len(r.columns) }
 
-// At returns the position of a column of the table, or of edge.column.
-func (r *reading) At(column string) (int, error) {
+// At returns the position of a column of the table, or of a joined row ("edge.column").
+func (r *selection) At(column string) (int, error) {
 	if i, ok := r.at[column]; ok {
 		return i, nil
 	}
-	return 0, fmt.Errorf("column %s is not read", column)
+	return 0, fmt.Errorf("column %s is not selected", column)
 }
 
-// add adds a column of a table, or of an edge, which names the joined table in the query.
-func (r *reading) add(table string, c *column) {
+// add adds a column. table is the name of its table in the query: for a joined row, the edge.
+func (r *selection) add(table string, c *column) {
 	name := c.Name
 	if table != c.Owner.Table() {
 		name = table + "." + name
@@ -51,9 +51,9 @@ func qualified(table string, c *column) string {
 	return fmt.Sprintf(`"%s"."%s"`, table, c.Name)
 }
 
-// Reading returns the columns that the response form reads.
-func (e *entity) Reading() (*reading, error) {
-	r := &reading{at: map[string]int{}}
+// Selection returns the columns that the response form reads.
+func (e *entity) Selection() (*selection, error) {
+	r := &selection{at: map[string]int{}}
 	for _, c := range e.Shown() {
 		r.add(e.Table(), c)
 	}
@@ -105,7 +105,7 @@ func (e *entity) Reading() (*reading, error) {
 	return r, nil
 }
 
-// Joined returns the edges whose row is read together with each row.
+// Joined returns the edges whose one row is read together with each row of the entity.
 func (e *entity) Joined() ([]*gen.Edge, error) { return joined(e.Type) }
 
 func joined(n *gen.Type) (edges []*gen.Edge, err error) {
@@ -130,8 +130,8 @@ func joined(n *gen.Type) (edges []*gen.Edge, err error) {
 	return edges, nil
 }
 
-// storedTypes returns the PostgreSQL types of time, day and uuid columns (entx.StoredTypes)
-// by the name of the column, with the table's if columns of that name differ in type.
+// storedTypes returns the PostgreSQL types of time, day and uuid columns (entx.StoredTypes).
+// A key is the name of the column; if columns of that name differ in type, table.column.
 func storedTypes(nodes []*gen.Type) map[string]string {
 	typeOf := map[codec.Kind]string{codec.Date: "date", codec.Time: "timestamptz", codec.UUID: "uuid"}
 	byName := map[string]map[string]string{} // column → table → type
@@ -168,16 +168,17 @@ func requested(verb apispec.Verb) func(*gen.Type) (bool, error) {
 	}
 }
 
-// part is a member that lists the rows of an edge.
+// part is a response member that lists the rows of an edge, such as the items of an invoice.
 type part struct {
 	apispec.Embed
 	Target *entity
-	Owner  *column  // column of Target with the owner's id
-	Type   string   // ogen's type of an element
-	Read   *reading // the columns of an element; nil if it is the whole resource
+	Owner  *column    // column of Target with the owner's id
+	Type   string     // ogen's type of an element
+	Read   *selection // the columns of an element; nil if elements are whole resources
 }
 
-// Parts returns the lists in the response of one record, or of one record in a list.
+// Parts returns the parts in the response of a single record or, without single, of a record
+// in a list.
 func (e *entity) Parts(single bool) (parts []*part, err error) {
 	for _, b := range e.R.Embeds {
 		edge, err := e.Edge(b.Edge)
@@ -191,7 +192,7 @@ func (e *entity) Parts(single bool) (parts []*part, err error) {
 		p.Owner = p.Target.Column(edge.Ref.Field().Name)
 		if len(b.Columns) > 0 {
 			p.Type = e.Name + pascal(b.Edge)
-			p.Read = &reading{at: map[string]int{}}
+			p.Read = &selection{at: map[string]int{}}
 			for _, name := range append([]string{"id"}, b.Columns...) {
 				c := p.Target.Column(name)
 				if c == nil {
@@ -205,8 +206,8 @@ func (e *entity) Parts(single bool) (parts []*part, err error) {
 	return parts, nil
 }
 
-// Beside returns the list that is read in one statement with its owner, or nil.
-func (e *entity) Beside() (*part, error) {
+// JoinedList returns the part that is read in one statement with its owner, or nil.
+func (e *entity) JoinedList() (*part, error) {
 	parts, err := e.Parts(true)
 	switch {
 	case err != nil || len(parts) == 0:
@@ -221,8 +222,8 @@ func (e *entity) Beside() (*part, error) {
 	return p, nil
 }
 
-// beside returns the edge of Beside.
-func beside(n *gen.Type) (*gen.Edge, error) {
+// joinedList returns the edge of the part that JoinedList returns, or nil.
+func joinedList(n *gen.Type) (*gen.Edge, error) {
 	var r apispec.Resource
 	if err := annotation(n.Annotations, &r); err != nil {
 		return nil, err
@@ -238,7 +239,7 @@ func beside(n *gen.Type) (*gen.Edge, error) {
 // OwnerColumn returns the SQL text of the column with the owner's id.
 func (p *part) OwnerColumn() string { return qualified(p.Target.Table(), p.Owner) }
 
-// Orders returns the table and column of each order of the part's rows, as Go arguments.
+// Orders returns the Go arguments of list.ByPart for each column that the part is sorted by.
 func (p *part) Orders() (orders []string) {
 	name := p.Target.Package()
 	if p.SingleOnly {
@@ -327,7 +328,7 @@ func (e *entity) Value(c apispec.Computed) (string, error) {
 	if c.Kind == codec.Avatar {
 		return "x.View.AvatarURL", nil
 	}
-	r, err := e.Reading()
+	r, err := e.Selection()
 	if err != nil {
 		return "", err
 	}
