@@ -9,8 +9,8 @@ var resources = map[string][]string{
 	"patient":     {"patients", "custom fields", "acquisition sources"},
 	"practice":    {"the practice", "sites", "rooms", "practitioners", "contracts"},
 	"financials":  {"accounts", "invoices", "invoice items", "payments", "sundries", "NHS claims"},
-	"treatments":  {"fees", "payment plans", "treatments", "treatment categories", "treatment plans", "treatment plan items"},
-	"user":        {"users", "their roles", "e-mail addresses", "telephone numbers"},
+	"treatments":  {"fees", "payment plans", "treatments", "categories", "treatment plans", "their items"},
+	"user":        {"the people who sign in: names", "roles", "email addresses", "phones"},
 }
 
 // Describe returns the resources of a family in plain words: "patients, custom fields and
