@@ -72,6 +72,9 @@ func checkDecoding(t testing.TB, op operation, r *harness.Response) {
 		t.Errorf("%s: %v", op, err)
 		return
 	}
+	if bytes.Equal(again, bytes.TrimSpace(r.Raw)) {
+		return
+	}
 	var members map[string]any
 	d := json.NewDecoder(bytes.NewReader(again))
 	d.UseNumber()
