@@ -17,7 +17,7 @@ const (
 
 // tuneGarbageCollector trades memory for speed: the heap may grow by this percentage
 // between two collections. It changes nothing if GOGC is set; a GOGC of exactly 100
-// cannot be told from the default, so use 101.
+// looks the same as the default, so use 101.
 func tuneGarbageCollector(percent int) {
 	const goDefault = 100
 	if previous := debug.SetGCPercent(percent); previous != goDefault {

@@ -133,7 +133,7 @@ func (c *console) actFor(db *store.DB, name string) (context.Context, error) {
 }
 
 // practice finds a practice by its short name, or the oldest one if name is empty. It
-// fails with errNoPractice if there is none.
+// fails with errNoPractice if the database has no practice.
 func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
 	if name != "" {
 		return findPractice(c, db.Ent, name)

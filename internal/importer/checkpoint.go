@@ -61,9 +61,9 @@ func (c checkpoint) clone() checkpoint {
 }
 
 // startRun resumes an interrupted import of the same files, and reports whether it does.
-// Otherwise it starts from the beginning: if there is none, if it was finished, or if rejects
-// and findings are not in the directory. Rows that are in the database already are then matched
-// and stay unchanged.
+// Otherwise it starts from the beginning: without a checkpoint, after a finished import, or if
+// rejects and findings are not in the directory. Rows that are in the database already are then
+// matched and stay unchanged.
 func (im *importer) startRun(digest string) (resumed bool, err error) {
 	err = im.inTx(nil, func(b *batch) {
 		var content []byte

@@ -25,7 +25,7 @@ func newConverter(f format, dates, times []string, zone *time.Location, today ci
 	return converter{calendar: c, decimalMark: f.DecimalMark}, err
 }
 
-// defaultNulls are the words for no value if the mapping has none.
+// defaultNulls are the words that mean null unless the mapping lists others.
 var defaultNulls = []string{"NULL", `\N`}
 
 // Words of other systems, in lower case, and ours.
@@ -96,7 +96,7 @@ func (c *converter) dateOfBirth(s string) (converted, message string) {
 	return d.String(), message
 }
 
-// lookUpWord returns our word for s, or the message if there is none.
+// lookUpWord returns our word for s, or an error message for an unknown word.
 func lookUpWord(words map[string]string, s, message string) (string, string) {
 	if word, ok := words[strings.ToLower(s)]; ok {
 		return word, ""
@@ -104,7 +104,7 @@ func lookUpWord(words map[string]string, s, message string) (string, string) {
 	return "", message
 }
 
-// enumValue returns the value that s means, or s if there is none.
+// enumValue returns the enum value that s means, or s itself if it means no value.
 func enumValue(values []string, s string) string {
 	word := strings.ToLower(strings.TrimSuffix(s, "."))
 	for _, means := range []string{enumWords[word], word} {

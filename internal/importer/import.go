@@ -153,7 +153,7 @@ func (im *importer) protectSources() error {
 type practice struct {
 	id, country string
 	zone        *time.Location
-	site        string // ID of the first one, "" if there is none
+	site        string // ID of the first site, "" without sites
 }
 
 // ErrPractice is returned by Import if no practice is named and there is not exactly one.

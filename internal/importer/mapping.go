@@ -178,7 +178,7 @@ func readColumnMapping(column string, node *yaml.Node) (columnMapping, error) {
 		// KnownFields has no effect on a node that decodes itself.
 		for i := 0; i < len(node.Content); i += 2 {
 			if key := node.Content[i]; !slices.Contains(columnOptions, key.Value) {
-				return c, fmt.Errorf("line %d: %q is none of: %s", key.Line, key.Value, strings.Join(columnOptions, ", "))
+				return c, fmt.Errorf("line %d: %q must be one of: %s", key.Line, key.Value, strings.Join(columnOptions, ", "))
 			}
 		}
 		err := node.Decode(&c)

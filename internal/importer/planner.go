@@ -61,7 +61,7 @@ func (pl *planner) planEntity() bool {
 	switch e := pl.plan.entity; {
 	case e == nil:
 		slices.Sort(importable)
-		pl.wrong("entity: %q is none of: %s", pl.file.Entity, strings.Join(importable, ", "))
+		pl.wrong("entity: %q must be one of: %s", pl.file.Entity, strings.Join(importable, ", "))
 	case notImportable[e.Name] != "":
 		pl.wrong("entity: %s cannot be imported; %s", e.Name, notImportable[e.Name])
 	default:
@@ -80,7 +80,7 @@ var encodings = map[string]string{
 func (pl *planner) planFormat() {
 	f := pl.format
 	if pl.plan.encoding = encodings[strings.ToLower(f.Encoding)]; pl.plan.encoding == "" {
-		pl.wrong("encoding: %q is none of utf-8, latin-1, windows-1252, mixed", f.Encoding)
+		pl.wrong("encoding: %q must be utf-8, latin-1, windows-1252 or mixed", f.Encoding)
 	}
 	switch d := []rune(f.Delimiter); {
 	case len(d) == 0:

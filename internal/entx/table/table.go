@@ -30,7 +30,7 @@ type Column struct {
 	codec.Field                                          // how the API reads a value, or would if clients could write the column
 	Stored      Kind                                     // how the databases store a value
 	Null        bool                                     // whether the column is nullable
-	Initial     any                                      // default of a new row; nil if it has none, and for JSON columns
+	Initial     any                                      // default of a new row; nil without a default, and for JSON columns
 	ReadOnly    bool                                     // set only by this program: ids, hashes, derived columns
 	References  string                                   // table that it references; "" if none
 	Limit       *limit.Column                            // nil without a limit
