@@ -18,6 +18,8 @@
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks
+//	internal/mcp         the operations as tools for assistants (Model Context Protocol)
+//	internal/guides      guides for integrators and operators
 //	internal/web         the pages: sign-in, consent, settings, reports
 //	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
 //	internal/dump        exports and restores a whole installation

@@ -23,6 +23,7 @@ require (
 	github.com/jedib0t/go-pretty/v6 v6.8.3 // tables on a terminal
 	github.com/lib/pq v1.12.3 // PostgreSQL
 	github.com/mileusna/useragent v1.3.5 // names of browsers, on the sessions page
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // assistants: the official SDK of the Model Context Protocol
 	github.com/nyaruka/phonenumbers v1.8.1 // libphonenumber: E.164 forms
 	github.com/ogen-go/ogen v1.24.0 // the API server, client and types
 	github.com/pquerna/otp v1.5.0 // second factors: time-based codes, QR codes
@@ -63,6 +64,7 @@ require (
 	github.com/gobwas/ws v1.4.0 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/hashicorp/hcl/v2 v2.18.1 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
@@ -86,8 +88,10 @@ require (
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/segmentio/asm v1.2.1 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/stoewer/go-strcase v1.2.0 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/yuin/goldmark v1.8.2 // indirect
 	github.com/zclconf/go-cty v1.14.4 // indirect
 	github.com/zclconf/go-cty-yaml v1.1.0 // indirect

@@ -30,6 +30,7 @@ type commands struct {
 	App      appCommands      `cmd:"" help:"Manage OAuth applications."`
 	Report   reportCommands   `cmd:"" help:"Run reports."`
 	Export   exportCommand    `cmd:"" help:"Export all data to files."`
+	MCP      mcpCommand       `cmd:"" name:"mcp" help:"Serve an assistant over standard input and output."`
 	Import   importCommand    `cmd:"" help:"Import an export, or CSV files from another system."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
 	Version  versionCommand   `cmd:"" help:"Print the version."`

@@ -62,7 +62,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 	}
 	srv, err := server.New(server.Options{
 		DB: db, BaseURL: baseURL, Demo: flags.Demo, RateLimit: flags.RateLimit, Logger: logger,
-		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile,
+		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile, MCPAllowWrites: flags.MCPAllowWrites,
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -21,6 +21,7 @@ type ServeFlags struct {
 	TLSKey         string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
 	TrustedProxies []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`
 	PprofAddr      string   `placeholder:"HOST:PORT" help:"Loopback address that serves Go's profiles at /debug/pprof/, without a token. Default: off."`
+	MCPAllowWrites bool     `name:"mcp-allow-writes" help:"Offer assistants at /mcp the operations that change data. Default: only those that read."`
 	LogFormat      string   `placeholder:"FORM" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
 }
 
@@ -33,6 +34,7 @@ type Serve struct {
 	RateLimit         int // requests per hour and token; 0 is unlimited
 	CertFile, KeyFile string
 	TrustedProxies    []netip.Prefix
+	MCPAllowWrites    bool
 	PprofAddr         string // a loopback address; "" for off
 	JSONLog           bool
 }
@@ -48,7 +50,7 @@ func (f ServeFlags) Read() (Serve, error) {
 	var m Mistakes
 	c := Serve{
 		Database: f.Database, Addr: f.Addr, Demo: f.Demo, Migrate: f.Migrate,
-		CertFile: f.TLSCert, KeyFile: f.TLSKey, PprofAddr: f.PprofAddr, JSONLog: f.LogFormat == "json",
+		CertFile: f.TLSCert, KeyFile: f.TLSKey, MCPAllowWrites: f.MCPAllowWrites, PprofAddr: f.PprofAddr, JSONLog: f.LogFormat == "json",
 	}
 	f.Database.check(&m)
 	if !validAddr(f.Addr) {

@@ -45,6 +45,33 @@ func (s *Server) Metadata() http.Handler {
 		CodeChallengeMethods:        []string{"S256"},
 		AuthorizationResponseIssuer: true,
 	}
+	return readOnly(document)
+}
+
+// resource describes a protected resource (RFC 9728, section 2).
+type resource struct {
+	Resource             string   `json:"resource"`
+	AuthorizationServers []string `json:"authorization_servers"`
+	ScopesSupported      []string `json:"scopes_supported"`
+	BearerMethods        []string `json:"bearer_methods_supported"`
+	Name                 string   `json:"resource_name"`
+	Documentation        string   `json:"resource_documentation"`
+}
+
+// Resource returns the handler of the metadata of the protected resource at path; "" is the API.
+func (s *Server) Resource(path string) http.Handler {
+	return readOnly(resource{
+		Resource:             s.issuer + path,
+		AuthorizationServers: []string{s.issuer},
+		ScopesSupported:      scope.All(),
+		BearerMethods:        []string{"header"},
+		Name:                 "Chairside",
+		Documentation:        s.issuer + "/docs",
+	})
+}
+
+// readOnly serves a document for GET and HEAD.
+func readOnly(document any) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")

@@ -16,6 +16,7 @@ const (
 	RevokePath     = "/oauth/revoke"
 	IntrospectPath = "/oauth/introspect"
 	MetadataPath   = "/.well-known/oauth-authorization-server"
+	ResourcePath   = "/.well-known/oauth-protected-resource"
 )
 
 // Options configure the authorization server.

@@ -50,6 +50,9 @@ func (s *Server) fail(w http.ResponseWriter, x *requestState, err error) {
 		return
 	}
 	errorHeaders(x.header, e)
+	if challenge := x.header.Get("WWW-Authenticate"); challenge != "" && x.resource != "" {
+		x.header.Set("WWW-Authenticate", challenge+`, resource_metadata="`+x.resource+`"`)
+	}
 	body := s.errorBody(x, e)
 	x.header.Set("Content-Type", jsonType)
 	x.header.Set("Content-Length", strconv.Itoa(len(body)))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"chairside/internal/mcp"
 	"chairside/internal/store/admission"
 )
 
@@ -26,9 +27,10 @@ func kindOf(pattern string) string {
 	return kind
 }
 
-// timeFor returns the time limit of a page.
+// timeFor returns the time limit of an address outside the API.
 func timeFor(pattern string) time.Duration {
-	if kindOf(pattern) == kindOf("/reports") {
+	switch kindOf(pattern) {
+	case kindOf("/reports"), kindOf(mcp.Path): // a tool call is up to two operations
 		return reportTime
 	}
 	return pageTime

@@ -29,6 +29,10 @@ type requestState struct {
 	err       error                // error from the operation or its decoder
 	failed    int                  // status of a logged error (5xx); 0 without one
 
+	// resource is the URL of the protected resource's metadata (RFC 9728), named in
+	// WWW-Authenticate; "" for the API.
+	resource string
+
 	// errorPage writes an error as a page; nil for the API.
 	errorPage func(http.ResponseWriter, *http.Request, *apierror.Error)
 }

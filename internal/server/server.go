@@ -15,6 +15,7 @@ import (
 	"chairside/internal/api"
 	"chairside/internal/clock"
 	"chairside/internal/codec"
+	"chairside/internal/mcp"
 	"chairside/internal/oauth"
 	"chairside/internal/store"
 	"chairside/internal/store/admission"
@@ -43,6 +44,10 @@ type Options struct {
 	// CertFile and KeyFile are PEM files with a certificate and its key. Without them the
 	// server speaks plain HTTP.
 	CertFile, KeyFile string
+
+	// MCPAllowWrites offers assistants at /mcp the operations that write.
+	MCPAllowWrites bool
+
 	// OperationTime is the time limit of an API operation, after which it responds 503; 0
 	// is 4.5 s.
 	OperationTime time.Duration
@@ -56,6 +61,7 @@ type Server struct {
 	tokens   *token.Cache
 	oauth    *oauth.Server
 	site     *web.Site
+	mcp      *mcp.Server
 	limiter  *limiter
 	metrics  *metrics
 	unsent   *unsentLimiter
@@ -90,6 +96,9 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	}
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
 	if s.site, err = web.New(web.Options{DB: o.DB, OAuth: s.oauth, BaseURL: o.BaseURL, Explain: s.explain, Visited: s.visited}); err != nil {
+		return nil, err
+	}
+	if s.mcp, err = s.newMCP(); err != nil {
 		return nil, err
 	}
 	s.handler = s.begin(s.accessLog(s.recoverPanic(s.mounts())))
@@ -128,6 +137,9 @@ func (s *Server) mounts() http.Handler {
 	mux.Handle(oauth.RevokePath, s.endpoint(s.oauth.Revoke()))
 	mux.Handle(oauth.IntrospectPath, s.endpoint(s.oauth.Introspect()))
 	mux.Handle(oauth.MetadataPath, s.endpoint(s.oauth.Metadata()))
+	mux.Handle(oauth.ResourcePath, s.endpoint(s.oauth.Resource("")))
+	mux.Handle(oauth.ResourcePath+mcp.Path, s.endpoint(s.oauth.Resource(mcp.Path)))
+	mux.Handle(mcp.Path, s.assistants())
 	mux.Handle(web.AssetsPath, s.htmlPage(http.HandlerFunc(s.site.Assets)))
 	for _, route := range s.site.Routes() {
 		mux.Handle(route.Path, s.htmlPage(s.site.Serve(route)))

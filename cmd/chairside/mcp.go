@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+
+	"chairside/internal/config"
+	"chairside/internal/guides"
+	"chairside/internal/mcp"
+	"chairside/internal/server"
+	"chairside/internal/store"
+	"chairside/ogent"
+)
+
+type mcpCommand struct{ config.MCPFlags }
+
+// Help is the text of --help.
+func (mcpCommand) Help() string {
+	return `Serves one assistant over standard input and output, by the Model Context Protocol. Each operation of the API that the access token allows is a tool. Standard output carries only the protocol.
+
+The token comes from the environment variable CHAIRSIDE_TOKEN or from --token-file, never from an argument. Create one with "chairside token create", with no more scopes than the assistant needs.
+
+The assistant can only read, unless you pass --allow-writes. Even then a tool that changes data stores nothing until the assistant confirms the change, and shows what would change first.
+
+A running server offers the same at /mcp, for assistants that connect over HTTP.`
+}
+
+// Run serves until standard input ends.
+func (m *mcpCommand) Run(c *console) error {
+	flags, err := m.Read()
+	if err != nil {
+		return err
+	}
+	logger := slog.New(slog.NewJSONHandler(c.err, nil))
+	options := mcp.Options{BaseURL: flags.BaseURL, Guides: guides.Files, AllowWrites: flags.AllowWrites, Logger: logger}
+	if flags.URL != "" {
+		options.BaseURL, options.API = flags.URL, mcp.HTTP()
+		if options.Document, err = mcp.Fetch(c, options.API, flags.URL); err != nil {
+			return fmt.Errorf("read the server's OpenAPI document: %w", err)
+		}
+		return m.serve(c, options, flags.Token)
+	}
+	return c.withDatabase(flags.Database, func(db *store.DB) error {
+		srv, err := server.New(server.Options{DB: db, BaseURL: flags.BaseURL, RateLimit: flags.RateLimit, Logger: logger})
+		if err != nil {
+			return err
+		}
+		options.API, options.Document = mcp.InProcess(srv.Handler()), ogent.Document
+		return m.serve(c, options, flags.Token)
+	})
+}
+
+// serve checks the token before the assistant starts to work.
+func (mcpCommand) serve(c *console, options mcp.Options, token string) error {
+	s, err := mcp.New(options)
+	if err != nil {
+		return err
+	}
+	if err := s.Check(c, token); err != nil {
+		return err
+	}
+	return s.Serve(c, token, c.in, c.out)
+}
