@@ -48,11 +48,11 @@ func (s *Server) Metadata() http.Handler {
 	return readOnly(document)
 }
 
-// resource describes a protected resource (RFC 9728, section 2).
+// resource describes a protected resource (RFC 9728, section 2). It has no scopes_supported:
+// clients of the Model Context Protocol would request all of them, and be refused.
 type resource struct {
 	Resource             string   `json:"resource"`
 	AuthorizationServers []string `json:"authorization_servers"`
-	ScopesSupported      []string `json:"scopes_supported"`
 	BearerMethods        []string `json:"bearer_methods_supported"`
 	Name                 string   `json:"resource_name"`
 	Documentation        string   `json:"resource_documentation"`
@@ -63,7 +63,6 @@ func (s *Server) Resource(path string) http.Handler {
 	return readOnly(resource{
 		Resource:             s.issuer + path,
 		AuthorizationServers: []string{s.issuer},
-		ScopesSupported:      scope.All(),
 		BearerMethods:        []string{"header"},
 		Name:                 "Chairside",
 		Documentation:        s.issuer + "/docs",

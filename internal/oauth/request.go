@@ -49,8 +49,12 @@ func (r *Redirection) Error() string { return r.Code }
 // 6749, section 3.1).
 var requestParams = []string{
 	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state",
-	"code_challenge", "code_challenge_method", "request", "request_uri",
+	"code_challenge", "code_challenge_method", "request", "request_uri", resourceParam,
 }
+
+// resourceParam names the resource that the token is for (RFC 8707). One that is repeated is
+// ignored.
+const resourceParam = "resource"
 
 // Check parses and checks an authorization request. It fails with *Refusal, or once
 // the application and the redirect URI are known to be valid, with *Redirection.
@@ -75,7 +79,7 @@ func (s *Server) Check(ctx context.Context, sent url.Values) (*Request, error) {
 	q := &Request{Application: app, Owner: app.Edges.Owner, RedirectURI: sent.Get("redirect_uri")}
 	form := url.Values{}
 	for _, name := range requestParams {
-		if values, ok := sent[name]; ok {
+		if values, ok := sent[name]; ok && (name != resourceParam || len(values) == 1) {
 			form[name] = values
 		}
 	}
@@ -119,10 +123,15 @@ func (q *Request) check() (code, description string) {
 	return q.readScopes()
 }
 
-// readScopes parses the requested scopes. Only spaces separate them.
+// readScopes parses the requested scopes. Only spaces separate them. Without any, a request that
+// names a resource is for all scopes that the application is registered for: clients of the
+// Model Context Protocol send no others.
 func (q *Request) readScopes() (code, description string) {
 	asked := strings.Split(q.sent["scope"], " ")
 	asked = slices.DeleteFunc(asked, func(s string) bool { return s == "" })
+	if len(asked) == 0 && q.sent[resourceParam] != "" {
+		asked = strings.Fields(q.Application.Scopes)
+	}
 	if len(asked) == 0 {
 		return "invalid_scope", "scope is missing."
 	}

@@ -22,5 +22,6 @@
 //	ratelimit_test.go    limits
 //	lifecycle_test.go    expiry and revocation of tokens
 //	cost_test.go         database queries per operation
+//	assistant_test.go    the operations as tools
 //	outage_test.go       database outages and recovery
 package contract
