@@ -2,6 +2,8 @@ package config
 
 import (
 	"net/netip"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -24,6 +26,54 @@ func TestServeReportsAllMistakesAtOnce(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "secret") {
 		t.Error("the message repeats the password")
+	}
+}
+
+func TestMCPReportsAllMistakesAtOnce(t *testing.T) {
+	t.Setenv("CHAIRSIDE_TOKEN", " \n")
+	_, err := MCPFlags{Database: Database{"mysql://root:secret@host/db"}, URL: "http://api.example.com", BaseURL: "api"}.Read()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, flag := range []string{"--database-url", "--url", "--base-url", "--token-file"} {
+		if !strings.Contains(err.Error(), flag+": ") {
+			t.Errorf("%s is not named in:\n%v", flag, err)
+		}
+	}
+}
+
+func TestMCPReadsTheToken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("cs_pat_file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CHAIRSIDE_TOKEN", "cs_pat_environment")
+	flags := MCPFlags{Database: Database{"sqlite:x.db"}, BaseURL: "http://127.0.0.1:8080"}
+	for tokenFile, want := range map[string]string{"": "cs_pat_environment", file: "cs_pat_file"} {
+		flags.TokenFile = tokenFile
+		if c, err := flags.Read(); err != nil || c.Token != want || c.RateLimit != 3600 {
+			t.Errorf("%q: %+v %v", tokenFile, c, err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("two words"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags.TokenFile = file
+	if _, err := flags.Read(); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestTokensGoOnlyWhereNobodyReadsThem(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://api.example.com": true, "https://api.example.com:8443/dental": true,
+		"http://127.0.0.1:8080": true, "http://[::1]:8080": true, "http://localhost": true,
+		"http://api.example.com": false, "http://127.0.0.1.example.com": false, "http://localhost.example.com": false, "http://10.0.0.1": false,
+		"https://user:password@api.example.com": false, "https://api.example.com?x": false, "ftp://localhost": false, "https://": false, "localhost": false,
+	} {
+		if got := isSecret(address); got != want {
+			t.Errorf("%s: %v", address, got)
+		}
 	}
 }
 

@@ -22,6 +22,11 @@ func TestScopesCannotBeEscalated(t *testing.T) {
 		{"spaces around", "scope=+patient:read++user:read+", consent},
 		{"a thousand times", "scope=patient:read" + strings.Repeat("+patient:read", 1000), consent},
 
+		{"the application's, for a resource", "scope&resource=https://api.example.com/mcp", consent},
+		{"an empty resource", "scope&resource=", invalidScope},
+		{"two resources", "scope&resource=a&resource=b", invalidScope},
+		{"another scope for a resource", "scope=financials&resource=https://api.example.com/mcp", invalidScope},
+
 		{"family of a verb", "scope=patient", invalidScope},
 		{"another verb", "scope=patient:update", invalidScope},
 		{"another family", "scope=financials", invalidScope},

@@ -24,6 +24,9 @@
 //	send          respond.go        ETag, 304, HEAD
 //	write         unsent.go         sends the response in parts, to clients that keep reading
 //
+// mcp.go mounts the tools for assistants (package mcp). Each tool call is a request of its own
+// that passes all of these functions again.
+//
 // site.go mounts the endpoints of package oauth and the pages of package web. They have none
 // of the API's checks, and errors of pages are pages.
 //

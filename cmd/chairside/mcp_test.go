@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTypeScriptClientStartsTheCommand runs the client of internal/mcp, on the protocol's
+// TypeScript SDK, with a command that uses a running server.
+func TestTypeScriptClientStartsTheCommand(t *testing.T) {
+	t.Parallel()
+	client, dir := filepath.Join("..", "..", "internal", "mcp", "testdata", "client"), t.TempDir()
+	for _, name := range []string{"package.json", "package-lock.json", "client.mjs"} {
+		source, err := os.ReadFile(filepath.Join(client, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), source, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	npm := exec.CommandContext(t.Context(), "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	npm.Dir = dir
+	if output, err := npm.CombinedOutput(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		t.Skip("no Node, or no way to install its modules: ", err)
+	}
+	address, token, stop := demo(t, t.TempDir())
+	program, err := exec.LookPath("chairside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, err := json.Marshal([]string{program, "mcp", "--url", address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := exec.CommandContext(t.Context(), "node", "client.mjs")
+	node.Dir = dir
+	node.Env = append(os.Environ(), "COMMAND="+string(command), "CHAIRSIDE_TOKEN="+token)
+	var complaints strings.Builder
+	node.Stderr = &complaints
+	output, err := node.Output()
+	var found struct {
+		Server, Missing string
+		Tools           []string
+	}
+	if err != nil || json.Unmarshal(output, &found) != nil || found.Server != "chairside" || found.Missing != "not_found" ||
+		!slices.Contains(found.Tools, "listPatients") || slices.Contains(found.Tools, "createPatient") {
+		t.Errorf("%v %s\n%s", err, output, complaints.String())
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
