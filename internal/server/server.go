@@ -108,9 +108,11 @@ func (s *Server) mounts() http.Handler {
 		s.authenticate,
 		s.limit,
 		authorize,
+		prefer,
 		readQuery,
 		readBody,
 		ifMatch,
+		idempotencyKey,
 	)
 
 	mux := http.NewServeMux()
