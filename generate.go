@@ -14,6 +14,7 @@
 //	internal/apierror    the API's error type
 //	internal/principal   the caller; internal/token: resolves tokens; internal/scope: scopes and roles
 //	internal/audit       the access log: which patients' records a request reads
+//	internal/events/idempotency  makes writes safe to send again
 //	internal/cache       caches values for less than a second
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
 //	internal/oauth       the authorization server: applications, codes, tokens
@@ -27,6 +28,7 @@
 //	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn
 //	internal/store/migrate  versions of the schema; plan, lint and diff write the next one
 //	internal/seed        demo data; internal/provision: new practices and users
+//	internal/guides      what integrators and operators read
 //	internal/config      flags and environment
 //	internal/arch        import rules as tests, decisions/, departures.md
 //	internal/test        harness, contract suite, browser suite, template databases, local PostgreSQL servers

@@ -23,6 +23,7 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
@@ -82,6 +83,8 @@ type Client struct {
 	CustomFieldAnswer *CustomFieldAnswerClient
 	// Fee is the client for interacting with the Fee builders.
 	Fee *FeeClient
+	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
+	IdempotencyKey *IdempotencyKeyClient
 	// ImportRun is the client for interacting with the ImportRun builders.
 	ImportRun *ImportRunClient
 	// ImportedRecord is the client for interacting with the ImportedRecord builders.
@@ -149,6 +152,7 @@ func (c *Client) init() {
 	c.CustomField = NewCustomFieldClient(c.config)
 	c.CustomFieldAnswer = NewCustomFieldAnswerClient(c.config)
 	c.Fee = NewFeeClient(c.config)
+	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.ImportRun = NewImportRunClient(c.config)
 	c.ImportedRecord = NewImportedRecordClient(c.config)
 	c.Invoice = NewInvoiceClient(c.config)
@@ -275,6 +279,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		CustomField:        NewCustomFieldClient(cfg),
 		CustomFieldAnswer:  NewCustomFieldAnswerClient(cfg),
 		Fee:                NewFeeClient(cfg),
+		IdempotencyKey:     NewIdempotencyKeyClient(cfg),
 		ImportRun:          NewImportRunClient(cfg),
 		ImportedRecord:     NewImportedRecordClient(cfg),
 		Invoice:            NewInvoiceClient(cfg),
@@ -328,6 +333,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		CustomField:        NewCustomFieldClient(cfg),
 		CustomFieldAnswer:  NewCustomFieldAnswerClient(cfg),
 		Fee:                NewFeeClient(cfg),
+		IdempotencyKey:     NewIdempotencyKeyClient(cfg),
 		ImportRun:          NewImportRunClient(cfg),
 		ImportedRecord:     NewImportedRecordClient(cfg),
 		Invoice:            NewInvoiceClient(cfg),
@@ -381,11 +387,11 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
 		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
-		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
-		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
-		c.Site, c.Sundry, c.Treatment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.CustomFieldAnswer, c.Fee, c.IdempotencyKey, c.ImportRun, c.ImportedRecord,
+		c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment,
+		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.Room,
+		c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentCategory,
+		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -397,11 +403,11 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
 		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
-		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
-		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
-		c.Site, c.Sundry, c.Treatment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.CustomFieldAnswer, c.Fee, c.IdempotencyKey, c.ImportRun, c.ImportedRecord,
+		c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment,
+		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.Room,
+		c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentCategory,
+		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -434,6 +440,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.CustomFieldAnswer.mutate(ctx, m)
 	case *FeeMutation:
 		return c.Fee.mutate(ctx, m)
+	case *IdempotencyKeyMutation:
+		return c.IdempotencyKey.mutate(ctx, m)
 	case *ImportRunMutation:
 		return c.ImportRun.mutate(ctx, m)
 	case *ImportedRecordMutation:
@@ -2596,6 +2604,141 @@ func (c *FeeClient) mutate(ctx context.Context, m *FeeMutation) (Value, error) {
 		return (&FeeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Fee mutation op: %q", m.Op())
+	}
+}
+
+// IdempotencyKeyClient is a client for the IdempotencyKey schema.
+type IdempotencyKeyClient struct {
+	config
+}
+
+// NewIdempotencyKeyClient returns a client for the IdempotencyKey from the given config.
+func NewIdempotencyKeyClient(c config) *IdempotencyKeyClient {
+	return &IdempotencyKeyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `idempotencykey.Hooks(f(g(h())))`.
+func (c *IdempotencyKeyClient) Use(hooks ...Hook) {
+	c.hooks.IdempotencyKey = append(c.hooks.IdempotencyKey, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `idempotencykey.Intercept(f(g(h())))`.
+func (c *IdempotencyKeyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IdempotencyKey = append(c.inters.IdempotencyKey, interceptors...)
+}
+
+// Create returns a builder for creating a IdempotencyKey entity.
+func (c *IdempotencyKeyClient) Create() *IdempotencyKeyCreate {
+	mutation := newIdempotencyKeyMutation(c.config, OpCreate)
+	return &IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IdempotencyKey entities.
+func (c *IdempotencyKeyClient) CreateBulk(builders ...*IdempotencyKeyCreate) *IdempotencyKeyCreateBulk {
+	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IdempotencyKeyClient) MapCreateBulk(slice any, setFunc func(*IdempotencyKeyCreate, int)) *IdempotencyKeyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IdempotencyKeyCreateBulk{err: fmt.Errorf("calling to IdempotencyKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IdempotencyKeyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Update() *IdempotencyKeyUpdate {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdate)
+	return &IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IdempotencyKeyClient) UpdateOne(_m *IdempotencyKey) *IdempotencyKeyUpdateOne {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKey(_m))
+	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IdempotencyKeyClient) UpdateOneID(id int64) *IdempotencyKeyUpdateOne {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKeyID(id))
+	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Delete() *IdempotencyKeyDelete {
+	mutation := newIdempotencyKeyMutation(c.config, OpDelete)
+	return &IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IdempotencyKeyClient) DeleteOne(_m *IdempotencyKey) *IdempotencyKeyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IdempotencyKeyClient) DeleteOneID(id int64) *IdempotencyKeyDeleteOne {
+	builder := c.Delete().Where(idempotencykey.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IdempotencyKeyDeleteOne{builder}
+}
+
+// Query returns a query builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Query() *IdempotencyKeyQuery {
+	return &IdempotencyKeyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIdempotencyKey},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IdempotencyKey entity by its id.
+func (c *IdempotencyKeyClient) Get(ctx context.Context, id int64) (*IdempotencyKey, error) {
+	return c.Query().Where(idempotencykey.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IdempotencyKeyClient) GetX(ctx context.Context, id int64) *IdempotencyKey {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *IdempotencyKeyClient) Hooks() []Hook {
+	hooks := c.hooks.IdempotencyKey
+	return append(hooks[:len(hooks):len(hooks)], idempotencykey.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *IdempotencyKeyClient) Interceptors() []Interceptor {
+	inters := c.inters.IdempotencyKey
+	return append(inters[:len(inters):len(inters)], idempotencykey.Interceptors[:]...)
+}
+
+func (c *IdempotencyKeyClient) mutate(ctx context.Context, m *IdempotencyKeyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IdempotencyKey mutation op: %q", m.Op())
 	}
 }
 
@@ -6822,18 +6965,18 @@ type (
 	hooks struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
 		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
-		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
-		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
-		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord, Invoice,
+		InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan,
+		Practice, Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
 		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
 		WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
 		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
-		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
-		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
-		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord, Invoice,
+		InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan,
+		Practice, Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
 		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
 		WorkingSession []ent.Interceptor
 	}

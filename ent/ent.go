@@ -15,6 +15,7 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
@@ -118,6 +119,7 @@ func checkColumn(t, c string) error {
 			customfield.Table:        customfield.ValidColumn,
 			customfieldanswer.Table:  customfieldanswer.ValidColumn,
 			fee.Table:                fee.ValidColumn,
+			idempotencykey.Table:     idempotencykey.ValidColumn,
 			importrun.Table:          importrun.ValidColumn,
 			importedrecord.Table:     importedrecord.ValidColumn,
 			invoice.Table:            invoice.ValidColumn,

@@ -46,6 +46,8 @@ var Limits = []limit.Column{
 	{Table: "fees", Name: "price_three", Min: new(int64(0))},
 	{Table: "fees", Name: "price_four", Min: new(int64(0))},
 	{Table: "fees", Name: "price_five", Min: new(int64(0))},
+	{Table: "idempotency_keys", Name: "key_hash", MaxBytes: 32},
+	{Table: "idempotency_keys", Name: "request_hash", MaxBytes: 32},
 	{Table: "import_runs", Name: "digest", Form: "sha256"},
 	{Table: "invoices", Name: "footnote", Nullable: true, MaxRunes: 65535},
 	{Table: "invoices", Name: "payment_terms", Nullable: true, MaxRunes: 65535},

@@ -36,6 +36,8 @@ type Tx struct {
 	CustomFieldAnswer *CustomFieldAnswerClient
 	// Fee is the client for interacting with the Fee builders.
 	Fee *FeeClient
+	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
+	IdempotencyKey *IdempotencyKeyClient
 	// ImportRun is the client for interacting with the ImportRun builders.
 	ImportRun *ImportRunClient
 	// ImportedRecord is the client for interacting with the ImportedRecord builders.
@@ -223,6 +225,7 @@ func (tx *Tx) init() {
 	tx.CustomField = NewCustomFieldClient(tx.config)
 	tx.CustomFieldAnswer = NewCustomFieldAnswerClient(tx.config)
 	tx.Fee = NewFeeClient(tx.config)
+	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.ImportRun = NewImportRunClient(tx.config)
 	tx.ImportedRecord = NewImportedRecordClient(tx.config)
 	tx.Invoice = NewInvoiceClient(tx.config)

@@ -720,6 +720,35 @@ var (
 			},
 		},
 	}
+	// IdempotencyKeysColumns holds the columns for the "idempotency_keys" table.
+	IdempotencyKeysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "token_id", Type: field.TypeUUID},
+		{Name: "key_hash", Type: field.TypeBytes, Size: 32},
+		{Name: "request_hash", Type: field.TypeBytes, Size: 32},
+		{Name: "status", Type: field.TypeInt},
+		{Name: "response", Type: field.TypeBytes},
+		{Name: "created_at", Type: field.TypeTime},
+	}
+	// IdempotencyKeysTable holds the schema information for the "idempotency_keys" table.
+	IdempotencyKeysTable = &schema.Table{
+		Name:       "idempotency_keys",
+		Columns:    IdempotencyKeysColumns,
+		PrimaryKey: []*schema.Column{IdempotencyKeysColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "idempotencykey_token_id_key_hash",
+				Unique:  true,
+				Columns: []*schema.Column{IdempotencyKeysColumns[2], IdempotencyKeysColumns[3]},
+			},
+			{
+				Name:    "idempotencykey_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{IdempotencyKeysColumns[7]},
+			},
+		},
+	}
 	// ImportRunsColumns holds the columns for the "import_runs" table.
 	ImportRunsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -2064,6 +2093,7 @@ var (
 		CustomFieldsTable,
 		CustomFieldAnswersTable,
 		FeesTable,
+		IdempotencyKeysTable,
 		ImportRunsTable,
 		ImportedRecordsTable,
 		InvoicesTable,

@@ -42,6 +42,9 @@ type CustomFieldAnswer func(*sql.Selector)
 // Fee is the predicate function for fee builders.
 type Fee func(*sql.Selector)
 
+// IdempotencyKey is the predicate function for idempotencykey builders.
+type IdempotencyKey func(*sql.Selector)
+
 // ImportRun is the predicate function for importrun builders.
 type ImportRun func(*sql.Selector)
 

@@ -15,6 +15,7 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
@@ -321,6 +322,21 @@ func init() {
 	feeDescID := feeFields[0].Descriptor()
 	// fee.DefaultID holds the default value on creation for the id field.
 	fee.DefaultID = feeDescID.Default.(func() uuid.UUID)
+	idempotencykeyMixin := schema.IdempotencyKey{}.Mixin()
+	idempotencykeyMixinHooks0 := idempotencykeyMixin[0].Hooks()
+	idempotencykey.Hooks[0] = idempotencykeyMixinHooks0[0]
+	idempotencykeyMixinInters0 := idempotencykeyMixin[0].Interceptors()
+	idempotencykey.Interceptors[0] = idempotencykeyMixinInters0[0]
+	idempotencykeyFields := schema.IdempotencyKey{}.Fields()
+	_ = idempotencykeyFields
+	// idempotencykeyDescKeyHash is the schema descriptor for key_hash field.
+	idempotencykeyDescKeyHash := idempotencykeyFields[2].Descriptor()
+	// idempotencykey.KeyHashValidator is a validator for the "key_hash" field. It is called by the builders before save.
+	idempotencykey.KeyHashValidator = idempotencykeyDescKeyHash.Validators[0].(func([]byte) error)
+	// idempotencykeyDescRequestHash is the schema descriptor for request_hash field.
+	idempotencykeyDescRequestHash := idempotencykeyFields[3].Descriptor()
+	// idempotencykey.RequestHashValidator is a validator for the "request_hash" field. It is called by the builders before save.
+	idempotencykey.RequestHashValidator = idempotencykeyDescRequestHash.Validators[0].(func([]byte) error)
 	importrunMixin := schema.ImportRun{}.Mixin()
 	importrunMixinHooks0 := importrunMixin[0].Hooks()
 	importrunMixinHooks1 := importrunMixin[1].Hooks()

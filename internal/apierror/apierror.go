@@ -100,6 +100,13 @@ func InvalidParameter(params Params) *Error {
 	return e
 }
 
+// InvalidHeader is 400: a request header is malformed.
+func InvalidHeader(name, message string) *Error {
+	e := build(http.StatusBadRequest, request, "invalid_parameter", "The request header "+name+" is invalid.")
+	e.Params = Params{name: {message}}
+	return e
+}
+
 // MissingToken is 401: the request has no access token.
 func MissingToken() *Error {
 	return build(http.StatusUnauthorized, auth, "missing_token", "An access token is required.")
@@ -170,6 +177,18 @@ func DoubleBooking(conflicts []Conflict) *Error {
 	e := build(http.StatusConflict, conflict, "double_booking", "The practitioner already has an appointment at this time. Send force_changes to book anyway.")
 	e.Conflicts = conflicts
 	return e
+}
+
+// IdempotencyInProgress is 409: a request with the same Idempotency-Key has not ended.
+func IdempotencyInProgress() *Error {
+	e := build(http.StatusConflict, conflict, "idempotency_in_progress", "A request with this Idempotency-Key is still running. Send it again.")
+	e.RetryAfter = time.Second
+	return e
+}
+
+// IdempotencyKeyReused is 422: the Idempotency-Key belongs to another request.
+func IdempotencyKeyReused() *Error {
+	return build(http.StatusUnprocessableEntity, request, "idempotency_key_reused", "This Idempotency-Key was used for another request. Use a new key for each request.")
 }
 
 // VersionMismatch is 412: the record has another version than If-Match.

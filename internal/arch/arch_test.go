@@ -53,7 +53,7 @@ var rules = []rule{
 	{"DB.SQL", []string{"internal/server", "internal/store/...", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
 	{"db.SQL", []string{"internal/server", "internal/store/...", "internal/seed", "internal/dump", "internal/importer", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
 	{"time.Now", []string{"internal/clock", "internal/test/localpg/pgproxy", "internal/store/...", "cmd/chairside", "cmd/chairside-bench/..."}, true, "a request reads the clock once"},
-	{"principal.AsSystem", []string{"schema/ask", "internal/principal", "internal/token", "internal/signin", "internal/seed", "internal/provision", "cmd/chairside", "internal/test/harness"}, true, "work across practices is for administration alone"},
+	{"principal.AsSystem", []string{"schema/ask", "internal/principal", "internal/token", "internal/signin", "internal/seed", "internal/provision", "cmd/chairside", "internal/test/harness", "internal/events/idempotency"}, true, "work across practices is for administration alone"},
 	{"principal.With", []string{"schema/ask", "internal/principal", "internal/api", "internal/server", "internal/signin", "internal/store", "internal/test/harness", "cmd/chairside"}, true, "a principal comes from a token, a session or the command line"},
 	{"AccessToken.Create", []string{"internal/token"}, true, "token.Create refuses scopes that the user's role may not hold"},
 	{"scope.Granted", []string{"schema", "internal/token"}, true, "stored scopes are narrowed to the user's role where they are read"},

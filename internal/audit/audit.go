@@ -3,6 +3,8 @@ package audit
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -76,6 +78,44 @@ func (l *Log) Add(other *Log) {
 		r := l.recordsOf(read.resource)
 		r.int64s, r.uuids = append(r.int64s, read.int64s...), append(r.uuids, read.uuids...)
 	}
+}
+
+// noted is a Log as JSON.
+type noted map[string]struct {
+	IDs   []int64     `json:"ids,omitempty"`
+	UUIDs []uuid.UUID `json:"uuids,omitempty"`
+}
+
+// Marshal returns the notes, for Unmarshal in a later request that sends the same records.
+func (l *Log) Marshal() ([]byte, error) {
+	notes := noted{}
+	if l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, r := range l.read {
+			n := notes[r.resource]
+			n.IDs, n.UUIDs = r.int64s, r.uuids
+			notes[r.resource] = n
+		}
+	}
+	return json.Marshal(notes)
+}
+
+// Unmarshal adds the notes that Marshal returned.
+func (l *Log) Unmarshal(text []byte) error {
+	var notes noted
+	if err := json.Unmarshal(text, &notes); err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	for resource, n := range notes {
+		for _, id := range n.IDs {
+			l.Note(resource, id)
+		}
+		for _, id := range n.UUIDs {
+			l.NoteUUID(resource, id)
+		}
+	}
+	return nil
 }
 
 // recordsOf returns the records of a resource. A request reads few resources, so a slice is

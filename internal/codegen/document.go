@@ -86,7 +86,7 @@ func (d *document) addEntity(e *entity) {
 	}
 	if e.Has("delete") {
 		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete "+article(e.R.Key)+".", e.R.Descriptions[apispec.Delete]).AddParameters(idParameter(e)).
-			AddResponse("204", ogen.NewResponse().SetDescription("Done; no body.")))
+			AddResponse("204", d.written(ogen.NewResponse().SetDescription("Done; no body."))))
 	}
 	if many.Get != nil || many.Post != nil {
 		d.AddPathItem("/"+e.R.Plural, many)
@@ -267,7 +267,7 @@ func (d *document) write(e *entity, id, verb, body string) *ogen.Operation {
 		"application/json": {Schema: ref(name + "Request"), Example: d.example(inputExample(e, verb == "create"))},
 	})
 	return d.operation(e, id+e.Name, verb, doc, e.R.Descriptions[apispec.Verb(verb)]).SetRequestBody(request).
-		AddResponse(status, d.response(e.Name+"Response", example(d.oneExample(e))))
+		AddResponse(status, d.written(d.response(e.Name+"Response", example(d.oneExample(e)))))
 }
 
 // list returns the list operation with its filters, orders and meta.

@@ -3,6 +3,7 @@ package codegen
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -78,10 +79,8 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 	o.Security = ogen.SecurityRequirements{{"oauth2": {needed}}, {"bearer": {}}, {"query": {}}}
 	statuses := []int{400, 401, 403, 404, 429, 500, 503}
 	if verb != "read" {
-		statuses = append(statuses, 412, 413, 415, 422)
-	}
-	if e.R.Conflict != nil && (verb == "create" || verb == "update") {
-		statuses = append(statuses, 409)
+		statuses = append(statuses, 409, 412, 413, 415, 422)
+		o.AddParameters(writeHeaders...)
 	}
 	for _, s := range statuses {
 		o.AddResponse(itoa(s), ogen.NewResponse().SetRef("#/components/responses/"+errorName(s)))
@@ -91,6 +90,12 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 
 type example json.RawMessage
 
+// writeHeaders are the request headers of all operations that write.
+var writeHeaders = []*ogen.Parameter{
+	ogen.NewParameter().SetRef("#/components/parameters/Idempotency-Key"),
+	ogen.NewParameter().SetRef("#/components/parameters/Prefer"),
+}
+
 // response returns a success response; the published form also lists its headers.
 func (d *document) response(schema string, x example) *ogen.Response {
 	r := ogen.NewResponse().SetDescription("Success.").SetContent(map[string]ogen.Media{
@@ -99,8 +104,26 @@ func (d *document) response(schema string, x example) *ogen.Response {
 	if !d.published {
 		return r
 	}
-	h := func(name string) *ogen.Header { return &ogen.Header{Ref: "#/components/headers/" + name} }
-	return r.SetHeaders(map[string]*ogen.Header{"ETag": h("ETag"), "X-OAuth-Scopes": h("X-OAuth-Scopes"), "X-Request-Id": h("X-Request-Id")})
+	return r.SetHeaders(headers("ETag", "X-OAuth-Scopes", "X-Request-Id"))
+}
+
+// headers returns the headers of a response by their names.
+func headers(names ...string) map[string]*ogen.Header {
+	all := map[string]*ogen.Header{}
+	for _, name := range names {
+		all[name] = &ogen.Header{Ref: "#/components/headers/" + name}
+	}
+	return all
+}
+
+// written adds the headers of a write to its success response.
+func (d *document) written(r *ogen.Response) *ogen.Response {
+	if d.published {
+		all := headers("Idempotency-Replayed", "Preference-Applied")
+		maps.Copy(all, r.Headers)
+		r.SetHeaders(all)
+	}
+	return r
 }
 
 func (d *document) example(x example) ogen.ExampleValue {
@@ -130,6 +153,7 @@ func (d *document) addErrorBody(m *model) {
 // addErrors adds one error response per status.
 func (d *document) addErrors(m *model) {
 	_, conflict, docs := m.conflicts()
+	docs += " Or a request with the same Idempotency-Key is still running (idempotency_in_progress)."
 	for _, e := range []struct {
 		status          int
 		kind, code, doc string
@@ -142,7 +166,7 @@ func (d *document) addErrors(m *model) {
 		{412, "conflict_error", "version_mismatch", "The record is not what If-Match names."},
 		{413, "invalid_request_error", "body_too_large", "The body exceeds 1 MiB."},
 		{415, "invalid_request_error", "unsupported_media_type", "The body is not application/json."},
-		{422, "invalid_request_error", "validation_failed", "Fields are invalid; params names every one."},
+		{422, "invalid_request_error", "validation_failed", "Fields are invalid; params names every one. Or the Idempotency-Key belongs to another request (idempotency_key_reused)."},
 		{429, "rate_limit_error", "rate_limited", "The token's requests are used up; see Retry-After."},
 		{500, "api_error", "internal", "A failure on our side."},
 		{503, "api_error", "unavailable", "The service is unavailable; try again as Retry-After says."},
@@ -159,10 +183,18 @@ func (d *document) addErrors(m *model) {
 func (d *document) addHeaders() {
 	header := func(doc string) *ogen.Header { return &ogen.Header{Description: doc, Schema: ogen.String()} }
 	d.Components.Headers = map[string]*ogen.Header{
-		"ETag":           header("Entity tag of the response, for If-Match and If-None-Match."),
-		"X-OAuth-Scopes": header("The scopes the token holds."),
-		"X-Request-Id":   header("The request, for support."),
+		"ETag":                 header("Entity tag of the response, for If-Match and If-None-Match."),
+		"Idempotency-Replayed": header("true if this is the response to an earlier request with the same Idempotency-Key."),
+		"Preference-Applied":   header("dry-run if nothing was stored."),
+		"X-OAuth-Scopes":       header("The scopes the token holds."),
+		"X-Request-Id":         header("The request, for support."),
 	}
+	d.AddParameter("Idempotency-Key", ogen.NewParameter().InHeader().SetName("Idempotency-Key").
+		SetDescription("A value that only this request has, such as a UUID. Sent again within 24 hours, the request gets the same response and changes nothing. 1 to 255 visible ASCII characters, with or without double quotes around them.").
+		SetSchema(ogen.String()))
+	d.AddParameter("Prefer", ogen.NewParameter().InHeader().SetName("Prefer").
+		SetDescription("`dry-run` makes all checks and responds as usual, but stores nothing. `handling=strict` refuses unknown query parameters.").
+		SetSchema(ogen.String()))
 }
 
 func (d *document) addSecurity() {

@@ -18,7 +18,8 @@
 //   - NDJSON: one JSON object per line with every column. Amounts are strings with two fraction
 //     digits, times RFC 3339 in UTC, bytes base64.
 //   - CSV: the same values under a header. \N is null, a backslash is \\, a carriage return \r.
-//   - Left out (notExported): sessions, authorization codes, sign-in attempts, progress of imports.
+//   - Left out (notExported): sessions, authorization codes, sign-in attempts, progress of imports,
+//     idempotency keys.
 //
 // # Restore
 //

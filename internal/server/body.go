@@ -39,6 +39,7 @@ func readBody(x *requestState) error {
 	} else if err != nil {
 		return apierror.MalformedJSON().Because(err)
 	}
+	x.sent = sent
 	canonical, problems, err := schema.Read(sent, x.caller.Zone)
 	if err != nil {
 		return err

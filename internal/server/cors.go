@@ -12,7 +12,7 @@ const (
 	corsExposed = "ETag, X-OAuth-Scopes"
 	// preflightHeaders are accepted beyond the specification. Only the response to a
 	// preflight request names them (behaviour.md section 1).
-	preflightHeaders = corsHeaders + ", If-Match, If-None-Match, Prefer"
+	preflightHeaders = corsHeaders + ", If-Match, If-None-Match, Prefer, Idempotency-Key"
 )
 
 // corsAllowed are headers of every response except pages (htmlPage). maps.Copy shares their

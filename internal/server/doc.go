@@ -15,9 +15,11 @@
 //	authenticate  token.go          401, 403 account_disabled
 //	limit         ratelimit.go      429
 //	authorize     token.go          403 insufficient_scope
+//	prefer        write.go          Prefer: handling=strict, dry-run
 //	readQuery     query.go          400 invalid_parameter
 //	readBody      body.go           415, 413, 400 malformed_json
 //	ifMatch       body.go           passes the If-Match header to operations that write
+//	idempotencyKey  write.go        400 invalid_parameter; passes the key to operations that write
 //	hold          load.go           takes a place at the database for a read, or 503 unavailable
 //	call          respond.go        the generated server and the method in internal/api
 //	encode        respond.go        encodes the response into memory

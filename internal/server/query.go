@@ -23,7 +23,7 @@ func readQuery(x *requestState) error {
 	params.Merge(malformed)
 	if len(unknown) > 0 {
 		x.header.Set("X-Unknown-Parameters", nameList(unknown))
-		if strict(x.r.Header.Values("Prefer")) {
+		if x.prefer.strict {
 			for _, name := range unknown {
 				params.Add(name, "is not a known parameter")
 			}
@@ -75,17 +75,4 @@ func nameList(names []string) string {
 		escaped = append(escaped, strings.NewReplacer("%5B", "[", "%5D", "]").Replace(url.QueryEscape(name)))
 	}
 	return strings.Join(escaped, ", ")
-}
-
-// strict reports whether one of the preferences is handling=strict.
-func strict(headers []string) bool {
-	for preference := range strings.SplitSeq(strings.Join(headers, ","), ",") {
-		preference, _, _ = strings.Cut(preference, ";")
-		name, value, _ := strings.Cut(preference, "=")
-		if strings.EqualFold(strings.TrimSpace(name), "handling") &&
-			strings.EqualFold(strings.Trim(strings.TrimSpace(value), `"`), "strict") {
-			return true
-		}
-	}
-	return false
 }

@@ -23,6 +23,8 @@ type requestState struct {
 	pattern   string               // path with {id} in place of ids
 	operation codec.Operation      // set by route
 	serve     http.Handler         // set by route
+	prefer    preferences          // set by prefer
+	sent      []byte               // the body as sent, set by readBody
 	caller    *principal.Principal // set by authenticate or the session of a page
 	records   *audit.Log           // ids of the patient records read so far
 	response  *bufferedResponse    // what the operation has written so far

@@ -16,6 +16,7 @@ import (
 
 	"chairside/internal/api"
 	"chairside/internal/apierror"
+	"chairside/internal/events/idempotency"
 	"chairside/internal/write/etag"
 	"chairside/ogent"
 )
@@ -60,9 +61,7 @@ func encode(r middleware.Request, next middleware.Next) (middleware.Response, er
 	}
 	x := stateOf(r.Context)
 	x.response.header.Set("Content-Type", jsonType)
-	if b := x.operation.Body; b != nil && b.Create {
-		x.response.WriteHeader(http.StatusCreated)
-	}
+	x.response.WriteHeader(x.success())
 	body.Encode(&x.response.body)
 	return response, errEncoded
 }
@@ -82,6 +81,9 @@ func (s *Server) call(w http.ResponseWriter, x *requestState) {
 	}
 	x.response = responsePool.Get().(*bufferedResponse)
 	s.run(x, leave)
+	if stored := (*idempotency.Replay)(nil); errors.As(x.err, &stored) {
+		x.replay(stored)
+	}
 	if x.err != nil {
 		s.fail(w, x, x.err)
 	} else if x.response.send(w, x) != nil {
@@ -114,10 +116,14 @@ func (b *bufferedResponse) free() {
 	if cap(b.body.Bytes()) > maxPooled {
 		return
 	}
+	b.reset()
+	responsePool.Put(b)
+}
+
+func (b *bufferedResponse) reset() {
 	clear(b.header)
 	b.status = 0
 	b.body.Reset()
-	responsePool.Put(b)
 }
 
 // Header implements http.ResponseWriter. Only its Content-Type is sent; this package sets the

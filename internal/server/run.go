@@ -8,9 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
+
+	"chairside/internal/events/idempotency"
 )
 
 // Limits of connections: how long a slow request or a slow client may hold one.
@@ -26,17 +29,15 @@ const (
 
 // Run serves listener until ctx ends, then gives requests in progress 20 seconds to finish and
 // closes the listener. It returns nil if all of them finished. While it runs, it also
-// compacts the database's counters.
+// compacts the database's counters and deletes expired idempotency keys.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	compacting, stop := context.WithCancel(ctx)
-	compacted := make(chan struct{})
-	go func() {
-		defer close(compacted)
-		s.DB.Counters.KeepCompacting(compacting, s.Logger)
-	}()
+	working, stop := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { s.DB.Counters.KeepCompacting(working, s.Logger) })
+	background.Go(func() { idempotency.KeepPruning(s.Clock.With(working), s.DB, s.Logger) })
 	defer func() {
 		stop()
-		<-compacted
+		background.Wait()
 	}()
 	listener = netutil.LimitListener(listener, connections)
 	hs := &http.Server{

@@ -117,9 +117,11 @@ func (s *Server) mounts() http.Handler {
 		s.authenticate,
 		s.limit,
 		authorize,
+		prefer,
 		readQuery,
 		readBody,
 		ifMatch,
+		idempotencyKey,
 	)
 
 	mux := http.NewServeMux()

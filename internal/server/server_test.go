@@ -261,7 +261,7 @@ func TestEveryResponseHasTheCommonHeaders(t *testing.T) {
 			"X-Chairside-Environment":       "sandbox",
 		} {
 			if name == "preflight" && header == "Access-Control-Allow-Headers" {
-				want += ", If-Match, If-None-Match, Prefer"
+				want += ", If-Match, If-None-Match, Prefer, Idempotency-Key"
 			}
 			if got := strings.Join(a.Header.Values(header), "|"); got != want {
 				t.Errorf("%s: %s is %q", name, header, got)

@@ -43,6 +43,7 @@ type DB struct {
 	readiness  singleflight.Group
 	roundTrips atomic.Int64
 	queues     *queues         // where transactions wait for each other's locks
+	running    running         // locks of TxOnce
 	gate       *admission.Gate // in front of the pool, for Ent, Tx and View
 	tables     []*schema.Table // Tables of its dialect
 }

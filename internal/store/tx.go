@@ -18,7 +18,12 @@ import (
 // On SQLite the transaction holds the only write lock from its beginning. On PostgreSQL
 // it is READ COMMITTED, so work locks what must not change between a check and a write.
 // Tx never repeats work; the client may, if APIError classifies the error as unavailable.
+//
+// The context decides how the transactions of a request end (DryRun, Once).
 func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
+	if modeOf(ctx).once {
+		return errNotOnce
+	}
 	leave, err := db.enter(ctx, nil)
 	if err != nil {
 		return err
@@ -48,11 +53,18 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // If the connection is lost, or ctx ends, while the statement runs, whether it was
 // committed is unknown.
 func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallback func(tx *ent.Client) error) error {
+	mode := modeOf(ctx)
+	if mode.once {
+		return errNotOnce
+	}
 	leave, err := db.enter(ctx, locks)
 	if err != nil {
 		return err
 	}
 	defer leave()
+	if mode.dryRun { // a single statement commits itself
+		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
+	}
 	var single bool
 	err = db.tx(ctx, dbconn.TxOptions{Locks: locks, Single: &single}, fast, fallback)
 	switch {
@@ -97,7 +109,7 @@ func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work, fallback f
 	if ended := options.Single != nil && *options.Single; fallback != nil && !ended && errors.Is(err, entx.ErrConditionFailed) {
 		err = fallback(transaction.Client())
 	}
-	if err != nil {
+	if err != nil || modeOf(ctx).dryRun {
 		return err
 	}
 	finished = true

@@ -17,4 +17,8 @@
 // with the statement again if another process holds a lock; and in an ordinary transaction
 // if a condition failed. A rule that calls Check or Save gets past that call only in an
 // ordinary transaction, so it never writes twice.
+//
+// A request with an idempotency key always uses an ordinary transaction, which first looks for
+// the key and last stores the response (Tx). A dry run does all of the above and then rolls back
+// (store.DryRun).
 package write

@@ -11,6 +11,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/codec"
 	"chairside/internal/entx"
+	"chairside/internal/events/idempotency"
 	"chairside/internal/list"
 	"chairside/internal/principal"
 	"chairside/internal/store"
@@ -18,7 +19,21 @@ import (
 )
 
 // Response is the generated response of one row.
-type Response interface{ Encode(*jx.Encoder) }
+type Response = idempotency.Response
+
+// Tx runs the write of a request in one transaction. Every operation that writes runs through
+// it, or through a Resource, which does so. work returns the response, or nil for 204. A
+// request with an idempotency key writes once: its response is stored in the transaction, and
+// returned as a *idempotency.Replay if the request is sent again.
+func Tx(ctx context.Context, db *store.DB, work func(tx *ent.Client) (Response, error)) error {
+	if r := idempotency.From(ctx); r != nil {
+		return r.Do(ctx, db, work)
+	}
+	return db.Tx(ctx, func(tx *ent.Client) error {
+		_, err := work(tx)
+		return err
+	})
+}
 
 // Save writes a row if the conditions hold and returns its response.
 type Save[R any] func(context.Context, ...entx.Condition) (R, error)
@@ -82,7 +97,7 @@ func (r *Resource[ID, E, M, I, R]) Post(ctx context.Context, in *I) (response R,
 			return r.run(ctx, w)
 		}
 	}
-	if r.Conflicts && r.Rule != nil && r.AddMembers == nil {
+	if r.Conflicts && r.Rule != nil && r.AddMembers == nil && idempotency.From(ctx) == nil {
 		err := createIn(planPhase)(r.DB.Ent)
 		switch {
 		case errors.Is(err, errNeedsTransaction): // the rule needs an ordinary transaction
@@ -95,13 +110,16 @@ func (r *Resource[ID, E, M, I, R]) Post(ctx context.Context, in *I) (response R,
 			return w.Response, err
 		}
 	}
-	err = r.DB.Tx(ctx, createIn(transactionPhase))
+	err = Tx(ctx, r.DB, func(tx *ent.Client) (Response, error) {
+		err := createIn(transactionPhase)(tx)
+		return w.Response, err
+	})
 	return w.Response, err
 }
 
 // Patch changes the fields of a row that were sent.
 func (r *Resource[ID, E, M, I, R]) Patch(ctx context.Context, id ID, in *I) (response R, err error) {
-	err = r.withLockedRow(ctx, id, func(ctx context.Context, tx *ent.Client, old *E) error {
+	err = r.withLockedRow(ctx, id, func(ctx context.Context, tx *ent.Client, old *E) (Response, error) {
 		w := r.newWrite(ctx, tx, in, old, transactionPhase)
 		var save Save[R]
 		w.Mutation, save = r.Update(tx, old)
@@ -115,14 +133,16 @@ func (r *Resource[ID, E, M, I, R]) Patch(ctx context.Context, id ID, in *I) (res
 		r.Set(w.Mutation, in, old)
 		err := r.run(ctx, w)
 		response = w.Response
-		return err
+		return response, err
 	})
 	return response, err
 }
 
 // Remove deletes a row, or archives it if the schema says so.
 func (r *Resource[ID, E, M, I, R]) Remove(ctx context.Context, id ID) error {
-	return r.withLockedRow(ctx, id, r.Delete)
+	return r.withLockedRow(ctx, id, func(ctx context.Context, tx *ent.Client, old *E) (Response, error) {
+		return nil, r.Delete(ctx, tx, old)
+	})
 }
 
 // checkSite refuses a caller that is limited to a site, before the row is read, if the
@@ -136,20 +156,20 @@ func (r *Resource[ID, E, M, I, R]) checkSite(ctx context.Context) error {
 
 // withLockedRow runs work in a transaction that has locked the row, so that no one else
 // changes the row between the checks of work and its write.
-func (r *Resource[ID, E, M, I, R]) withLockedRow(ctx context.Context, id ID, work func(context.Context, *ent.Client, *E) error) error {
+func (r *Resource[ID, E, M, I, R]) withLockedRow(ctx context.Context, id ID, work func(context.Context, *ent.Client, *E) (Response, error)) error {
 	if err := r.checkSite(ctx); err != nil {
 		return err
 	}
-	return r.DB.Tx(ctx, func(tx *ent.Client) error {
+	return Tx(ctx, r.DB, func(tx *ent.Client) (Response, error) {
 		old, err := r.GetForUpdate(ctx, tx, id)
 		if ent.IsNotFound(err) {
-			return apierror.NotFound()
+			return nil, apierror.NotFound()
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := r.checkIfMatch(ctx, tx, id); err != nil {
-			return err
+			return nil, err
 		}
 		return work(clock.Refresh(ctx), tx, old)
 	})

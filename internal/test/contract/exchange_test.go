@@ -121,25 +121,27 @@ var errorTypes = map[string]struct {
 	status int
 	name   string
 }{
-	"malformed_json":         {400, "invalid_request_error"},
-	"invalid_parameter":      {400, "invalid_request_error"},
-	"missing_token":          {401, "authentication_error"},
-	"invalid_token":          {401, "authentication_error"},
-	"expired_token":          {401, "authentication_error"},
-	"missing_user_agent":     {403, "invalid_request_error"},
-	"insufficient_scope":     {403, "invalid_access_error"},
-	"account_disabled":       {403, "invalid_access_error"},
-	"not_found":              {404, "invalid_request_error"},
-	"method_not_allowed":     {405, "invalid_request_error"},
-	"not_acceptable":         {406, "invalid_request_error"},
-	"double_booking":         {409, "conflict_error"},
-	"version_mismatch":       {412, "conflict_error"},
-	"body_too_large":         {413, "invalid_request_error"},
-	"unsupported_media_type": {415, "invalid_request_error"},
-	"validation_failed":      {422, "invalid_request_error"},
-	"rate_limited":           {429, "rate_limit_error"},
-	"internal":               {500, "api_error"},
-	"unavailable":            {503, "api_error"},
+	"malformed_json":          {400, "invalid_request_error"},
+	"invalid_parameter":       {400, "invalid_request_error"},
+	"missing_token":           {401, "authentication_error"},
+	"invalid_token":           {401, "authentication_error"},
+	"expired_token":           {401, "authentication_error"},
+	"missing_user_agent":      {403, "invalid_request_error"},
+	"insufficient_scope":      {403, "invalid_access_error"},
+	"account_disabled":        {403, "invalid_access_error"},
+	"not_found":               {404, "invalid_request_error"},
+	"method_not_allowed":      {405, "invalid_request_error"},
+	"not_acceptable":          {406, "invalid_request_error"},
+	"double_booking":          {409, "conflict_error"},
+	"idempotency_in_progress": {409, "conflict_error"},
+	"idempotency_key_reused":  {422, "invalid_request_error"},
+	"version_mismatch":        {412, "conflict_error"},
+	"body_too_large":          {413, "invalid_request_error"},
+	"unsupported_media_type":  {415, "invalid_request_error"},
+	"validation_failed":       {422, "invalid_request_error"},
+	"rate_limited":            {429, "rate_limit_error"},
+	"internal":                {500, "api_error"},
+	"unavailable":             {503, "api_error"},
 }
 
 // checkError checks an error's body and headers.
@@ -168,7 +170,7 @@ func checkError(t testing.TB, q harness.Request, r *harness.Response) {
 		t.Errorf("%s %s → %d: conflicts of %s: %s", q.Method, q.Path, r.Code, code, r.Raw)
 	}
 	for header, needed := range map[string]bool{
-		"Retry-After":      r.Code == http.StatusTooManyRequests || r.Code == http.StatusServiceUnavailable,
+		"Retry-After":      r.Code == http.StatusTooManyRequests || r.Code == http.StatusServiceUnavailable || code == "idempotency_in_progress",
 		"Www-Authenticate": r.Code == http.StatusUnauthorized || code == "insufficient_scope",
 		"Allow":            r.Code == http.StatusMethodNotAllowed,
 	} {

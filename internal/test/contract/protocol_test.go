@@ -151,7 +151,7 @@ func TestPreflightNeedsNoTokenOrUserAgent(t *testing.T) {
 			}
 			for name, want := range cors {
 				if name == "Access-Control-Allow-Headers" {
-					want += ", If-Match, If-None-Match, Prefer"
+					want += ", If-Match, If-None-Match, Prefer, Idempotency-Key"
 				}
 				if got := r.Header.Get(name); got != want {
 					t.Errorf("%s: %s is %q, want %q", q.Path, name, got, want)

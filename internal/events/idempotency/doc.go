@@ -1,0 +1,21 @@
+// Package idempotency makes a write safe to send again (the Idempotency-Key header of
+// draft-ietf-httpapi-idempotency-key-header).
+//
+//	ParseKey    key.go      the header
+//	Request     request.go  the key, the token and a hash of the request
+//	Do          request.go  one transaction: lock ─▶ look up ─▶ write ─▶ store the response
+//	KeepPruning prune.go    deletes responses after a day
+//
+// The response is stored in the transaction of the write, as its last statement: either both
+// are in the database or neither is. So a request that is sent again after a crash, at any
+// moment, either writes or gets the first response, and never writes twice. Only successes
+// are stored, because a refused write has stored nothing.
+//
+// Requests with the same key exclude each other by a lock that nobody waits for
+// (store.DB.TxOnce). The context of a request with a key refuses every transaction but Do's
+// (store.Once), so no operation can forget to store its response.
+//
+// A response is patient data. It is sealed with a key derived from the access token and the
+// Idempotency-Key, of which the database holds only hashes, so a copy of the database does
+// not reveal it. It is read by nothing but the same request, and left out of exports.
+package idempotency

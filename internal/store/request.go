@@ -1,0 +1,93 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"chairside/ent"
+	"chairside/internal/store/dbconn"
+)
+
+// ErrLocked is returned by TxOnce while another transaction holds the lock.
+var ErrLocked = errors.New("store: another transaction holds the lock")
+
+// errNotOnce refuses a transaction that would not store the response of a request whose
+// response must be stored.
+var errNotOnce = errors.New("store: a request with an idempotency key writes with TxOnce: use write.Tx")
+
+// requestMode is how the transactions of one request end.
+type requestMode struct {
+	once   bool // only TxOnce may write
+	dryRun bool // every transaction rolls back
+}
+
+type requestModeKey struct{}
+
+func modeOf(ctx context.Context) requestMode {
+	m, _ := ctx.Value(requestModeKey{}).(requestMode)
+	return m
+}
+
+// DryRun returns a context whose transactions do their work and then roll back. They return
+// nil where they would have committed.
+func DryRun(ctx context.Context) context.Context {
+	return context.WithValue(ctx, requestModeKey{}, requestMode{dryRun: true})
+}
+
+// Once returns a context in which only TxOnce runs transactions. Others fail, so that no
+// operation writes without storing its response.
+func Once(ctx context.Context) context.Context {
+	return context.WithValue(ctx, requestModeKey{}, requestMode{once: true})
+}
+
+// TxOnce is Tx under a lock for which it does not wait: while another transaction holds the
+// lock, it returns ErrLocked at once. On SQLite it cannot see the transactions of other
+// processes and waits for them as Tx does, for at most 2 s.
+func (db *DB) TxOnce(ctx context.Context, lock Lock, work func(tx *ent.Client) error) error {
+	if !db.running.begin(lock) {
+		return ErrLocked
+	}
+	defer db.running.end(lock)
+	leave, err := db.enter(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return db.tx(ctx, dbconn.TxOptions{}, func(tx *ent.Client) error {
+		held, err := tx.TryLock(ctx, int64(lock))
+		switch {
+		case err != nil:
+			return err
+		case !held:
+			return ErrLocked
+		}
+		return work(tx)
+	}, nil)
+}
+
+// running holds the locks of this process's TxOnce. It refuses a second one without a
+// connection, and on SQLite there are no other locks than this.
+type running struct {
+	mu    sync.Mutex
+	locks map[Lock]bool
+}
+
+func (r *running) begin(lock Lock) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.locks[lock] {
+		return false
+	}
+	if r.locks == nil {
+		r.locks = map[Lock]bool{}
+	}
+	r.locks[lock] = true
+	return true
+}
+
+func (r *running) end(lock Lock) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.locks, lock)
+}
