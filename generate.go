@@ -20,15 +20,14 @@
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks
 //	internal/mcp         the operations as tools for assistants (Model Context Protocol)
-//	internal/guides      guides for integrators and operators
 //	internal/web         the pages: sign-in, consent, settings, reports
+//	internal/guides      guides for integrators and operators, in Markdown; web serves them
 //	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
 //	internal/dump        exports and restores a whole installation
 //	internal/importer    imports CSV files of other systems into a practice
 //	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn
 //	internal/store/migrate  versions of the schema; plan, lint and diff write the next one
 //	internal/seed        demo data; internal/provision: new practices and users
-//	internal/guides      what integrators and operators read
 //	internal/config      flags and environment
 //	internal/arch        import rules as tests, decisions/, departures.md
 //	internal/test        harness, contract suite, browser suite, template databases, local PostgreSQL servers

@@ -31,6 +31,7 @@ require (
 	github.com/rogpeppe/go-internal v1.14.1 // tests: scripts of the command line
 	github.com/schollz/progressbar/v3 v3.19.1 // progress of long commands
 	github.com/swaggest/swgui v1.8.5 // the API reference, embedded
+	github.com/yuin/goldmark v1.8.7 // Markdown of the guides
 	golang.org/x/crypto v0.58.0 // argon2 with a chosen salt, for repeatable demo data
 	golang.org/x/net v0.62.0 // limit of open connections
 	golang.org/x/oauth2 v0.37.0 // tests: an OAuth client that is not ours
@@ -92,7 +93,6 @@ require (
 	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/stoewer/go-strcase v1.2.0 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
-	github.com/yuin/goldmark v1.8.2 // indirect
 	github.com/zclconf/go-cty v1.14.4 // indirect
 	github.com/zclconf/go-cty-yaml v1.1.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect

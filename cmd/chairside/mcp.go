@@ -5,7 +5,6 @@ import (
 	"log/slog"
 
 	"chairside/internal/config"
-	"chairside/internal/guides"
 	"chairside/internal/mcp"
 	"chairside/internal/server"
 	"chairside/internal/store"
@@ -32,7 +31,7 @@ func (m *mcpCommand) Run(c *console) error {
 		return err
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
-	options := mcp.Options{BaseURL: flags.BaseURL, Guides: guides.Files, AllowWrites: flags.AllowWrites, Logger: logger}
+	options := mcp.Options{BaseURL: flags.BaseURL, AllowWrites: flags.AllowWrites, Logger: logger}
 	if flags.URL != "" {
 		options.BaseURL, options.API = flags.URL, mcp.HTTP()
 		if options.Document, err = mcp.Fetch(c, options.API, flags.URL); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -29,7 +28,6 @@ type Options struct {
 	API         http.RoundTripper // sends requests to the API: InProcess, or HTTP
 	BaseURL     string            // of the API, without a trailing slash
 	Document    []byte            // the API's OpenAPI document
-	Guides      fs.FS             // Markdown files, served as resources
 	AllowWrites bool              // offer the operations that write
 	Logger      *slog.Logger
 }
@@ -68,7 +66,8 @@ func New(o Options) (*Server, error) {
 			return s.run(ctx, op, r.Params.Arguments), nil
 		})
 	}
-	return s, s.addResources()
+	s.addResources()
+	return s, nil
 }
 
 // instructions are what an assistant reads about the server as a whole.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -43,7 +42,7 @@ func (f *fake) server(t testing.TB) *Server {
 		prefer = `{"$ref": "#/components/parameters/Prefer"}`
 	}
 	s, err := New(Options{
-		API: InProcess(f), Guides: fstest.MapFS{}, AllowWrites: true, Logger: slog.New(slog.DiscardHandler),
+		API: InProcess(f), AllowWrites: true, Logger: slog.New(slog.DiscardHandler),
 		Document: []byte(strings.Replace(paths, "%", `{
 			"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}],
 			"get": {"operationId": "getThing", "responses": {"200": {"content": {"application/json": {}}}}},

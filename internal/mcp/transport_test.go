@@ -12,7 +12,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"chairside/internal/guides"
 	"chairside/internal/mcp"
 	"chairside/internal/server"
 	"chairside/internal/test/harness"
@@ -74,7 +73,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 // overStreams serves an assistant over a pair of pipes, as "chairside mcp" does.
 func overStreams(t *testing.T, e *harness.Env, writes bool, token string) sdk.Transport {
 	s, err := mcp.New(mcp.Options{
-		API: mcp.InProcess(e.Server.Handler()), BaseURL: e.URL, Document: ogent.Document, Guides: guides.Files,
+		API: mcp.InProcess(e.Server.Handler()), BaseURL: e.URL, Document: ogent.Document,
 		AllowWrites: writes, Logger: slog.New(slog.NewJSONHandler(e.Log, nil)),
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"chairside/internal/apierror"
-	"chairside/internal/guides"
 	"chairside/internal/mcp"
 	"chairside/internal/oauth"
 )
@@ -13,7 +12,7 @@ import (
 func (s *Server) newMCP() (*mcp.Server, error) {
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) })
 	return mcp.New(mcp.Options{
-		API: mcp.InProcess(api), BaseURL: s.BaseURL, Document: s.document, Guides: guides.Files,
+		API: mcp.InProcess(api), BaseURL: s.BaseURL, Document: s.document,
 		AllowWrites: s.MCPAllowWrites, Logger: s.Logger,
 	})
 }

@@ -56,5 +56,8 @@ func (s *Site) Routes() []Route {
 		{"/reports", s.reports, nil, user},
 		{"/reports/{name}", s.report, nil, user}, // checks the role against the report's scopes
 		{"/reports/", nil, nil, anyone},
+
+		{guidesPath + "{$}", s.guides, nil, anyone},
+		{guidesPath + "{name}", s.guide, nil, anyone},
 	}
 }

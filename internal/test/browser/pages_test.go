@@ -91,6 +91,12 @@ func pages() []state {
 		{"sessions-confirm", admin, "/settings/sessions", 0, unfold("Sign out everywhere else")},
 		{"sessions-ended", admin, "/settings/sessions", 0, func(p *tab) { p.submit("Revoke session of Firefox on Windows") }},
 
+		{"guides", signedOut, "/docs/guides/", 0, nil},
+		{"guides-signed-in", admin, "/docs/guides/", 0, nil},
+		{"guide", signedOut, "/docs/guides/errors", 0, nil},
+		{"guide-signed-in", admin, "/docs/guides/errors", 0, nil},
+		{"guide-unknown", signedOut, "/docs/guides/nothing", http.StatusNotFound, nil},
+
 		{"security", admin, "/settings/security", 0, nil},
 		{"security-wrong", admin, "/settings/security", wrong, func(p *tab) {
 			p.fill("Current password", seed.Password).fill("New password", "one-password").fill("Confirm new password", "another-password").submit("Change password")

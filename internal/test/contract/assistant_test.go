@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
-
 	"chairside/internal/mcp"
 	"chairside/internal/scope"
 	"chairside/internal/server"
@@ -138,9 +136,7 @@ func TestUnconfirmedWritesStoreNothing(t *testing.T) {
 			if changed := difference(t, before, dump(t, e, w.practice)); len(changed) > 0 {
 				t.Errorf("%s: stored without confirmation: %v", op, changed)
 			}
-			if previews(op) {
-				checkPreview(t, op, text, isError)
-			}
+			checkPreview(t, op, text, isError)
 			if text, isError := callTool(t, e, op, q, map[string]any{"confirm": true}); isError {
 				t.Errorf("%s, confirmed: %s", op, text)
 			}
@@ -149,12 +145,6 @@ func TestUnconfirmedWritesStoreNothing(t *testing.T) {
 			}
 		}
 	})
-}
-
-// previews reports whether an operation declares that it makes dry runs. Without that, nothing
-// unconfirmed is sent.
-func previews(op operation) bool {
-	return slices.ContainsFunc(op.doc.Parameters, func(p *openapi3.ParameterRef) bool { return p.Value.Name == "Prefer" })
 }
 
 // checkPreview checks what an unconfirmed write shows.
@@ -201,7 +191,7 @@ func TestToolsNeedTheirScope(t *testing.T) {
 			q := w.request(op, 0)
 			q.Token = tokens[op.Scope]
 			for _, confirm := range []map[string]any{nil, {"confirm": true}} {
-				if confirm != nil && !op.writes() || confirm == nil && op.writes() && !previews(op) {
+				if confirm != nil && !op.writes() {
 					continue
 				}
 				if text, isError := callTool(t, e, op, q, confirm); !isError || !strings.Contains(text, `"code":"insufficient_scope"`) {
