@@ -12,6 +12,7 @@ import (
 
 // previewed is the result of a write that was not confirmed.
 type previewed struct {
+	Would   string            `json:"would"`             // what the operation does
 	Stored  bool              `json:"stored"`            // always false
 	Before  json.RawMessage   `json:"before,omitempty"`  // the record as it is
 	Changes map[string]change `json:"changes,omitempty"` // members that would differ
@@ -38,6 +39,14 @@ func (s *Server) preview(ctx context.Context, op *operation, args arguments, r *
 	if !op.previews {
 		return failure(cannotPreview)
 	}
+	would, _, _ := strings.Cut(op.Description, " Needs the scope")
+	shown := previewed{Would: would, Next: "Nothing is stored. Show this to the user. To make the change, call " + op.ID + " again with the same arguments and confirm: true"}
+	if s.addBefore(ctx, op, args, &shown); shown.Match != "" {
+		shown.Next += ", and if_match as above"
+		if r.header.Get("If-Match") == "" { // the dry run is of the record that is shown
+			r.header.Set("If-Match", shown.Match)
+		}
+	}
 	got, err := s.send(ctx, r)
 	switch {
 	case err != nil:
@@ -47,16 +56,12 @@ func (s *Server) preview(ctx context.Context, op *operation, args arguments, r *
 	case !prefers(got.header.Values("Preference-Applied"), dryRun):
 		return failure(notPreviewed)
 	}
-	shown := previewed{Next: "Nothing is stored. Show this to the user. To make the change, call " + op.ID + " again with the same arguments and confirm: true"}
-	s.addBefore(ctx, op, args, &shown)
-	if shown.Match != "" {
-		shown.Next += ", and if_match as above"
-	}
 	shown.Next += "."
 	switch {
 	case got.tooLarge || len(got.body) == 0:
 	case shown.Before == nil:
 		shown.Result = got.body
+		shown.Next += " Ids and times in the result may then be others."
 	default:
 		shown.Changes = differences(shown.Before, got.body)
 	}

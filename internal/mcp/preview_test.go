@@ -48,7 +48,7 @@ func (f *fake) server(t testing.TB) *Server {
 			"get": {"operationId": "getThing", "responses": {"200": {"content": {"application/json": {}}}}},
 			"delete": {"operationId": "deleteThing", "parameters": [`+prefer+`], "responses": {"204": {}}},
 			"post": {"operationId": "copyThing", "parameters": [`+prefer+`], "responses": {"200": {"content": {"application/json": {}}}}},
-			"patch": {"operationId": "updateThing", "parameters": [`+prefer+`],
+			"patch": {"operationId": "updateThing", "description": "Update a thing. Needs the scope `+"`thing`"+`.", "parameters": [`+prefer+`],
 				"requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
 				"responses": {"200": {"content": {"application/json": {}}}}}}`, 1)),
 	})
@@ -76,12 +76,13 @@ const thing = `{"thing":{"id":1,"name":"old","part":2,"gone":true}}`
 func TestPreviewShowsWhatWouldDiffer(t *testing.T) {
 	f := &fake{declares: true, applies: true, before: thing, put: reply(200, `{"thing":{"id":1,"name":"new","part":2,"more":[1]}}`)}
 	text, isError := f.server(t).text(t.Context(), "updateThing", `{"id": 1, "name": "new"}`)
-	want := `{"stored":false,"before":` + thing + `,"changes":{"gone":{"from":true,"to":null},"more":{"from":null,"to":[1]},"name":{"from":"old","to":"new"}},` +
+	want := `{"would":"Update a thing.","stored":false,"before":` + thing + `,"changes":{"gone":{"from":true,"to":null},"more":{"from":null,"to":[1]},"name":{"from":"old","to":"new"}},` +
 		`"if_match":"\"tag\"","next":"Nothing is stored. Show this to the user. To make the change, call updateThing again with the same arguments and confirm: true, and if_match as above."}`
 	if isError || text != want {
 		t.Errorf("%v %s\nwant %s", isError, text, want)
 	}
-	if len(f.sent) != 2 || f.sent[0].Method != http.MethodPatch || f.sent[0].Header.Get("Prefer") != "dry-run" || f.sent[1].Method != http.MethodGet {
+	if len(f.sent) != 2 || f.sent[0].Method != http.MethodGet || f.sent[1].Method != http.MethodPatch ||
+		f.sent[1].Header.Get("Prefer") != "dry-run" || f.sent[1].Header.Get("If-Match") != `"tag"` {
 		t.Errorf("sent %v", f.sent)
 	}
 	for _, r := range f.sent {
@@ -136,7 +137,7 @@ func TestNothingIsSentToAServerThatCannotPreview(t *testing.T) {
 func TestRefusedPreviewIsTheAPIsError(t *testing.T) {
 	body := `{"error":{"code":"double_booking"}}`
 	f := &fake{declares: true, applies: true, before: thing, put: reply(409, body)}
-	if text, isError := f.server(t).text(t.Context(), "updateThing", `{"id": 1, "name": "new"}`); !isError || text != body || len(f.sent) != 1 {
+	if text, isError := f.server(t).text(t.Context(), "updateThing", `{"id": 1, "name": "new"}`); !isError || text != body || len(f.sent) != 2 {
 		t.Error(text)
 	}
 }
