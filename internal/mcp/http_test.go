@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"chairside/internal/mcp"
 	"chairside/internal/seed"
@@ -53,7 +54,7 @@ func TestMissingAndInvalidTokensAreRefused(t *testing.T) {
 		if got := e.Get(t, "/v1/patients", "").Header.Get("WWW-Authenticate"); got != `Bearer realm="chairside"` {
 			t.Errorf("the API's WWW-Authenticate is %q", got)
 		}
-		e.Clock.Advance(15 * 24 * 60 * 60 * 1e9)
+		e.Clock.Advance(15 * 24 * time.Hour)
 		post(t, e, valid, listTools, nil).Error(t, http.StatusUnauthorized, "expired_token")
 	})
 }

@@ -199,6 +199,17 @@ func TestRevokedTokenEndsAccess(t *testing.T) {
 	})
 }
 
+func TestUnusedTokenEndsAccess(t *testing.T) {
+	each(t, false, func(t *testing.T, e *harness.Env, connect func(string) session) {
+		s := connect(e.Token(t, "patient"))
+		s.tools()
+		e.Clock.Advance(15 * 24 * time.Hour)
+		if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "listPatients"}); err == nil && !r.IsError {
+			t.Error("the token still reads")
+		}
+	})
+}
+
 func TestChangeOfRoleChangesTheTools(t *testing.T) {
 	each(t, true, func(t *testing.T, e *harness.Env, connect func(string) session) {
 		s := connect(e.Token(t, ""))
