@@ -191,12 +191,37 @@ func TestReferencesAndParametersBecomeOneSchema(t *testing.T) {
 	}
 }
 
+func TestBodiesWithoutMembersAreOneArgument(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type": "array", "items": {"$ref": "#/components/schemas/Part"}}`: `{"items":{"type":["integer","null"]},"type":"array"}`,
+		`{"type": "object", "additionalProperties": true}`:                  `{"additionalProperties":true,"type":"object"}`,
+	} {
+		op := parsed(t, strings.Replace(paths, "%", `{"put": {"operationId": "put", "requestBody": {"required": true, "content": {"application/json": {"schema": `+schema+`}}}}}`, 1))[0]
+		if got, err := json.Marshal(op.schema["properties"].(map[string]any)["body"]); err != nil || string(got) != want {
+			t.Errorf("%s %v, want %s", got, err, want)
+		}
+		r, err := op.requestFor(t, map[string]any{"body": []any{1, nil}, "confirm": true})
+		if err != nil || string(r.body) != "[1,null]" {
+			t.Errorf("%+v %v", r, err)
+		}
+		if _, err := op.requestFor(t, map[string]any{"confirm": true}); err == nil {
+			t.Error("the body is required")
+		}
+	}
+}
+
+func TestSchemasThatContainThemselvesEnd(t *testing.T) {
+	op := parsed(t, strings.Replace(paths, "%", `{"post": {"operationId": "x", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Tree"}}}}}}`, 1))[0]
+	got, err := json.Marshal(op.schema["properties"].(map[string]any)["branches"])
+	if err != nil || string(got) != `{"items":{},"type":"array"}` {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
 func TestDocumentsThatCannotBeTools(t *testing.T) {
 	for name, item := range map[string]string{
-		"recursive":        `{"post": {"operationId": "x", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Tree"}}}}}}`,
 		"unknown schema":   `{"post": {"operationId": "x", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/None"}}}}}}`,
 		"foreign schema":   `{"post": {"operationId": "x", "requestBody": {"content": {"application/json": {"schema": {"$ref": "http://other.example/Thing"}}}}}}`,
-		"an array":         `{"post": {"operationId": "x", "requestBody": {"content": {"application/json": {"schema": {"type": "array"}}}}}}`,
 		"confirm is taken": `{"post": {"operationId": "x", "parameters": [{"name": "confirm", "in": "query", "schema": {"type": "string"}}]}}`,
 		"two of one name":  `{"get": {"operationId": "x", "parameters": [{"name": "a", "in": "query"}, {"name": "a[]", "in": "query"}]}}`,
 		"a strange name":   `{"get": {"operationId": "x", "parameters": [{"name": "a b", "in": "query"}]}}`,

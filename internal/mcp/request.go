@@ -38,7 +38,7 @@ func (o *operation) parseArguments(text json.RawMessage) (arguments, error) {
 		if !slices.ContainsFunc(o.inputs, func(in input) bool { return in.name == name }) {
 			return nil, fmt.Errorf("%.64q is not an argument of %s: it has %s", name, o.ID, o.argumentNames())
 		}
-		if string(value) == "null" && !slices.ContainsFunc(o.inputs, func(in input) bool { return in.name == name && in.in == "body" }) {
+		if string(value) == "null" && !slices.ContainsFunc(o.inputs, func(in input) bool { return in.name == name && (in.in == "member" || in.in == wholeBody) }) {
 			delete(args, name) // an optional argument that the assistant filled in
 		}
 	}
@@ -82,15 +82,18 @@ func (o *operation) request(args arguments) (r *request, confirmed bool, err err
 		return nil, false, err
 	}
 	r = &request{method: o.method, path: o.path, query: url.Values{}, header: http.Header{}}
-	body := map[string]json.RawMessage{}
+	members := map[string]json.RawMessage{}
+	var body any = members
 	for _, in := range o.inputs {
 		value, ok := args[in.name]
 		if !ok {
 			continue
 		}
 		switch in.in {
-		case "body":
-			body[in.target] = value
+		case "member":
+			members[in.target] = value
+		case wholeBody:
+			body = value
 		case "query":
 			err = r.addQuery(in, value)
 		case "path":

@@ -14,7 +14,7 @@ func sample(op *operation) map[string]any {
 		switch {
 		case in.in == "path", in.in == "query" && in.required:
 			args[in.name] = 7
-		case in.in == "body":
+		case in.in == "member", in.in == wholeBody:
 			args[in.name] = map[string]any{"name": "x"}
 		}
 	}

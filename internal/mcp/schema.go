@@ -22,8 +22,8 @@ func (d *document) jsonSchema(source any, outer ...string) (any, error) {
 		switch {
 		case !known || target == nil:
 			return nil, fmt.Errorf("unknown schema %q", ref)
-		case slices.Contains(outer, name):
-			return nil, fmt.Errorf("the schema %s contains itself", name)
+		case slices.Contains(outer, name): // it contains itself: anything may follow
+			return map[string]any{}, nil
 		}
 		return d.jsonSchema(target, append(slices.Clone(outer), name)...)
 	}

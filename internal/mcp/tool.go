@@ -15,10 +15,13 @@ import (
 // input is an argument of a tool and where it goes in the request.
 type input struct {
 	name     string // of the argument
-	in       string // path, query, header, body or control
+	in       string // path, query, header, member, body or control
 	target   string // name of the parameter, or of the member of the body
 	required bool
 }
+
+// wholeBody is the argument for a body that has no members of its own.
+const wholeBody = "body"
 
 // The arguments of tools that write, beside those of the operation.
 const (
@@ -103,7 +106,7 @@ func (d *document) addParameters(o *operation, add func(input, any) error) error
 	return nil
 }
 
-// addBody adds the members of the request body; a body that is not an object is one argument.
+// addBody adds the members of the request body, or the whole body if it declares none.
 func (d *document) addBody(o *operation, add func(input, any) error) error {
 	if o.RequestBody == nil {
 		return nil
@@ -115,12 +118,12 @@ func (d *document) addBody(o *operation, add func(input, any) error) error {
 	schema, _ := converted.(map[string]any)
 	members, ok := schema["properties"].(map[string]any)
 	if !ok {
-		return errors.New("the request body is not an object")
+		return add(input{name: wholeBody, in: wholeBody, required: o.RequestBody.Required}, converted)
 	}
 	required, _ := schema["required"].([]any)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		needed := o.RequestBody.Required && slices.Contains(required, any(name))
-		if err := add(input{name: name, in: "body", target: name, required: needed}, members[name]); err != nil {
+		if err := add(input{name: name, in: "member", target: name, required: needed}, members[name]); err != nil {
 			return err
 		}
 	}

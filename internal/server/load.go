@@ -15,6 +15,7 @@ const (
 	operationTime = 4500 * time.Millisecond // plus 1 s to cancel the statement: clients have a response within 6 s
 	pageTime      = 10 * time.Second        // pages run several queries and hash passwords
 	reportTime    = 25 * time.Second        // leaves 5 s of the 30 s within which every request must end
+	mcpTime       = 40 * time.Second        // for a tool that waits for changes; its requests to the API have their own limits
 )
 
 // kindOf returns the kind of a route: the first segment of its pattern. All operations
@@ -30,8 +31,10 @@ func kindOf(pattern string) string {
 // timeFor returns the time limit of an address outside the API.
 func timeFor(pattern string) time.Duration {
 	switch kindOf(pattern) {
-	case kindOf("/reports"), kindOf(mcp.Path): // a tool call is up to two operations
+	case kindOf("/reports"):
 		return reportTime
+	case kindOf(mcp.Path):
+		return mcpTime
 	}
 	return pageTime
 }
