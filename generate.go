@@ -16,6 +16,7 @@
 //	internal/audit       the access log: which patients' records a request reads
 //	internal/cache       caches values for less than a second
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
+//	internal/ratelimit   limits of tokens, practices and addresses, shared by server processes
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks
 //	internal/web         the pages: sign-in, consent, settings, reports
