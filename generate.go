@@ -17,6 +17,7 @@
 //	internal/events/idempotency  makes writes safe to send again
 //	internal/cache       caches values for less than a second
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
+//	internal/ratelimit   limits of tokens, practices and addresses, shared by server processes
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks
 //	internal/mcp         the operations as tools for assistants (Model Context Protocol)

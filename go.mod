@@ -38,7 +38,6 @@ require (
 	golang.org/x/sync v0.24.0 // writing the tables of a load side by side; one lookup for many requests
 	golang.org/x/term v0.47.0 // password prompts; whether a progress bar is seen
 	golang.org/x/text v0.43.0 // case folding, accents
-	golang.org/x/time v0.16.0 // rate limits
 	golang.org/x/tools v0.51.0 // of the generator: imports
 	modernc.org/libc v1.77.1 // what modernc.org/sqlite is called with; the version that it wants
 	modernc.org/sqlite v1.60.0 // SQLite without C

@@ -30,7 +30,7 @@ type AccessToken struct {
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
-	// SHA-256 of the token.
+	// SHA-256 of the token; a refresh replaces it.
 	Hash []byte `json:"-"`
 	// Name of the token.
 	Name string `json:"name,omitempty"`
@@ -46,6 +46,8 @@ type AccessToken struct {
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// Last use, to the hour.
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	// Expiry of its refresh token; null without one.
+	RefreshableUntil *time.Time `json:"refreshable_until,omitempty"`
 	// When it was revoked.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -126,7 +128,7 @@ func (*AccessToken) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case accesstoken.FieldName, accesstoken.FieldScopes:
 			values[i] = new(sql.NullString)
-		case accesstoken.FieldCreatedAt, accesstoken.FieldUpdatedAt, accesstoken.FieldExpiresAt, accesstoken.FieldLastUsedAt, accesstoken.FieldRevokedAt:
+		case accesstoken.FieldCreatedAt, accesstoken.FieldUpdatedAt, accesstoken.FieldExpiresAt, accesstoken.FieldLastUsedAt, accesstoken.FieldRefreshableUntil, accesstoken.FieldRevokedAt:
 			values[i] = new(sql.NullTime)
 		case accesstoken.FieldID, accesstoken.FieldPracticeID:
 			values[i] = new(uuid.UUID)
@@ -220,6 +222,13 @@ func (_m *AccessToken) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.LastUsedAt = new(time.Time)
 				*_m.LastUsedAt = value.Time
+			}
+		case accesstoken.FieldRefreshableUntil:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field refreshable_until", values[i])
+			} else if value.Valid {
+				_m.RefreshableUntil = new(time.Time)
+				*_m.RefreshableUntil = value.Time
 			}
 		case accesstoken.FieldRevokedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -321,6 +330,11 @@ func (_m *AccessToken) String() string {
 	builder.WriteString(", ")
 	if v := _m.LastUsedAt; v != nil {
 		builder.WriteString("last_used_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.RefreshableUntil; v != nil {
+		builder.WriteString("refreshable_until=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")

@@ -124,6 +124,20 @@ func (_c *AccessTokenCreate) SetNillableLastUsedAt(v *time.Time) *AccessTokenCre
 	return _c
 }
 
+// SetRefreshableUntil sets the "refreshable_until" field.
+func (_c *AccessTokenCreate) SetRefreshableUntil(v time.Time) *AccessTokenCreate {
+	_c.mutation.SetRefreshableUntil(v)
+	return _c
+}
+
+// SetNillableRefreshableUntil sets the "refreshable_until" field if the given value is not nil.
+func (_c *AccessTokenCreate) SetNillableRefreshableUntil(v *time.Time) *AccessTokenCreate {
+	if v != nil {
+		_c.SetRefreshableUntil(*v)
+	}
+	return _c
+}
+
 // SetRevokedAt sets the "revoked_at" field.
 func (_c *AccessTokenCreate) SetRevokedAt(v time.Time) *AccessTokenCreate {
 	_c.mutation.SetRevokedAt(v)
@@ -315,6 +329,10 @@ func (_c *AccessTokenCreate) createSpec() (*AccessToken, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.LastUsedAt(); ok {
 		_spec.SetField(accesstoken.FieldLastUsedAt, field.TypeTime, value)
 		_node.LastUsedAt = &value
+	}
+	if value, ok := _c.mutation.RefreshableUntil(); ok {
+		_spec.SetField(accesstoken.FieldRefreshableUntil, field.TypeTime, value)
+		_node.RefreshableUntil = &value
 	}
 	if value, ok := _c.mutation.RevokedAt(); ok {
 		_spec.SetField(accesstoken.FieldRevokedAt, field.TypeTime, value)

@@ -45,6 +45,12 @@ func (_u *AccessTokenUpdate) SetNillableUpdatedAt(v *time.Time) *AccessTokenUpda
 	return _u
 }
 
+// SetHash sets the "hash" field.
+func (_u *AccessTokenUpdate) SetHash(v []byte) *AccessTokenUpdate {
+	_u.mutation.SetHash(v)
+	return _u
+}
+
 // SetName sets the "name" field.
 func (_u *AccessTokenUpdate) SetName(v string) *AccessTokenUpdate {
 	_u.mutation.SetName(v)
@@ -113,6 +119,26 @@ func (_u *AccessTokenUpdate) ClearLastUsedAt() *AccessTokenUpdate {
 	return _u
 }
 
+// SetRefreshableUntil sets the "refreshable_until" field.
+func (_u *AccessTokenUpdate) SetRefreshableUntil(v time.Time) *AccessTokenUpdate {
+	_u.mutation.SetRefreshableUntil(v)
+	return _u
+}
+
+// SetNillableRefreshableUntil sets the "refreshable_until" field if the given value is not nil.
+func (_u *AccessTokenUpdate) SetNillableRefreshableUntil(v *time.Time) *AccessTokenUpdate {
+	if v != nil {
+		_u.SetRefreshableUntil(*v)
+	}
+	return _u
+}
+
+// ClearRefreshableUntil clears the value of the "refreshable_until" field.
+func (_u *AccessTokenUpdate) ClearRefreshableUntil() *AccessTokenUpdate {
+	_u.mutation.ClearRefreshableUntil()
+	return _u
+}
+
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *AccessTokenUpdate) SetRevokedAt(v time.Time) *AccessTokenUpdate {
 	_u.mutation.SetRevokedAt(v)
@@ -167,6 +193,11 @@ func (_u *AccessTokenUpdate) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *AccessTokenUpdate) check() error {
+	if v, ok := _u.mutation.Hash(); ok {
+		if err := accesstoken.HashValidator(v); err != nil {
+			return &ValidationError{Name: "hash", err: fmt.Errorf(`ent: validator failed for field "AccessToken.hash": %w`, err)}
+		}
+	}
 	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "AccessToken.practice"`)
 	}
@@ -197,6 +228,9 @@ func (_u *AccessTokenUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(accesstoken.FieldUpdatedAt, field.TypeTime, value)
 	}
+	if value, ok := _u.mutation.Hash(); ok {
+		_spec.SetField(accesstoken.FieldHash, field.TypeBytes, value)
+	}
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(accesstoken.FieldName, field.TypeString, value)
 	}
@@ -214,6 +248,12 @@ func (_u *AccessTokenUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	}
 	if _u.mutation.LastUsedAtCleared() {
 		_spec.ClearField(accesstoken.FieldLastUsedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.RefreshableUntil(); ok {
+		_spec.SetField(accesstoken.FieldRefreshableUntil, field.TypeTime, value)
+	}
+	if _u.mutation.RefreshableUntilCleared() {
+		_spec.ClearField(accesstoken.FieldRefreshableUntil, field.TypeTime)
 	}
 	if value, ok := _u.mutation.RevokedAt(); ok {
 		_spec.SetField(accesstoken.FieldRevokedAt, field.TypeTime, value)
@@ -256,6 +296,12 @@ func (_u *AccessTokenUpdateOne) SetNillableUpdatedAt(v *time.Time) *AccessTokenU
 	if v != nil {
 		_u.SetUpdatedAt(*v)
 	}
+	return _u
+}
+
+// SetHash sets the "hash" field.
+func (_u *AccessTokenUpdateOne) SetHash(v []byte) *AccessTokenUpdateOne {
+	_u.mutation.SetHash(v)
 	return _u
 }
 
@@ -327,6 +373,26 @@ func (_u *AccessTokenUpdateOne) ClearLastUsedAt() *AccessTokenUpdateOne {
 	return _u
 }
 
+// SetRefreshableUntil sets the "refreshable_until" field.
+func (_u *AccessTokenUpdateOne) SetRefreshableUntil(v time.Time) *AccessTokenUpdateOne {
+	_u.mutation.SetRefreshableUntil(v)
+	return _u
+}
+
+// SetNillableRefreshableUntil sets the "refreshable_until" field if the given value is not nil.
+func (_u *AccessTokenUpdateOne) SetNillableRefreshableUntil(v *time.Time) *AccessTokenUpdateOne {
+	if v != nil {
+		_u.SetRefreshableUntil(*v)
+	}
+	return _u
+}
+
+// ClearRefreshableUntil clears the value of the "refreshable_until" field.
+func (_u *AccessTokenUpdateOne) ClearRefreshableUntil() *AccessTokenUpdateOne {
+	_u.mutation.ClearRefreshableUntil()
+	return _u
+}
+
 // SetRevokedAt sets the "revoked_at" field.
 func (_u *AccessTokenUpdateOne) SetRevokedAt(v time.Time) *AccessTokenUpdateOne {
 	_u.mutation.SetRevokedAt(v)
@@ -394,6 +460,11 @@ func (_u *AccessTokenUpdateOne) ExecX(ctx context.Context) {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *AccessTokenUpdateOne) check() error {
+	if v, ok := _u.mutation.Hash(); ok {
+		if err := accesstoken.HashValidator(v); err != nil {
+			return &ValidationError{Name: "hash", err: fmt.Errorf(`ent: validator failed for field "AccessToken.hash": %w`, err)}
+		}
+	}
 	if _u.mutation.PracticeCleared() && len(_u.mutation.PracticeIDs()) > 0 {
 		return errors.New(`ent: clearing a required unique edge "AccessToken.practice"`)
 	}
@@ -441,6 +512,9 @@ func (_u *AccessTokenUpdateOne) sqlSave(ctx context.Context) (_node *AccessToken
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(accesstoken.FieldUpdatedAt, field.TypeTime, value)
 	}
+	if value, ok := _u.mutation.Hash(); ok {
+		_spec.SetField(accesstoken.FieldHash, field.TypeBytes, value)
+	}
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(accesstoken.FieldName, field.TypeString, value)
 	}
@@ -458,6 +532,12 @@ func (_u *AccessTokenUpdateOne) sqlSave(ctx context.Context) (_node *AccessToken
 	}
 	if _u.mutation.LastUsedAtCleared() {
 		_spec.ClearField(accesstoken.FieldLastUsedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.RefreshableUntil(); ok {
+		_spec.SetField(accesstoken.FieldRefreshableUntil, field.TypeTime, value)
+	}
+	if _u.mutation.RefreshableUntilCleared() {
+		_spec.ClearField(accesstoken.FieldRefreshableUntil, field.TypeTime)
 	}
 	if value, ok := _u.mutation.RevokedAt(); ok {
 		_spec.SetField(accesstoken.FieldRevokedAt, field.TypeTime, value)

@@ -40,6 +40,8 @@ type Application struct {
 	Public bool `json:"public,omitempty"`
 	// SHA-256 of the client secret; null for a public client.
 	SecretHash *[]byte `json:"-"`
+	// Whether it gets refresh tokens, and access tokens that expire after an hour.
+	RefreshTokens bool `json:"refresh_tokens,omitempty"`
 	// When it was deleted.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -88,7 +90,7 @@ func (*Application) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case application.FieldRedirectUris, application.FieldSecretHash:
 			values[i] = new([]byte)
-		case application.FieldPublic:
+		case application.FieldPublic, application.FieldRefreshTokens:
 			values[i] = new(sql.NullBool)
 		case application.FieldUserID:
 			values[i] = new(sql.NullInt64)
@@ -175,6 +177,12 @@ func (_m *Application) assignValues(columns []string, values []any) error {
 			} else if value != nil {
 				_m.SecretHash = value
 			}
+		case application.FieldRefreshTokens:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field refresh_tokens", values[i])
+			} else if value.Valid {
+				_m.RefreshTokens = value.Bool
+			}
 		case application.FieldDeletedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field deleted_at", values[i])
@@ -253,6 +261,9 @@ func (_m *Application) String() string {
 	builder.WriteString(fmt.Sprintf("%v", _m.Public))
 	builder.WriteString(", ")
 	builder.WriteString("secret_hash=<sensitive>")
+	builder.WriteString(", ")
+	builder.WriteString("refresh_tokens=")
+	builder.WriteString(fmt.Sprintf("%v", _m.RefreshTokens))
 	builder.WriteString(", ")
 	if v := _m.DeletedAt; v != nil {
 		builder.WriteString("deleted_at=")

@@ -77,6 +77,20 @@ func (_c *ApplicationCreate) SetSecretHash(v []byte) *ApplicationCreate {
 	return _c
 }
 
+// SetRefreshTokens sets the "refresh_tokens" field.
+func (_c *ApplicationCreate) SetRefreshTokens(v bool) *ApplicationCreate {
+	_c.mutation.SetRefreshTokens(v)
+	return _c
+}
+
+// SetNillableRefreshTokens sets the "refresh_tokens" field if the given value is not nil.
+func (_c *ApplicationCreate) SetNillableRefreshTokens(v *bool) *ApplicationCreate {
+	if v != nil {
+		_c.SetRefreshTokens(*v)
+	}
+	return _c
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (_c *ApplicationCreate) SetDeletedAt(v time.Time) *ApplicationCreate {
 	_c.mutation.SetDeletedAt(v)
@@ -152,6 +166,10 @@ func (_c *ApplicationCreate) ExecX(ctx context.Context) {
 
 // defaults sets the default values of the builder before save.
 func (_c *ApplicationCreate) defaults() error {
+	if _, ok := _c.mutation.RefreshTokens(); !ok {
+		v := application.DefaultRefreshTokens
+		_c.mutation.SetRefreshTokens(v)
+	}
 	if _, ok := _c.mutation.ID(); !ok {
 		if application.DefaultID == nil {
 			return fmt.Errorf("ent: uninitialized application.DefaultID (forgotten import ent/runtime?)")
@@ -192,6 +210,9 @@ func (_c *ApplicationCreate) check() error {
 		if err := application.SecretHashValidator(v); err != nil {
 			return &ValidationError{Name: "secret_hash", err: fmt.Errorf(`ent: validator failed for field "Application.secret_hash": %w`, err)}
 		}
+	}
+	if _, ok := _c.mutation.RefreshTokens(); !ok {
+		return &ValidationError{Name: "refresh_tokens", err: errors.New(`ent: missing required field "Application.refresh_tokens"`)}
 	}
 	if len(_c.mutation.OwnerIDs()) == 0 {
 		return &ValidationError{Name: "owner", err: errors.New(`ent: missing required edge "Application.owner"`)}
@@ -261,6 +282,10 @@ func (_c *ApplicationCreate) createSpec() (*Application, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.SecretHash(); ok {
 		_spec.SetField(application.FieldSecretHash, field.TypeBytes, value)
 		_node.SecretHash = &value
+	}
+	if value, ok := _c.mutation.RefreshTokens(); ok {
+		_spec.SetField(application.FieldRefreshTokens, field.TypeBool, value)
+		_node.RefreshTokens = value
 	}
 	if value, ok := _c.mutation.DeletedAt(); ok {
 		_spec.SetField(application.FieldDeletedAt, field.TypeTime, value)

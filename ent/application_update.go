@@ -97,6 +97,20 @@ func (_u *ApplicationUpdate) ClearSecretHash() *ApplicationUpdate {
 	return _u
 }
 
+// SetRefreshTokens sets the "refresh_tokens" field.
+func (_u *ApplicationUpdate) SetRefreshTokens(v bool) *ApplicationUpdate {
+	_u.mutation.SetRefreshTokens(v)
+	return _u
+}
+
+// SetNillableRefreshTokens sets the "refresh_tokens" field if the given value is not nil.
+func (_u *ApplicationUpdate) SetNillableRefreshTokens(v *bool) *ApplicationUpdate {
+	if v != nil {
+		_u.SetRefreshTokens(*v)
+	}
+	return _u
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (_u *ApplicationUpdate) SetDeletedAt(v time.Time) *ApplicationUpdate {
 	_u.mutation.SetDeletedAt(v)
@@ -206,6 +220,9 @@ func (_u *ApplicationUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if _u.mutation.SecretHashCleared() {
 		_spec.ClearField(application.FieldSecretHash, field.TypeBytes)
 	}
+	if value, ok := _u.mutation.RefreshTokens(); ok {
+		_spec.SetField(application.FieldRefreshTokens, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.DeletedAt(); ok {
 		_spec.SetField(application.FieldDeletedAt, field.TypeTime, value)
 	}
@@ -299,6 +316,20 @@ func (_u *ApplicationUpdateOne) SetSecretHash(v []byte) *ApplicationUpdateOne {
 // ClearSecretHash clears the value of the "secret_hash" field.
 func (_u *ApplicationUpdateOne) ClearSecretHash() *ApplicationUpdateOne {
 	_u.mutation.ClearSecretHash()
+	return _u
+}
+
+// SetRefreshTokens sets the "refresh_tokens" field.
+func (_u *ApplicationUpdateOne) SetRefreshTokens(v bool) *ApplicationUpdateOne {
+	_u.mutation.SetRefreshTokens(v)
+	return _u
+}
+
+// SetNillableRefreshTokens sets the "refresh_tokens" field if the given value is not nil.
+func (_u *ApplicationUpdateOne) SetNillableRefreshTokens(v *bool) *ApplicationUpdateOne {
+	if v != nil {
+		_u.SetRefreshTokens(*v)
+	}
 	return _u
 }
 
@@ -440,6 +471,9 @@ func (_u *ApplicationUpdateOne) sqlSave(ctx context.Context) (_node *Application
 	}
 	if _u.mutation.SecretHashCleared() {
 		_spec.ClearField(application.FieldSecretHash, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.RefreshTokens(); ok {
+		_spec.SetField(application.FieldRefreshTokens, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.DeletedAt(); ok {
 		_spec.SetField(application.FieldDeletedAt, field.TypeTime, value)

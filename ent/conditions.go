@@ -32,6 +32,8 @@ import (
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
+	"chairside/ent/ratebucket"
+	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -274,6 +276,24 @@ func (q *PractitionerQuery) Subquery(ctx context.Context) (*sql.Selector, error)
 		return nil, err
 	}
 	q.ctx.Fields = []string{practitioner.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *RateBucketQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{ratebucket.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *RefreshTokenQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{refreshtoken.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

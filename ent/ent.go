@@ -27,6 +27,8 @@ import (
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
+	"chairside/ent/ratebucket"
+	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -131,6 +133,8 @@ func checkColumn(t, c string) error {
 			paymentplan.Table:        paymentplan.ValidColumn,
 			practice.Table:           practice.ValidColumn,
 			practitioner.Table:       practitioner.ValidColumn,
+			ratebucket.Table:         ratebucket.ValidColumn,
+			refreshtoken.Table:       refreshtoken.ValidColumn,
 			room.Table:               room.ValidColumn,
 			session.Table:            session.ValidColumn,
 			signinattempt.Table:      signinattempt.ValidColumn,

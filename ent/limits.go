@@ -119,6 +119,8 @@ var Limits = []limit.Column{
 	{Table: "practitioners", Name: "gdc_number", Nullable: true, MaxRunes: 65535},
 	{Table: "practitioners", Name: "nhs_number", Nullable: true, MaxRunes: 65535},
 	{Table: "practitioners", Name: "colour", Nullable: true, Form: "colour"},
+	{Table: "refresh_tokens", Name: "hash", MaxBytes: 32},
+	{Table: "refresh_tokens", Name: "scopes", Words: []string{"appointment", "appointment:read", "appointment:create", "appointment:update", "appointment:delete", "patient", "patient:read", "patient:create", "patient:update", "patient:delete", "practice", "practice:read", "practice:create", "practice:update", "practice:delete", "financials", "financials:read", "financials:create", "financials:update", "financials:delete", "treatments", "treatments:read", "treatments:create", "treatments:update", "treatments:delete", "user", "user:read", "user:create", "user:update", "user:delete"}},
 	{Table: "rooms", Name: "name", MaxRunes: 65535, Filled: true},
 	{Table: "sign_in_attempts", Name: "account", MaxBytes: 32},
 	{Table: "sites", Name: "name", MaxRunes: 65535, Filled: true},

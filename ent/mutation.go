@@ -28,6 +28,8 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
+	"chairside/ent/ratebucket"
+	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -87,6 +89,8 @@ const (
 	TypePaymentPlan        = "PaymentPlan"
 	TypePractice           = "Practice"
 	TypePractitioner       = "Practitioner"
+	TypeRateBucket         = "RateBucket"
+	TypeRefreshToken       = "RefreshToken"
 	TypeRoom               = "Room"
 	TypeSession            = "Session"
 	TypeSignInAttempt      = "SignInAttempt"
@@ -113,6 +117,7 @@ type AccessTokenMutation struct {
 	scopes             *scope.Granted
 	expires_at         *time.Time
 	last_used_at       *time.Time
+	refreshable_until  *time.Time
 	revoked_at         *time.Time
 	clearedFields      map[string]struct{}
 	practice           *uuid.UUID
@@ -680,6 +685,55 @@ func (m *AccessTokenMutation) ResetLastUsedAt() {
 	delete(m.clearedFields, accesstoken.FieldLastUsedAt)
 }
 
+// SetRefreshableUntil sets the "refreshable_until" field.
+func (m *AccessTokenMutation) SetRefreshableUntil(t time.Time) {
+	m.refreshable_until = &t
+}
+
+// RefreshableUntil returns the value of the "refreshable_until" field in the mutation.
+func (m *AccessTokenMutation) RefreshableUntil() (r time.Time, exists bool) {
+	v := m.refreshable_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRefreshableUntil returns the old "refreshable_until" field's value of the AccessToken entity.
+// If the AccessToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccessTokenMutation) OldRefreshableUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRefreshableUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRefreshableUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRefreshableUntil: %w", err)
+	}
+	return oldValue.RefreshableUntil, nil
+}
+
+// ClearRefreshableUntil clears the value of the "refreshable_until" field.
+func (m *AccessTokenMutation) ClearRefreshableUntil() {
+	m.refreshable_until = nil
+	m.clearedFields[accesstoken.FieldRefreshableUntil] = struct{}{}
+}
+
+// RefreshableUntilCleared returns if the "refreshable_until" field was cleared in this mutation.
+func (m *AccessTokenMutation) RefreshableUntilCleared() bool {
+	_, ok := m.clearedFields[accesstoken.FieldRefreshableUntil]
+	return ok
+}
+
+// ResetRefreshableUntil resets all changes to the "refreshable_until" field.
+func (m *AccessTokenMutation) ResetRefreshableUntil() {
+	m.refreshable_until = nil
+	delete(m.clearedFields, accesstoken.FieldRefreshableUntil)
+}
+
 // SetRevokedAt sets the "revoked_at" field.
 func (m *AccessTokenMutation) SetRevokedAt(t time.Time) {
 	m.revoked_at = &t
@@ -871,7 +925,7 @@ func (m *AccessTokenMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccessTokenMutation) Fields() []string {
-	fields := make([]string, 0, 12)
+	fields := make([]string, 0, 13)
 	if m.practice != nil {
 		fields = append(fields, accesstoken.FieldPracticeID)
 	}
@@ -904,6 +958,9 @@ func (m *AccessTokenMutation) Fields() []string {
 	}
 	if m.last_used_at != nil {
 		fields = append(fields, accesstoken.FieldLastUsedAt)
+	}
+	if m.refreshable_until != nil {
+		fields = append(fields, accesstoken.FieldRefreshableUntil)
 	}
 	if m.revoked_at != nil {
 		fields = append(fields, accesstoken.FieldRevokedAt)
@@ -938,6 +995,8 @@ func (m *AccessTokenMutation) Field(name string) (ent.Value, bool) {
 		return m.ExpiresAt()
 	case accesstoken.FieldLastUsedAt:
 		return m.LastUsedAt()
+	case accesstoken.FieldRefreshableUntil:
+		return m.RefreshableUntil()
 	case accesstoken.FieldRevokedAt:
 		return m.RevokedAt()
 	}
@@ -971,6 +1030,8 @@ func (m *AccessTokenMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldExpiresAt(ctx)
 	case accesstoken.FieldLastUsedAt:
 		return m.OldLastUsedAt(ctx)
+	case accesstoken.FieldRefreshableUntil:
+		return m.OldRefreshableUntil(ctx)
 	case accesstoken.FieldRevokedAt:
 		return m.OldRevokedAt(ctx)
 	}
@@ -1059,6 +1120,13 @@ func (m *AccessTokenMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetLastUsedAt(v)
 		return nil
+	case accesstoken.FieldRefreshableUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRefreshableUntil(v)
+		return nil
 	case accesstoken.FieldRevokedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -1111,6 +1179,9 @@ func (m *AccessTokenMutation) ClearedFields() []string {
 	if m.FieldCleared(accesstoken.FieldLastUsedAt) {
 		fields = append(fields, accesstoken.FieldLastUsedAt)
 	}
+	if m.FieldCleared(accesstoken.FieldRefreshableUntil) {
+		fields = append(fields, accesstoken.FieldRefreshableUntil)
+	}
 	if m.FieldCleared(accesstoken.FieldRevokedAt) {
 		fields = append(fields, accesstoken.FieldRevokedAt)
 	}
@@ -1139,6 +1210,9 @@ func (m *AccessTokenMutation) ClearField(name string) error {
 		return nil
 	case accesstoken.FieldLastUsedAt:
 		m.ClearLastUsedAt()
+		return nil
+	case accesstoken.FieldRefreshableUntil:
+		m.ClearRefreshableUntil()
 		return nil
 	case accesstoken.FieldRevokedAt:
 		m.ClearRevokedAt()
@@ -1183,6 +1257,9 @@ func (m *AccessTokenMutation) ResetField(name string) error {
 		return nil
 	case accesstoken.FieldLastUsedAt:
 		m.ResetLastUsedAt()
+		return nil
+	case accesstoken.FieldRefreshableUntil:
+		m.ResetRefreshableUntil()
 		return nil
 	case accesstoken.FieldRevokedAt:
 		m.ResetRevokedAt()
@@ -3095,6 +3172,7 @@ type ApplicationMutation struct {
 	scopes              *string
 	public              *bool
 	secret_hash         *[]byte
+	refresh_tokens      *bool
 	deleted_at          *time.Time
 	clearedFields       map[string]struct{}
 	owner               *uuid.UUID
@@ -3562,6 +3640,42 @@ func (m *ApplicationMutation) ResetSecretHash() {
 	delete(m.clearedFields, application.FieldSecretHash)
 }
 
+// SetRefreshTokens sets the "refresh_tokens" field.
+func (m *ApplicationMutation) SetRefreshTokens(b bool) {
+	m.refresh_tokens = &b
+}
+
+// RefreshTokens returns the value of the "refresh_tokens" field in the mutation.
+func (m *ApplicationMutation) RefreshTokens() (r bool, exists bool) {
+	v := m.refresh_tokens
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRefreshTokens returns the old "refresh_tokens" field's value of the Application entity.
+// If the Application object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ApplicationMutation) OldRefreshTokens(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRefreshTokens is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRefreshTokens requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRefreshTokens: %w", err)
+	}
+	return oldValue.RefreshTokens, nil
+}
+
+// ResetRefreshTokens resets all changes to the "refresh_tokens" field.
+func (m *ApplicationMutation) ResetRefreshTokens() {
+	m.refresh_tokens = nil
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (m *ApplicationMutation) SetDeletedAt(t time.Time) {
 	m.deleted_at = &t
@@ -3699,7 +3813,7 @@ func (m *ApplicationMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ApplicationMutation) Fields() []string {
-	fields := make([]string, 0, 10)
+	fields := make([]string, 0, 11)
 	if m.created_at != nil {
 		fields = append(fields, application.FieldCreatedAt)
 	}
@@ -3726,6 +3840,9 @@ func (m *ApplicationMutation) Fields() []string {
 	}
 	if m.secret_hash != nil {
 		fields = append(fields, application.FieldSecretHash)
+	}
+	if m.refresh_tokens != nil {
+		fields = append(fields, application.FieldRefreshTokens)
 	}
 	if m.deleted_at != nil {
 		fields = append(fields, application.FieldDeletedAt)
@@ -3756,6 +3873,8 @@ func (m *ApplicationMutation) Field(name string) (ent.Value, bool) {
 		return m.Public()
 	case application.FieldSecretHash:
 		return m.SecretHash()
+	case application.FieldRefreshTokens:
+		return m.RefreshTokens()
 	case application.FieldDeletedAt:
 		return m.DeletedAt()
 	}
@@ -3785,6 +3904,8 @@ func (m *ApplicationMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldPublic(ctx)
 	case application.FieldSecretHash:
 		return m.OldSecretHash(ctx)
+	case application.FieldRefreshTokens:
+		return m.OldRefreshTokens(ctx)
 	case application.FieldDeletedAt:
 		return m.OldDeletedAt(ctx)
 	}
@@ -3858,6 +3979,13 @@ func (m *ApplicationMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetSecretHash(v)
+		return nil
+	case application.FieldRefreshTokens:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRefreshTokens(v)
 		return nil
 	case application.FieldDeletedAt:
 		v, ok := value.(time.Time)
@@ -3959,6 +4087,9 @@ func (m *ApplicationMutation) ResetField(name string) error {
 		return nil
 	case application.FieldSecretHash:
 		m.ResetSecretHash()
+		return nil
+	case application.FieldRefreshTokens:
+		m.ResetRefreshTokens()
 		return nil
 	case application.FieldDeletedAt:
 		m.ResetDeletedAt()
@@ -32800,6 +32931,1239 @@ func (m *PractitionerMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Practitioner edge %s", name)
+}
+
+// RateBucketMutation represents an operation that mutates the RateBucket nodes in the graph.
+type RateBucketMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uuid.UUID
+	full_at       *int64
+	addfull_at    *int64
+	cost          *int64
+	addcost       *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*RateBucket, error)
+	predicates    []predicate.RateBucket
+}
+
+var _ ent.Mutation = (*RateBucketMutation)(nil)
+
+// ratebucketOption allows management of the mutation configuration using functional options.
+type ratebucketOption func(*RateBucketMutation)
+
+// newRateBucketMutation creates new mutation for the RateBucket entity.
+func newRateBucketMutation(c config, op Op, opts ...ratebucketOption) *RateBucketMutation {
+	m := &RateBucketMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeRateBucket,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withRateBucketID sets the ID field of the mutation.
+func withRateBucketID(id uuid.UUID) ratebucketOption {
+	return func(m *RateBucketMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *RateBucket
+		)
+		m.oldValue = func(ctx context.Context) (*RateBucket, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().RateBucket.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withRateBucket sets the old RateBucket of the mutation.
+func withRateBucket(node *RateBucket) ratebucketOption {
+	return func(m *RateBucketMutation) {
+		m.oldValue = func(context.Context) (*RateBucket, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m RateBucketMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m RateBucketMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of RateBucket entities.
+func (m *RateBucketMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *RateBucketMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *RateBucketMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().RateBucket.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetFullAt sets the "full_at" field.
+func (m *RateBucketMutation) SetFullAt(i int64) {
+	m.full_at = &i
+	m.addfull_at = nil
+}
+
+// FullAt returns the value of the "full_at" field in the mutation.
+func (m *RateBucketMutation) FullAt() (r int64, exists bool) {
+	v := m.full_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFullAt returns the old "full_at" field's value of the RateBucket entity.
+// If the RateBucket object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RateBucketMutation) OldFullAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFullAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFullAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFullAt: %w", err)
+	}
+	return oldValue.FullAt, nil
+}
+
+// AddFullAt adds i to the "full_at" field.
+func (m *RateBucketMutation) AddFullAt(i int64) {
+	if m.addfull_at != nil {
+		*m.addfull_at += i
+	} else {
+		m.addfull_at = &i
+	}
+}
+
+// AddedFullAt returns the value that was added to the "full_at" field in this mutation.
+func (m *RateBucketMutation) AddedFullAt() (r int64, exists bool) {
+	v := m.addfull_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFullAt resets all changes to the "full_at" field.
+func (m *RateBucketMutation) ResetFullAt() {
+	m.full_at = nil
+	m.addfull_at = nil
+}
+
+// SetCost sets the "cost" field.
+func (m *RateBucketMutation) SetCost(i int64) {
+	m.cost = &i
+	m.addcost = nil
+}
+
+// Cost returns the value of the "cost" field in the mutation.
+func (m *RateBucketMutation) Cost() (r int64, exists bool) {
+	v := m.cost
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCost returns the old "cost" field's value of the RateBucket entity.
+// If the RateBucket object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RateBucketMutation) OldCost(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCost is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCost requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCost: %w", err)
+	}
+	return oldValue.Cost, nil
+}
+
+// AddCost adds i to the "cost" field.
+func (m *RateBucketMutation) AddCost(i int64) {
+	if m.addcost != nil {
+		*m.addcost += i
+	} else {
+		m.addcost = &i
+	}
+}
+
+// AddedCost returns the value that was added to the "cost" field in this mutation.
+func (m *RateBucketMutation) AddedCost() (r int64, exists bool) {
+	v := m.addcost
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCost resets all changes to the "cost" field.
+func (m *RateBucketMutation) ResetCost() {
+	m.cost = nil
+	m.addcost = nil
+}
+
+// Where appends a list predicates to the RateBucketMutation builder.
+func (m *RateBucketMutation) Where(ps ...predicate.RateBucket) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the RateBucketMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *RateBucketMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.RateBucket, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *RateBucketMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *RateBucketMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (RateBucket).
+func (m *RateBucketMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *RateBucketMutation) Fields() []string {
+	fields := make([]string, 0, 2)
+	if m.full_at != nil {
+		fields = append(fields, ratebucket.FieldFullAt)
+	}
+	if m.cost != nil {
+		fields = append(fields, ratebucket.FieldCost)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *RateBucketMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case ratebucket.FieldFullAt:
+		return m.FullAt()
+	case ratebucket.FieldCost:
+		return m.Cost()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *RateBucketMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case ratebucket.FieldFullAt:
+		return m.OldFullAt(ctx)
+	case ratebucket.FieldCost:
+		return m.OldCost(ctx)
+	}
+	return nil, fmt.Errorf("unknown RateBucket field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RateBucketMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case ratebucket.FieldFullAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFullAt(v)
+		return nil
+	case ratebucket.FieldCost:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCost(v)
+		return nil
+	}
+	return fmt.Errorf("unknown RateBucket field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *RateBucketMutation) AddedFields() []string {
+	var fields []string
+	if m.addfull_at != nil {
+		fields = append(fields, ratebucket.FieldFullAt)
+	}
+	if m.addcost != nil {
+		fields = append(fields, ratebucket.FieldCost)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *RateBucketMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case ratebucket.FieldFullAt:
+		return m.AddedFullAt()
+	case ratebucket.FieldCost:
+		return m.AddedCost()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RateBucketMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case ratebucket.FieldFullAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFullAt(v)
+		return nil
+	case ratebucket.FieldCost:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCost(v)
+		return nil
+	}
+	return fmt.Errorf("unknown RateBucket numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *RateBucketMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *RateBucketMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *RateBucketMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown RateBucket nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *RateBucketMutation) ResetField(name string) error {
+	switch name {
+	case ratebucket.FieldFullAt:
+		m.ResetFullAt()
+		return nil
+	case ratebucket.FieldCost:
+		m.ResetCost()
+		return nil
+	}
+	return fmt.Errorf("unknown RateBucket field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *RateBucketMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *RateBucketMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *RateBucketMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *RateBucketMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *RateBucketMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *RateBucketMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *RateBucketMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown RateBucket unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *RateBucketMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown RateBucket edge %s", name)
+}
+
+// RefreshTokenMutation represents an operation that mutates the RefreshToken nodes in the graph.
+type RefreshTokenMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *uuid.UUID
+	hash            *[]byte
+	scopes          *string
+	created_at      *time.Time
+	expires_at      *time.Time
+	used_at         *time.Time
+	clearedFields   map[string]struct{}
+	practice        *uuid.UUID
+	clearedpractice bool
+	token           *uuid.UUID
+	clearedtoken    bool
+	done            bool
+	oldValue        func(context.Context) (*RefreshToken, error)
+	predicates      []predicate.RefreshToken
+}
+
+var _ ent.Mutation = (*RefreshTokenMutation)(nil)
+
+// refreshtokenOption allows management of the mutation configuration using functional options.
+type refreshtokenOption func(*RefreshTokenMutation)
+
+// newRefreshTokenMutation creates new mutation for the RefreshToken entity.
+func newRefreshTokenMutation(c config, op Op, opts ...refreshtokenOption) *RefreshTokenMutation {
+	m := &RefreshTokenMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeRefreshToken,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withRefreshTokenID sets the ID field of the mutation.
+func withRefreshTokenID(id uuid.UUID) refreshtokenOption {
+	return func(m *RefreshTokenMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *RefreshToken
+		)
+		m.oldValue = func(ctx context.Context) (*RefreshToken, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().RefreshToken.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withRefreshToken sets the old RefreshToken of the mutation.
+func withRefreshToken(node *RefreshToken) refreshtokenOption {
+	return func(m *RefreshTokenMutation) {
+		m.oldValue = func(context.Context) (*RefreshToken, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m RefreshTokenMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m RefreshTokenMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of RefreshToken entities.
+func (m *RefreshTokenMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *RefreshTokenMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *RefreshTokenMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().RefreshToken.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *RefreshTokenMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *RefreshTokenMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *RefreshTokenMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetHash sets the "hash" field.
+func (m *RefreshTokenMutation) SetHash(b []byte) {
+	m.hash = &b
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *RefreshTokenMutation) Hash() (r []byte, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHash returns the old "hash" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHash: %w", err)
+	}
+	return oldValue.Hash, nil
+}
+
+// ResetHash resets all changes to the "hash" field.
+func (m *RefreshTokenMutation) ResetHash() {
+	m.hash = nil
+}
+
+// SetTokenID sets the "token_id" field.
+func (m *RefreshTokenMutation) SetTokenID(u uuid.UUID) {
+	m.token = &u
+}
+
+// TokenID returns the value of the "token_id" field in the mutation.
+func (m *RefreshTokenMutation) TokenID() (r uuid.UUID, exists bool) {
+	v := m.token
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTokenID returns the old "token_id" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldTokenID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTokenID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTokenID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTokenID: %w", err)
+	}
+	return oldValue.TokenID, nil
+}
+
+// ResetTokenID resets all changes to the "token_id" field.
+func (m *RefreshTokenMutation) ResetTokenID() {
+	m.token = nil
+}
+
+// SetScopes sets the "scopes" field.
+func (m *RefreshTokenMutation) SetScopes(s string) {
+	m.scopes = &s
+}
+
+// Scopes returns the value of the "scopes" field in the mutation.
+func (m *RefreshTokenMutation) Scopes() (r string, exists bool) {
+	v := m.scopes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScopes returns the old "scopes" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldScopes(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScopes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScopes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScopes: %w", err)
+	}
+	return oldValue.Scopes, nil
+}
+
+// ResetScopes resets all changes to the "scopes" field.
+func (m *RefreshTokenMutation) ResetScopes() {
+	m.scopes = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *RefreshTokenMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *RefreshTokenMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *RefreshTokenMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *RefreshTokenMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *RefreshTokenMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *RefreshTokenMutation) ResetExpiresAt() {
+	m.expires_at = nil
+}
+
+// SetUsedAt sets the "used_at" field.
+func (m *RefreshTokenMutation) SetUsedAt(t time.Time) {
+	m.used_at = &t
+}
+
+// UsedAt returns the value of the "used_at" field in the mutation.
+func (m *RefreshTokenMutation) UsedAt() (r time.Time, exists bool) {
+	v := m.used_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUsedAt returns the old "used_at" field's value of the RefreshToken entity.
+// If the RefreshToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RefreshTokenMutation) OldUsedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUsedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUsedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUsedAt: %w", err)
+	}
+	return oldValue.UsedAt, nil
+}
+
+// ClearUsedAt clears the value of the "used_at" field.
+func (m *RefreshTokenMutation) ClearUsedAt() {
+	m.used_at = nil
+	m.clearedFields[refreshtoken.FieldUsedAt] = struct{}{}
+}
+
+// UsedAtCleared returns if the "used_at" field was cleared in this mutation.
+func (m *RefreshTokenMutation) UsedAtCleared() bool {
+	_, ok := m.clearedFields[refreshtoken.FieldUsedAt]
+	return ok
+}
+
+// ResetUsedAt resets all changes to the "used_at" field.
+func (m *RefreshTokenMutation) ResetUsedAt() {
+	m.used_at = nil
+	delete(m.clearedFields, refreshtoken.FieldUsedAt)
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *RefreshTokenMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[refreshtoken.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *RefreshTokenMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *RefreshTokenMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *RefreshTokenMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// ClearToken clears the "token" edge to the AccessToken entity.
+func (m *RefreshTokenMutation) ClearToken() {
+	m.clearedtoken = true
+	m.clearedFields[refreshtoken.FieldTokenID] = struct{}{}
+}
+
+// TokenCleared reports if the "token" edge to the AccessToken entity was cleared.
+func (m *RefreshTokenMutation) TokenCleared() bool {
+	return m.clearedtoken
+}
+
+// TokenIDs returns the "token" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// TokenID instead. It exists only for internal usage by the builders.
+func (m *RefreshTokenMutation) TokenIDs() (ids []uuid.UUID) {
+	if id := m.token; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetToken resets all changes to the "token" edge.
+func (m *RefreshTokenMutation) ResetToken() {
+	m.token = nil
+	m.clearedtoken = false
+}
+
+// Where appends a list predicates to the RefreshTokenMutation builder.
+func (m *RefreshTokenMutation) Where(ps ...predicate.RefreshToken) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the RefreshTokenMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *RefreshTokenMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.RefreshToken, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *RefreshTokenMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *RefreshTokenMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (RefreshToken).
+func (m *RefreshTokenMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *RefreshTokenMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.practice != nil {
+		fields = append(fields, refreshtoken.FieldPracticeID)
+	}
+	if m.hash != nil {
+		fields = append(fields, refreshtoken.FieldHash)
+	}
+	if m.token != nil {
+		fields = append(fields, refreshtoken.FieldTokenID)
+	}
+	if m.scopes != nil {
+		fields = append(fields, refreshtoken.FieldScopes)
+	}
+	if m.created_at != nil {
+		fields = append(fields, refreshtoken.FieldCreatedAt)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, refreshtoken.FieldExpiresAt)
+	}
+	if m.used_at != nil {
+		fields = append(fields, refreshtoken.FieldUsedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *RefreshTokenMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case refreshtoken.FieldPracticeID:
+		return m.PracticeID()
+	case refreshtoken.FieldHash:
+		return m.Hash()
+	case refreshtoken.FieldTokenID:
+		return m.TokenID()
+	case refreshtoken.FieldScopes:
+		return m.Scopes()
+	case refreshtoken.FieldCreatedAt:
+		return m.CreatedAt()
+	case refreshtoken.FieldExpiresAt:
+		return m.ExpiresAt()
+	case refreshtoken.FieldUsedAt:
+		return m.UsedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *RefreshTokenMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case refreshtoken.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case refreshtoken.FieldHash:
+		return m.OldHash(ctx)
+	case refreshtoken.FieldTokenID:
+		return m.OldTokenID(ctx)
+	case refreshtoken.FieldScopes:
+		return m.OldScopes(ctx)
+	case refreshtoken.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case refreshtoken.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case refreshtoken.FieldUsedAt:
+		return m.OldUsedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown RefreshToken field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RefreshTokenMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case refreshtoken.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case refreshtoken.FieldHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHash(v)
+		return nil
+	case refreshtoken.FieldTokenID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTokenID(v)
+		return nil
+	case refreshtoken.FieldScopes:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScopes(v)
+		return nil
+	case refreshtoken.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case refreshtoken.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case refreshtoken.FieldUsedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUsedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown RefreshToken field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *RefreshTokenMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *RefreshTokenMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RefreshTokenMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown RefreshToken numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *RefreshTokenMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(refreshtoken.FieldUsedAt) {
+		fields = append(fields, refreshtoken.FieldUsedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *RefreshTokenMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *RefreshTokenMutation) ClearField(name string) error {
+	switch name {
+	case refreshtoken.FieldUsedAt:
+		m.ClearUsedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown RefreshToken nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *RefreshTokenMutation) ResetField(name string) error {
+	switch name {
+	case refreshtoken.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case refreshtoken.FieldHash:
+		m.ResetHash()
+		return nil
+	case refreshtoken.FieldTokenID:
+		m.ResetTokenID()
+		return nil
+	case refreshtoken.FieldScopes:
+		m.ResetScopes()
+		return nil
+	case refreshtoken.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case refreshtoken.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case refreshtoken.FieldUsedAt:
+		m.ResetUsedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown RefreshToken field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *RefreshTokenMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.practice != nil {
+		edges = append(edges, refreshtoken.EdgePractice)
+	}
+	if m.token != nil {
+		edges = append(edges, refreshtoken.EdgeToken)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *RefreshTokenMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case refreshtoken.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	case refreshtoken.EdgeToken:
+		if id := m.token; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *RefreshTokenMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *RefreshTokenMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *RefreshTokenMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedpractice {
+		edges = append(edges, refreshtoken.EdgePractice)
+	}
+	if m.clearedtoken {
+		edges = append(edges, refreshtoken.EdgeToken)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *RefreshTokenMutation) EdgeCleared(name string) bool {
+	switch name {
+	case refreshtoken.EdgePractice:
+		return m.clearedpractice
+	case refreshtoken.EdgeToken:
+		return m.clearedtoken
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *RefreshTokenMutation) ClearEdge(name string) error {
+	switch name {
+	case refreshtoken.EdgePractice:
+		m.ClearPractice()
+		return nil
+	case refreshtoken.EdgeToken:
+		m.ClearToken()
+		return nil
+	}
+	return fmt.Errorf("unknown RefreshToken unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *RefreshTokenMutation) ResetEdge(name string) error {
+	switch name {
+	case refreshtoken.EdgePractice:
+		m.ResetPractice()
+		return nil
+	case refreshtoken.EdgeToken:
+		m.ResetToken()
+		return nil
+	}
+	return fmt.Errorf("unknown RefreshToken edge %s", name)
 }
 
 // RoomMutation represents an operation that mutates the Room nodes in the graph.

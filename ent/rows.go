@@ -32,6 +32,8 @@ import (
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
+	"chairside/ent/ratebucket"
+	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -720,6 +722,58 @@ func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *RateBucketQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{ratebucket.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *RefreshTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{refreshtoken.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1050,6 +1104,9 @@ var storedTypes = entx.StoredTypes{
 	"pending_at":              "timestamptz",
 	"practice_id":             "uuid",
 	"practices.id":            "uuid",
+	"rate_buckets.id":         "uuid",
+	"refresh_tokens.id":       "uuid",
+	"refreshable_until":       "timestamptz",
 	"revoked_at":              "timestamptz",
 	"room_id":                 "uuid",
 	"rooms.id":                "uuid",

@@ -60,6 +60,10 @@ type Tx struct {
 	Practice *PracticeClient
 	// Practitioner is the client for interacting with the Practitioner builders.
 	Practitioner *PractitionerClient
+	// RateBucket is the client for interacting with the RateBucket builders.
+	RateBucket *RateBucketClient
+	// RefreshToken is the client for interacting with the RefreshToken builders.
+	RefreshToken *RefreshTokenClient
 	// Room is the client for interacting with the Room builders.
 	Room *RoomClient
 	// Session is the client for interacting with the Session builders.
@@ -237,6 +241,8 @@ func (tx *Tx) init() {
 	tx.PaymentPlan = NewPaymentPlanClient(tx.config)
 	tx.Practice = NewPracticeClient(tx.config)
 	tx.Practitioner = NewPractitionerClient(tx.config)
+	tx.RateBucket = NewRateBucketClient(tx.config)
+	tx.RefreshToken = NewRefreshTokenClient(tx.config)
 	tx.Room = NewRoomClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
 	tx.SignInAttempt = NewSignInAttemptClient(tx.config)

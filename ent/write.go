@@ -380,6 +380,16 @@ func (m *PractitionerMutation) Changes() (changes *ChangeClient, inTransaction b
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
+func (m *RateBucketMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *RefreshTokenMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *RoomMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }

@@ -47,6 +47,7 @@ func (Application) Fields() []ent.Field {
 		text("scopes", "Space-separated scopes that it may request.", apispec.Field{Words: scope.All()}),
 		field.Bool("public").Immutable().Comment("Whether it is a public client (RFC 6749, section 2.1), without a secret."),
 		field.Bytes("secret_hash").MaxLen(32).Optional().Nillable().Sensitive().Comment("SHA-256 of the client secret; null for a public client."),
+		boolFalse("refresh_tokens", "Whether it gets refresh tokens, and access tokens that expire after an hour."),
 		optionalTimestamp("deleted_at", "When it was deleted."),
 	}
 }
@@ -100,4 +101,39 @@ func (AuthorizationCode) Edges() []ent.Edge {
 // Indexes of AuthorizationCode.
 func (AuthorizationCode) Indexes() []ent.Index {
 	return []ent.Index{index.Fields("expires_at")} // old codes
+}
+
+// RefreshToken is a single-use token that an application exchanges for a new access token
+// (RFC 6749, section 6). Only its SHA-256 is stored. All refresh tokens that descend from
+// one authorization share its access token, whose value each exchange replaces: revoking
+// that row ends them all. A used one is kept for a while, to detect a second use.
+type RefreshToken struct{ ent.Schema }
+
+// Mixin of RefreshToken.
+func (RefreshToken) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: bookkeeping}} }
+
+// Fields of RefreshToken.
+func (RefreshToken) Fields() []ent.Field {
+	return []ent.Field{
+		uuidID(),
+		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the refresh token.").Annotations(apispec.Hidden()),
+		field.UUID("token_id", uuid.UUID{}).Immutable().Comment("The access token that it renews."),
+		field.String("scopes").Immutable().Comment("Space-separated scopes that the user granted.").Annotations(apispec.Field{Words: scope.All()}),
+		field.Time("created_at").Immutable().Comment("When it was issued."),
+		field.Time("expires_at").Immutable().Comment("Expiry."),
+		optionalTimestamp("used_at", "When it was exchanged."),
+	}
+}
+
+// Edges of RefreshToken.
+func (RefreshToken) Edges() []ent.Edge {
+	return []ent.Edge{edge.To("token", AccessToken.Type).Unique().Required().Immutable().Field("token_id").Annotations(keep)}
+}
+
+// Indexes of RefreshToken.
+func (RefreshToken) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("token_id"),   // of one authorization
+		index.Fields("expires_at"), // old ones
+	}
 }

@@ -22,7 +22,7 @@ func (AccessToken) Mixin() []ent.Mixin { return []ent.Mixin{tenant{site: bookkee
 func (AccessToken) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
-		field.Bytes("hash").MaxLen(32).Unique().Immutable().Sensitive().Comment("SHA-256 of the token.").Annotations(apispec.Hidden()),
+		field.Bytes("hash").MaxLen(32).Unique().Sensitive().Comment("SHA-256 of the token; a refresh replaces it.").Annotations(apispec.Hidden()),
 		text("name", "Name of the token."),
 		field.Int64("user_id").Immutable().Comment("The user that it acts for."),
 		field.String("scopes").GoType(scope.Granted("")).Comment("Space-separated granted scopes; the user's role and the application may allow fewer.").Annotations(apispec.Field{Words: scope.All()}),
@@ -30,6 +30,7 @@ func (AccessToken) Fields() []ent.Field {
 		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The site that it is limited to."),
 		optionalTimestamp("expires_at", "Expiry, regardless of use."),
 		optionalTimestamp("last_used_at", "Last use, to the hour."),
+		optionalTimestamp("refreshable_until", "Expiry of its refresh token; null without one."),
 		optionalTimestamp("revoked_at", "When it was revoked."),
 	}
 }

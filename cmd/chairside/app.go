@@ -64,6 +64,7 @@ func (a *appCreate) Run(c *console) error {
 			ctx := principal.With(c, &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID})
 			app, secret, err := oauth.Register(ctx, tx, oauth.Draft{
 				Name: flags.Name, RedirectURIs: flags.RedirectURIs, Scopes: flags.Scopes, Public: flags.Public,
+				RefreshTokens: flags.RefreshTokens,
 			})
 			if err != nil {
 				return asMistakes(err)

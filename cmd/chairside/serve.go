@@ -61,7 +61,8 @@ func (s *serveCommand) Run(c *console) (err error) {
 		baseURL = addressOf(listener, flags.CertFile != "")
 	}
 	srv, err := server.New(server.Options{
-		DB: db, BaseURL: baseURL, Demo: flags.Demo, RateLimit: flags.RateLimit, Logger: logger,
+		DB: db, BaseURL: baseURL, Demo: flags.Demo, Logger: logger,
+		RateLimit: flags.RateLimit, PracticeRateLimit: flags.PracticeRateLimit,
 		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile, MCPAllowWrites: flags.MCPAllowWrites,
 	})
 	if err != nil {

@@ -36,6 +36,8 @@ const (
 	FieldExpiresAt = "expires_at"
 	// FieldLastUsedAt holds the string denoting the last_used_at field in the database.
 	FieldLastUsedAt = "last_used_at"
+	// FieldRefreshableUntil holds the string denoting the refreshable_until field in the database.
+	FieldRefreshableUntil = "refreshable_until"
 	// FieldRevokedAt holds the string denoting the revoked_at field in the database.
 	FieldRevokedAt = "revoked_at"
 	// EdgePractice holds the string denoting the practice edge name in mutations.
@@ -92,6 +94,7 @@ var Columns = []string{
 	FieldSiteID,
 	FieldExpiresAt,
 	FieldLastUsedAt,
+	FieldRefreshableUntil,
 	FieldRevokedAt,
 }
 
@@ -175,6 +178,11 @@ func ByExpiresAt(opts ...sql.OrderTermOption) OrderOption {
 // ByLastUsedAt orders the results by the last_used_at field.
 func ByLastUsedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldLastUsedAt, opts...).ToFunc()
+}
+
+// ByRefreshableUntil orders the results by the refreshable_until field.
+func ByRefreshableUntil(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRefreshableUntil, opts...).ToFunc()
 }
 
 // ByRevokedAt orders the results by the revoked_at field.

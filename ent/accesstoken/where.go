@@ -113,6 +113,11 @@ func LastUsedAt(v time.Time) predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldEQ(FieldLastUsedAt, v))
 }
 
+// RefreshableUntil applies equality check predicate on the "refreshable_until" field. It's identical to RefreshableUntilEQ.
+func RefreshableUntil(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldEQ(FieldRefreshableUntil, v))
+}
+
 // RevokedAt applies equality check predicate on the "revoked_at" field. It's identical to RevokedAtEQ.
 func RevokedAt(v time.Time) predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldEQ(FieldRevokedAt, v))
@@ -585,6 +590,56 @@ func LastUsedAtIsNil() predicate.AccessToken {
 // LastUsedAtNotNil applies the NotNil predicate on the "last_used_at" field.
 func LastUsedAtNotNil() predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldNotNull(FieldLastUsedAt))
+}
+
+// RefreshableUntilEQ applies the EQ predicate on the "refreshable_until" field.
+func RefreshableUntilEQ(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldEQ(FieldRefreshableUntil, v))
+}
+
+// RefreshableUntilNEQ applies the NEQ predicate on the "refreshable_until" field.
+func RefreshableUntilNEQ(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNEQ(FieldRefreshableUntil, v))
+}
+
+// RefreshableUntilIn applies the In predicate on the "refreshable_until" field.
+func RefreshableUntilIn(vs ...time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldIn(FieldRefreshableUntil, vs...))
+}
+
+// RefreshableUntilNotIn applies the NotIn predicate on the "refreshable_until" field.
+func RefreshableUntilNotIn(vs ...time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNotIn(FieldRefreshableUntil, vs...))
+}
+
+// RefreshableUntilGT applies the GT predicate on the "refreshable_until" field.
+func RefreshableUntilGT(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldGT(FieldRefreshableUntil, v))
+}
+
+// RefreshableUntilGTE applies the GTE predicate on the "refreshable_until" field.
+func RefreshableUntilGTE(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldGTE(FieldRefreshableUntil, v))
+}
+
+// RefreshableUntilLT applies the LT predicate on the "refreshable_until" field.
+func RefreshableUntilLT(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldLT(FieldRefreshableUntil, v))
+}
+
+// RefreshableUntilLTE applies the LTE predicate on the "refreshable_until" field.
+func RefreshableUntilLTE(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldLTE(FieldRefreshableUntil, v))
+}
+
+// RefreshableUntilIsNil applies the IsNil predicate on the "refreshable_until" field.
+func RefreshableUntilIsNil() predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldIsNull(FieldRefreshableUntil))
+}
+
+// RefreshableUntilNotNil applies the NotNil predicate on the "refreshable_until" field.
+func RefreshableUntilNotNil() predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNotNull(FieldRefreshableUntil))
 }
 
 // RevokedAtEQ applies the EQ predicate on the "revoked_at" field.

@@ -32,6 +32,8 @@ const (
 	FieldPublic = "public"
 	// FieldSecretHash holds the string denoting the secret_hash field in the database.
 	FieldSecretHash = "secret_hash"
+	// FieldRefreshTokens holds the string denoting the refresh_tokens field in the database.
+	FieldRefreshTokens = "refresh_tokens"
 	// FieldDeletedAt holds the string denoting the deleted_at field in the database.
 	FieldDeletedAt = "deleted_at"
 	// EdgeOwner holds the string denoting the owner edge name in mutations.
@@ -68,6 +70,7 @@ var Columns = []string{
 	FieldScopes,
 	FieldPublic,
 	FieldSecretHash,
+	FieldRefreshTokens,
 	FieldDeletedAt,
 }
 
@@ -91,6 +94,8 @@ var (
 	Interceptors [1]ent.Interceptor
 	// SecretHashValidator is a validator for the "secret_hash" field. It is called by the builders before save.
 	SecretHashValidator func([]byte) error
+	// DefaultRefreshTokens holds the default value on creation for the "refresh_tokens" field.
+	DefaultRefreshTokens bool
 	// DefaultID holds the default value on creation for the "id" field.
 	DefaultID func() uuid.UUID
 )
@@ -136,6 +141,11 @@ func ByScopes(opts ...sql.OrderTermOption) OrderOption {
 // ByPublic orders the results by the public field.
 func ByPublic(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPublic, opts...).ToFunc()
+}
+
+// ByRefreshTokens orders the results by the refresh_tokens field.
+func ByRefreshTokens(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRefreshTokens, opts...).ToFunc()
 }
 
 // ByDeletedAt orders the results by the deleted_at field.

@@ -96,6 +96,11 @@ func SecretHash(v []byte) predicate.Application {
 	return predicate.Application(sql.FieldEQ(FieldSecretHash, v))
 }
 
+// RefreshTokens applies equality check predicate on the "refresh_tokens" field. It's identical to RefreshTokensEQ.
+func RefreshTokens(v bool) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldRefreshTokens, v))
+}
+
 // DeletedAt applies equality check predicate on the "deleted_at" field. It's identical to DeletedAtEQ.
 func DeletedAt(v time.Time) predicate.Application {
 	return predicate.Application(sql.FieldEQ(FieldDeletedAt, v))
@@ -409,6 +414,16 @@ func SecretHashIsNil() predicate.Application {
 // SecretHashNotNil applies the NotNil predicate on the "secret_hash" field.
 func SecretHashNotNil() predicate.Application {
 	return predicate.Application(sql.FieldNotNull(FieldSecretHash))
+}
+
+// RefreshTokensEQ applies the EQ predicate on the "refresh_tokens" field.
+func RefreshTokensEQ(v bool) predicate.Application {
+	return predicate.Application(sql.FieldEQ(FieldRefreshTokens, v))
+}
+
+// RefreshTokensNEQ applies the NEQ predicate on the "refresh_tokens" field.
+func RefreshTokensNEQ(v bool) predicate.Application {
+	return predicate.Application(sql.FieldNEQ(FieldRefreshTokens, v))
 }
 
 // DeletedAtEQ applies the EQ predicate on the "deleted_at" field.

@@ -19,6 +19,7 @@ var (
 		{Name: "scopes", Type: field.TypeString},
 		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
 		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "refreshable_until", Type: field.TypeTime, Nullable: true},
 		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
 		{Name: "practice_id", Type: field.TypeUUID},
 		{Name: "user_id", Type: field.TypeInt64},
@@ -33,25 +34,25 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "access_tokens_practices_practice",
-				Columns:    []*schema.Column{AccessTokensColumns[9]},
+				Columns:    []*schema.Column{AccessTokensColumns[10]},
 				RefColumns: []*schema.Column{PracticesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "access_tokens_users_user",
-				Columns:    []*schema.Column{AccessTokensColumns[10]},
+				Columns:    []*schema.Column{AccessTokensColumns[11]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "access_tokens_sites_site",
-				Columns:    []*schema.Column{AccessTokensColumns[11]},
+				Columns:    []*schema.Column{AccessTokensColumns[12]},
 				RefColumns: []*schema.Column{SitesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "access_tokens_applications_application",
-				Columns:    []*schema.Column{AccessTokensColumns[12]},
+				Columns:    []*schema.Column{AccessTokensColumns[13]},
 				RefColumns: []*schema.Column{ApplicationsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -60,22 +61,22 @@ var (
 			{
 				Name:    "accesstoken_practice_id_updated_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{AccessTokensColumns[9], AccessTokensColumns[2], AccessTokensColumns[0]},
+				Columns: []*schema.Column{AccessTokensColumns[10], AccessTokensColumns[2], AccessTokensColumns[0]},
 			},
 			{
 				Name:    "accesstoken_practice_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{AccessTokensColumns[9], AccessTokensColumns[1], AccessTokensColumns[0]},
+				Columns: []*schema.Column{AccessTokensColumns[10], AccessTokensColumns[1], AccessTokensColumns[0]},
 			},
 			{
 				Name:    "accesstoken_practice_id_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{AccessTokensColumns[9], AccessTokensColumns[10]},
+				Columns: []*schema.Column{AccessTokensColumns[10], AccessTokensColumns[11]},
 			},
 			{
 				Name:    "accesstoken_application_id",
 				Unique:  false,
-				Columns: []*schema.Column{AccessTokensColumns[12]},
+				Columns: []*schema.Column{AccessTokensColumns[13]},
 			},
 		},
 	}
@@ -180,6 +181,7 @@ var (
 		{Name: "scopes", Type: field.TypeString},
 		{Name: "public", Type: field.TypeBool},
 		{Name: "secret_hash", Type: field.TypeBytes, Nullable: true, Size: 32},
+		{Name: "refresh_tokens", Type: field.TypeBool, Default: false},
 		{Name: "deleted_at", Type: field.TypeTime, Nullable: true},
 		{Name: "owner_id", Type: field.TypeUUID},
 		{Name: "user_id", Type: field.TypeInt64},
@@ -192,13 +194,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "applications_practices_owner",
-				Columns:    []*schema.Column{ApplicationsColumns[9]},
+				Columns:    []*schema.Column{ApplicationsColumns[10]},
 				RefColumns: []*schema.Column{PracticesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "applications_users_user",
-				Columns:    []*schema.Column{ApplicationsColumns[10]},
+				Columns:    []*schema.Column{ApplicationsColumns[11]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -207,7 +209,7 @@ var (
 			{
 				Name:    "application_owner_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{ApplicationsColumns[9], ApplicationsColumns[0]},
+				Columns: []*schema.Column{ApplicationsColumns[10], ApplicationsColumns[0]},
 			},
 		},
 	}
@@ -1520,6 +1522,68 @@ var (
 			},
 		},
 	}
+	// RateBucketsColumns holds the columns for the "rate_buckets" table.
+	RateBucketsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "full_at", Type: field.TypeInt64},
+		{Name: "cost", Type: field.TypeInt64},
+	}
+	// RateBucketsTable holds the schema information for the "rate_buckets" table.
+	RateBucketsTable = &schema.Table{
+		Name:       "rate_buckets",
+		Columns:    RateBucketsColumns,
+		PrimaryKey: []*schema.Column{RateBucketsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "ratebucket_full_at",
+				Unique:  false,
+				Columns: []*schema.Column{RateBucketsColumns[1]},
+			},
+		},
+	}
+	// RefreshTokensColumns holds the columns for the "refresh_tokens" table.
+	RefreshTokensColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "hash", Type: field.TypeBytes, Unique: true, Size: 32},
+		{Name: "scopes", Type: field.TypeString},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "token_id", Type: field.TypeUUID},
+	}
+	// RefreshTokensTable holds the schema information for the "refresh_tokens" table.
+	RefreshTokensTable = &schema.Table{
+		Name:       "refresh_tokens",
+		Columns:    RefreshTokensColumns,
+		PrimaryKey: []*schema.Column{RefreshTokensColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "refresh_tokens_practices_practice",
+				Columns:    []*schema.Column{RefreshTokensColumns[6]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "refresh_tokens_access_tokens_token",
+				Columns:    []*schema.Column{RefreshTokensColumns[7]},
+				RefColumns: []*schema.Column{AccessTokensColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "refreshtoken_token_id",
+				Unique:  false,
+				Columns: []*schema.Column{RefreshTokensColumns[7]},
+			},
+			{
+				Name:    "refreshtoken_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{RefreshTokensColumns[4]},
+			},
+		},
+	}
 	// RoomsColumns holds the columns for the "rooms" table.
 	RoomsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -2105,6 +2169,8 @@ var (
 		PaymentPlansTable,
 		PracticesTable,
 		PractitionersTable,
+		RateBucketsTable,
+		RefreshTokensTable,
 		RoomsTable,
 		SessionsTable,
 		SignInAttemptsTable,
@@ -2183,6 +2249,8 @@ func init() {
 	PractitionersTable.ForeignKeys[0].RefTable = PracticesTable
 	PractitionersTable.ForeignKeys[1].RefTable = SitesTable
 	PractitionersTable.ForeignKeys[2].RefTable = UsersTable
+	RefreshTokensTable.ForeignKeys[0].RefTable = PracticesTable
+	RefreshTokensTable.ForeignKeys[1].RefTable = AccessTokensTable
 	RoomsTable.ForeignKeys[0].RefTable = PracticesTable
 	RoomsTable.ForeignKeys[1].RefTable = SitesTable
 	SessionsTable.ForeignKeys[0].RefTable = PracticesTable

@@ -78,6 +78,12 @@ type Practice func(*sql.Selector)
 // Practitioner is the predicate function for practitioner builders.
 type Practitioner func(*sql.Selector)
 
+// RateBucket is the predicate function for ratebucket builders.
+type RateBucket func(*sql.Selector)
+
+// RefreshToken is the predicate function for refreshtoken builders.
+type RefreshToken func(*sql.Selector)
+
 // Room is the predicate function for room builders.
 type Room func(*sql.Selector)
 

@@ -27,6 +27,8 @@ import (
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
+	"chairside/ent/ratebucket"
+	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -126,6 +128,10 @@ func init() {
 	applicationDescSecretHash := applicationFields[7].Descriptor()
 	// application.SecretHashValidator is a validator for the "secret_hash" field. It is called by the builders before save.
 	application.SecretHashValidator = applicationDescSecretHash.Validators[0].(func([]byte) error)
+	// applicationDescRefreshTokens is the schema descriptor for refresh_tokens field.
+	applicationDescRefreshTokens := applicationFields[8].Descriptor()
+	// application.DefaultRefreshTokens holds the default value on creation for the refresh_tokens field.
+	application.DefaultRefreshTokens = applicationDescRefreshTokens.Default.(bool)
 	// applicationDescID is the schema descriptor for id field.
 	applicationDescID := applicationFields[0].Descriptor()
 	// application.DefaultID holds the default value on creation for the id field.
@@ -562,6 +568,26 @@ func init() {
 	practitionerDescActive := practitionerFields[3].Descriptor()
 	// practitioner.DefaultActive holds the default value on creation for the active field.
 	practitioner.DefaultActive = practitionerDescActive.Default.(bool)
+	ratebucketMixin := schema.RateBucket{}.Mixin()
+	ratebucketMixinHooks0 := ratebucketMixin[0].Hooks()
+	ratebucket.Hooks[0] = ratebucketMixinHooks0[0]
+	ratebucketMixinInters0 := ratebucketMixin[0].Interceptors()
+	ratebucket.Interceptors[0] = ratebucketMixinInters0[0]
+	refreshtokenMixin := schema.RefreshToken{}.Mixin()
+	refreshtokenMixinHooks0 := refreshtokenMixin[0].Hooks()
+	refreshtoken.Hooks[0] = refreshtokenMixinHooks0[0]
+	refreshtokenMixinInters0 := refreshtokenMixin[0].Interceptors()
+	refreshtoken.Interceptors[0] = refreshtokenMixinInters0[0]
+	refreshtokenFields := schema.RefreshToken{}.Fields()
+	_ = refreshtokenFields
+	// refreshtokenDescHash is the schema descriptor for hash field.
+	refreshtokenDescHash := refreshtokenFields[1].Descriptor()
+	// refreshtoken.HashValidator is a validator for the "hash" field. It is called by the builders before save.
+	refreshtoken.HashValidator = refreshtokenDescHash.Validators[0].(func([]byte) error)
+	// refreshtokenDescID is the schema descriptor for id field.
+	refreshtokenDescID := refreshtokenFields[0].Descriptor()
+	// refreshtoken.DefaultID holds the default value on creation for the id field.
+	refreshtoken.DefaultID = refreshtokenDescID.Default.(func() uuid.UUID)
 	roomMixin := schema.Room{}.Mixin()
 	roomMixinHooks0 := roomMixin[0].Hooks()
 	roomMixinHooks1 := roomMixin[1].Hooks()

@@ -203,7 +203,8 @@ func ValidationFailed(params Params) *Error {
 	return e
 }
 
-// RateLimited is 429: the token has exceeded its rate limit.
+// RateLimited is 429: the token, its practice, or the address of a request without a valid
+// token has exceeded its rate limit.
 func RateLimited(retryAfter time.Duration) *Error {
 	e := build(http.StatusTooManyRequests, rateLimit, "rate_limited", "Too many requests. Try again later.")
 	e.RetryAfter = retryAfter

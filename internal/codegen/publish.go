@@ -45,6 +45,7 @@ func publish(m *model) ([]byte, error) {
 			spec.Tags = append(spec.Tags, ogen.Tag{Name: e.R.Plural, Description: e.R.Doc})
 		}
 	}
+	d.addErrorStatuses()
 	spec.Tags = append(spec.Tags, ogen.Tag{Name: "limits", Description: "What the token may still ask for."})
 	b, err := json.Marshal(spec)
 	if err != nil {
@@ -77,15 +78,45 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 	}
 	o.SetDescription(doc + " Needs the scope `" + needed + "` or `" + e.R.Scope + "`.")
 	o.Security = ogen.SecurityRequirements{{"oauth2": {needed}}, {"bearer": {}}, {"query": {}}}
-	statuses := []int{400, 401, 403, 404, 429, 500, 503}
 	if verb != "read" {
-		statuses = append(statuses, 409, 412, 413, 415, 422)
 		o.AddParameters(writeHeaders...)
 	}
-	for _, s := range statuses {
-		o.AddResponse(itoa(s), ogen.NewResponse().SetRef("#/components/responses/"+errorName(s)))
 	}
 	return o
+}
+
+// addErrorStatuses adds to each operation the errors that its path, method and body make
+// possible. 405 and 406 are HTTP's own.
+func (d *document) addErrorStatuses() {
+	for path, item := range d.Paths {
+		for method, o := range map[string]*ogen.Operation{
+			http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
+		} {
+			if o == nil {
+				continue
+			}
+			statuses := []int{400, 401, 403, 429, 500, 503}
+			if strings.Contains(path, "{") {
+				statuses = append(statuses, 404)
+			}
+			if method != http.MethodGet && method != http.MethodPost { // If-Match
+				statuses = append(statuses, 412)
+			}
+			if method != http.MethodGet { // Idempotency-Key
+				statuses = append(statuses, 409, 422)
+			}
+			if o.RequestBody != nil {
+				statuses = append(statuses, 413, 415)
+			}
+			for _, s := range statuses {
+				o.AddResponse(itoa(s), errorResponse(s))
+			}
+		}
+	}
+}
+
+func errorResponse(status int) *ogen.Response {
+	return ogen.NewResponse().SetRef("#/components/responses/" + errorName(status))
 }
 
 type example json.RawMessage
@@ -167,7 +198,7 @@ func (d *document) addErrors(m *model) {
 		{413, "invalid_request_error", "body_too_large", "The body exceeds 1 MiB."},
 		{415, "invalid_request_error", "unsupported_media_type", "The body is not application/json."},
 		{422, "invalid_request_error", "validation_failed", "Fields are invalid; params names every one. Or the Idempotency-Key belongs to another request (idempotency_key_reused)."},
-		{429, "rate_limit_error", "rate_limited", "The token's requests are used up; see Retry-After."},
+		{429, "rate_limit_error", "rate_limited", "The requests of the token, its practice or its address are used up; see Retry-After."},
 		{500, "api_error", "internal", "A failure on our side."},
 		{503, "api_error", "unavailable", "The service is unavailable; try again as Retry-After says."},
 	} {
@@ -175,8 +206,15 @@ func (d *document) addErrors(m *model) {
 			"type": e.kind, "code": e.code, "message": e.doc,
 			"documentation_url": "https://chairside.example/docs#" + e.code, "request_id": "0198f2a4c1d07b3e"}}
 		b, _ := json.Marshal(body) // a literal of strings always marshals
-		d.AddResponse(errorName(e.status), ogen.NewResponse().SetDescription(e.doc).SetContent(map[string]ogen.Media{
-			"application/json": {Schema: ref("Error"), Example: ogen.ExampleValue(b)}}))
+		r := ogen.NewResponse().SetDescription(e.doc).SetContent(map[string]ogen.Media{
+			"application/json": {Schema: ref("Error"), Example: ogen.ExampleValue(b)}})
+		switch e.status {
+		case 429:
+			r.SetHeaders(map[string]*ogen.Header{"Retry-After": {Ref: "#/components/headers/Retry-After"}, "RateLimit": {Ref: "#/components/headers/RateLimit"}, "RateLimit-Policy": {Ref: "#/components/headers/RateLimit-Policy"}})
+		case 503:
+			r.SetHeaders(map[string]*ogen.Header{"Retry-After": {Ref: "#/components/headers/Retry-After"}})
+		}
+		d.AddResponse(errorName(e.status), r)
 	}
 }
 
@@ -186,6 +224,9 @@ func (d *document) addHeaders() {
 		"ETag":                 header("Entity tag of the response, for If-Match and If-None-Match."),
 		"Idempotency-Replayed": header("true if this is the response to an earlier request with the same Idempotency-Key."),
 		"Preference-Applied":   header("dry-run if nothing was stored."),
+		"RateLimit":            header("The requests that are left of each limit (draft-ietf-httpapi-ratelimit-headers)."),
+		"RateLimit-Policy":     header("The limits (draft-ietf-httpapi-ratelimit-headers)."),
+		"Retry-After":          header("Seconds until the request is possible."),
 		"X-OAuth-Scopes":       header("The scopes the token holds."),
 		"X-Request-Id":         header("The request, for support."),
 	}
@@ -222,9 +263,6 @@ func (d *document) addUnversioned() {
 		SetDescription("Get what the token may still ask for. Needs a token and no scope; does not count as a request.").AddTags("limits").
 		AddResponse("200", d.response("RateLimit", example(`{"resources": {"core": {"limit": 3600, "remaining": 3599, "reset": 1782898200}}}`)))
 	o.Security = ogen.SecurityRequirements{{"oauth2": {}}, {"bearer": {}}, {"query": {}}}
-	for _, s := range []int{400, 401, 403, 500, 503} {
-		o.AddResponse(itoa(s), ogen.NewResponse().SetRef("#/components/responses/"+errorName(s)))
-	}
 	item := ogen.NewPathItem().SetGet(o)
 	item.Servers = []ogen.Server{{URL: "/"}}
 	d.AddPathItem("/rate_limit", item)

@@ -13,6 +13,7 @@ type AppFlags struct {
 	Name        string   `required:"" help:"Name that users see."`
 	RedirectURI []string `required:"" name:"redirect-uri" sep:"none" placeholder:"URI" help:"Redirect URI, matched exactly. Repeat the flag for each URI."`
 	Scopes      string   `help:"Scopes that the application may request, separated by spaces. Each user's role limits them further. Default: all."`
+	Refresh     bool     `name:"refresh-tokens" help:"Give the application refresh tokens. Its access tokens then expire after an hour."`
 	Public      bool     `help:"Register a public client, such as a browser or phone application. It gets no secret and must use PKCE."`
 }
 
@@ -23,6 +24,8 @@ type App struct {
 	RedirectURIs []string
 	Scopes       []string // empty for all
 	Public       bool
+
+	RefreshTokens bool
 }
 
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
@@ -32,7 +35,7 @@ func (f AppFlags) Read() (App, error) {
 	readName(&m, "name", &f.Name)
 	return App{
 		Database: f.Database, User: schema.NormalizeEmail(f.User), Name: f.Name,
-		RedirectURIs: f.RedirectURI, Scopes: strings.Fields(f.Scopes), Public: f.Public,
+		RedirectURIs: f.RedirectURI, Scopes: strings.Fields(f.Scopes), Public: f.Public, RefreshTokens: f.Refresh,
 	}, m.err()
 }
 

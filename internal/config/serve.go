@@ -2,6 +2,7 @@ package config
 
 import (
 	"crypto/tls"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -16,7 +17,8 @@ type ServeFlags struct {
 	BaseURL        string   `placeholder:"URL" help:"Public URL of the server, used in links. Default: the address listened on."`
 	Demo           bool     `help:"Serve a sandbox: fill the database with demo data on the first start, and print a token."`
 	Migrate        bool     `help:"Apply pending migrations to a PostgreSQL database on start. An embedded database is always migrated."`
-	RateLimit      string   `placeholder:"N" help:"Requests per hour and token; 0 means no limit. Default: 3600, or 36000 with --demo."`
+	RateLimit      string   `placeholder:"N" help:"Requests per hour and token, and per address without a valid token; 0 means no limit. Default: 3600, or 36000 with --demo."`
+	PracticeLimit  string   `name:"practice-rate-limit" placeholder:"N" help:"Requests per hour of all tokens of a practice together; 0 means no limit. Default: ten times --rate-limit."`
 	TLSCert        string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. Serves HTTPS; needs --tls-key."`
 	TLSKey         string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
 	TrustedProxies []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`
@@ -32,6 +34,7 @@ type Serve struct {
 	BaseURL           string // without a trailing slash; "" for the address listened on
 	Demo, Migrate     bool
 	RateLimit         int // requests per hour and token; 0 is unlimited
+	PracticeRateLimit int // requests per hour and practice; 0 is unlimited
 	CertFile, KeyFile string
 	TrustedProxies    []netip.Prefix
 	MCPAllowWrites    bool
@@ -43,6 +46,10 @@ type Serve struct {
 const (
 	defaultRateLimit = 3600
 	demoRateLimit    = 36000
+	// practiceTokens is the number of tokens that a practice can use to their limit by
+	// default: far more than the programs of one practice do, and few enough that one
+	// practice cannot occupy a server that several share.
+	practiceTokens = 10
 )
 
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
@@ -61,6 +68,7 @@ func (f ServeFlags) Read() (Serve, error) {
 	}
 	c.BaseURL = f.readBaseURL(&m)
 	c.RateLimit = f.readRateLimit(&m)
+	c.PracticeRateLimit = f.readPracticeLimit(&m, c.RateLimit)
 	c.TrustedProxies = f.readProxies(&m)
 	f.checkCertificate(&m)
 	return c, m.err()
@@ -102,15 +110,27 @@ func (f ServeFlags) readBaseURL(m *Mistakes) string {
 func (f ServeFlags) readRateLimit(m *Mistakes) int {
 	switch {
 	case f.RateLimit != "":
-		n, err := strconv.ParseUint(f.RateLimit, 10, 31)
-		if err != nil {
-			m.add("rate-limit", "must be a whole number; 0 means no limit")
-		}
-		return int(n)
+		return readLimit(m, "rate-limit", f.RateLimit)
 	case f.Demo:
 		return demoRateLimit
 	}
 	return defaultRateLimit
+}
+
+// readPracticeLimit reads the limit of a practice; perToken is that of a token.
+func (f ServeFlags) readPracticeLimit(m *Mistakes, perToken int) int {
+	if f.PracticeLimit != "" {
+		return readLimit(m, "practice-rate-limit", f.PracticeLimit)
+	}
+	return min(perToken, math.MaxInt32/practiceTokens) * practiceTokens
+}
+
+func readLimit(m *Mistakes, flag, text string) int {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		m.add(flag, "must be a whole number; 0 means no limit")
+	}
+	return int(n)
 }
 
 func (f ServeFlags) readProxies(m *Mistakes) (networks []netip.Prefix) {

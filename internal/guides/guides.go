@@ -7,7 +7,7 @@
 //   - Links to other guides and pages are absolute paths: /docs/guides/limits, /docs#errors.
 //   - Every sh block runs in the tests, in order, in one bash with "set -euo pipefail". BASE
 //     is the URL of a demo server, TOKEN a token of its administrator with all scopes; curl
-//     and jq are installed. Blocks must succeed on any day of the week. Blocks of other
+//     and jq are installed. Blocks must succeed on any day of the week; "jq -e" fails for null. Blocks of other
 //     languages do not run.
 package guides
 

@@ -3,6 +3,7 @@ package guides_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -95,7 +96,7 @@ func demo(t *testing.T) (base, value string) {
 		t.Fatal(err)
 	}
 	base = "http://" + listener.Addr().String()
-	o := server.Options{DB: db, BaseURL: base, Demo: true, RateLimit: 36000}
+	o := server.Options{DB: db, BaseURL: base, Demo: true, RateLimit: 36000, Logger: slog.New(slog.DiscardHandler)}
 	harness.Patient(&o)
 	s, err := server.New(o)
 	if err != nil {

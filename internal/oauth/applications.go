@@ -38,6 +38,8 @@ type Draft struct {
 	RedirectURIs []string
 	Scopes       []string // that it may request
 	Public       bool     // public client, without a secret; set only on registration
+
+	RefreshTokens bool // gets refresh tokens, and access tokens that expire after an hour
 }
 
 // validate trims spaces and checks all fields. It fails with apierror.ValidationFailed.
@@ -129,6 +131,7 @@ func Register(ctx context.Context, tx *ent.Client, d Draft) (app *ent.Applicatio
 		SetName(d.Name).
 		SetRedirectUris(d.RedirectURIs).
 		SetScopes(scope.Set(d.Scopes).String()).
+		SetRefreshTokens(d.RefreshTokens).
 		SetPublic(d.Public)
 	if !d.Public {
 		var hash []byte
@@ -162,6 +165,7 @@ func Edit(ctx context.Context, tx *ent.Client, id uuid.UUID, d Draft) error {
 		SetName(d.Name).
 		SetRedirectUris(d.RedirectURIs).
 		SetScopes(scope.Set(d.Scopes).String()).
+		SetRefreshTokens(d.RefreshTokens).
 		Exec(ctx)
 }
 

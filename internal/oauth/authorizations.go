@@ -42,7 +42,7 @@ func Authorizations(ctx context.Context, client *ent.Client, user *ent.User) ([]
 	now := clock.Now(ctx)
 	held := map[uuid.UUID][]*ent.AccessToken{} // by application
 	for _, t := range tokens {
-		if token.StateOf(t, now) == "active" {
+		if token.InUse(t, now) {
 			held[*t.ApplicationID] = append(held[*t.ApplicationID], t)
 		}
 	}

@@ -17,7 +17,10 @@
 //	     │                      │
 //	     ├─ POST /oauth/token ─────────────────────────────▶ client.go   authenticates
 //	     │  code, redirect_uri, code_verifier                 exchange.go code → token
-//	     │◀─ access_token: 14 days, extended by every use
+//	     │◀─ access_token: 14 days, extended by every use;
+//	     │   with refresh_token: an hour
+//	     ├─ POST /oauth/token, only with refresh tokens ────▶ refresh.go
+//	     │◀─ the next access_token and refresh_token          14 days, once
 //	     │
 //	     ├─ API requests with the token ───────────────────▶ package token
 //	     ├─ POST /oauth/introspect ────────────────────────▶ introspect.go
@@ -39,12 +42,19 @@
 // Any user of the installation can authorise an application, whichever practice
 // registered it. Its token acts as that user in that user's practice.
 //
+// An application gets refresh tokens only if it is registered for them. All tokens of one
+// authorization are one row of access_tokens, whose value each refresh replaces. So whatever
+// revokes that row ends the refresh tokens too, and its rate limit goes on. The access token
+// expires after an hour, because a client that refreshes needs no longer one, and a refresh
+// token lives as long without use as other tokens do.
+//
 // Rules:
 //
 //   - Never redirect before the application and the redirect URI are known to be
 //     valid. Redirect URIs are compared exactly.
 //   - One statement with all conditions uses a code. A second use gets nothing and
-//     revokes the token of the first.
+//     revokes the token of the first. The same holds for refresh tokens, which in addition
+//     may narrow the scopes of one access token but never widen them.
 //   - A code without a challenge accepts no verifier, and one with a challenge
 //     requires it: PKCE cannot be stripped from a request.
 //   - A repeated parameter is refused.

@@ -21,34 +21,34 @@ import (
 	"chairside/internal/token"
 )
 
-// granted is the token response (RFC 6749, section 5.1). It has no expires_in, because
-// every use extends the token.
+// granted is the token response (RFC 6749, section 5.1). Without a refresh token it has no
+// expires_in, because every use extends the token.
 type granted struct {
-	AccessToken string `json:"access_token"`
-	TokenType   string `json:"token_type"`
-	Scope       string `json:"scope"`
+	AccessToken  string `json:"access_token"`
+	TokenType    string `json:"token_type"`
+	Scope        string `json:"scope"`
+	ExpiresIn    int64  `json:"expires_in,omitempty"` // seconds
+	RefreshToken string `json:"refresh_token,omitempty"`
 }
 
-// token exchanges a code for a token.
+// token exchanges a code or a refresh token for an access token.
 func (s *Server) token(w http.ResponseWriter, r *http.Request, p params) error {
 	ctx := r.Context()
 	app, err := s.authenticate(ctx, r, p)
 	if err != nil {
 		return err
 	}
+	var answer granted
 	switch p["grant_type"] {
 	case "authorization_code":
+		answer, err = s.exchange(ctx, app, p)
+	case "refresh_token":
+		answer, err = s.refresh(ctx, app, p)
 	case "":
-		return invalidRequest("grant_type is required.")
+		err = invalidRequest("grant_type is required.")
 	default:
-		return &Error{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "grant_type must be authorization_code."}
+		err = &Error{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "grant_type must be authorization_code or refresh_token."}
 	}
-	for _, name := range []string{"code", "redirect_uri"} {
-		if p[name] == "" {
-			return invalidRequest(name + " is required.")
-		}
-	}
-	answer, err := s.exchange(ctx, app, p)
 	if err != nil {
 		return err
 	}
@@ -61,6 +61,11 @@ var verifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
 // exchange marks the code as used, once, and creates the token.
 func (s *Server) exchange(ctx context.Context, app *ent.Application, p params) (answer granted, err error) {
+	for _, name := range []string{"code", "redirect_uri"} {
+		if p[name] == "" {
+			return answer, invalidRequest(name + " is required.")
+		}
+	}
 	challenge := ""
 	if sent := p["code_verifier"]; sent != "" {
 		if !verifier.MatchString(sent) {
@@ -147,14 +152,22 @@ func grant(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byt
 	if len(scopes) == 0 {
 		return answer, invalidGrant("The user's role no longer allows any of these scopes.")
 	}
-	value, id, err := token.Create(ctx, tx, code.Edges.User, token.Grant{Name: app.Name, Scopes: scopes, Application: &app.ID})
+	access := token.Grant{Name: app.Name, Scopes: scopes, Application: &app.ID}
+	if app.RefreshTokens {
+		access = access.Refreshable(clock.Now(ctx))
+	}
+	value, id, err := token.Create(ctx, tx, code.Edges.User, access)
 	if err != nil {
 		return answer, err
 	}
 	if err := tx.AuthorizationCode.UpdateOne(code).SetTokenID(id).Exec(ctx); err != nil {
 		return answer, fmt.Errorf("store the code's token: %w", err)
 	}
-	return granted{value, "bearer", scopes.String()}, nil
+	answer = granted{AccessToken: value, TokenType: "bearer", Scope: scopes.String()}
+	if app.RefreshTokens {
+		err = answer.addRefreshToken(ctx, tx, code.PracticeID, id, scopes)
+	}
+	return answer, err
 }
 
 // revokeReplayed revokes the token of a used code of the application: a second use means

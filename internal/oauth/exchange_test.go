@@ -168,7 +168,7 @@ func TestExchangeChecksEachParameter(t *testing.T) {
 	send(t, oauth.TokenPath, goodExchange, []request{
 		{"grant type password", "grant_type=password&username=" + url.QueryEscape("admin@demo.chairside.test") + "&password=demo-password", "", "", 400, "unsupported_grant_type"},
 		{"grant type client_credentials", "grant_type=client_credentials", "", "", 400, "unsupported_grant_type"},
-		{"grant type refresh_token", "grant_type=refresh_token&refresh_token={code}", "", "", 400, "unsupported_grant_type"},
+		{"grant type refresh_token", "grant_type=refresh_token&refresh_token={code}", "", "", 400, "unauthorized_client"},
 		{"grant type implicit", "grant_type=implicit", "", "", 400, "unsupported_grant_type"},
 		{"grant type of a device", "grant_type=urn:ietf:params:oauth:grant-type:device_code", "", "", 400, "unsupported_grant_type"},
 		{"grant type of an assertion", "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer&assertion=x", "", "", 400, "unsupported_grant_type"},

@@ -1,10 +1,16 @@
 package oauth
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
+	"chairside/ent"
 	"chairside/internal/clock"
+	"chairside/internal/principal"
+	"chairside/internal/scope"
 	"chairside/internal/token"
 )
 
@@ -39,7 +45,15 @@ func (s *Server) introspect(w http.ResponseWriter, r *http.Request, p params) er
 	if err != nil {
 		return err
 	}
-	if row == nil || token.StateOf(row, clock.Now(ctx)) != "active" || !row.Edges.User.Active {
+	if row == nil {
+		answer, err := s.introspectRefresh(ctx, app, p["token"])
+		if err != nil {
+			return err
+		}
+		writeJSON(w, http.StatusOK, answer)
+		return nil
+	}
+	if token.StateOf(row, clock.Now(ctx)) != "active" || !row.Edges.User.Active {
 		writeJSON(w, http.StatusOK, introspection{})
 		return nil
 	}
@@ -49,4 +63,26 @@ func (s *Server) introspect(w http.ResponseWriter, r *http.Request, p params) er
 		Subject: strconv.FormatInt(row.UserID, 10), Issuer: s.issuer,
 	})
 	return nil
+}
+
+// introspectRefresh describes one of the application's own refresh tokens; any other value is
+// not active.
+func (s *Server) introspectRefresh(ctx context.Context, app *ent.Application, value string) (introspection, error) {
+	row, err := s.db.Ent.RefreshToken.Query().Where(ownRefreshToken(app, value)).WithToken(withUser).Only(principal.AsSystemWithin(ctx))
+	switch {
+	case ent.IsNotFound(err):
+		return introspection{}, nil
+	case err != nil:
+		return introspection{}, fmt.Errorf("find the refresh token: %w", err)
+	}
+	access := row.Edges.Token
+	if row.UsedAt != nil || !clock.Now(ctx).Before(row.ExpiresAt) || access.RevokedAt != nil || !access.Edges.User.Active || !app.RefreshTokens {
+		return introspection{}, nil
+	}
+	scopes := scope.Set(strings.Fields(row.Scopes)).Within(strings.Fields(app.Scopes)).Within(access.Edges.User.Role.PermissionLevel().MayHold())
+	return introspection{
+		Active: true, Scope: scopes.String(), ClientID: app.ID.String(),
+		ExpiresAt: row.ExpiresAt.Unix(), IssuedAt: row.CreatedAt.Unix(),
+		Subject: strconv.FormatInt(access.UserID, 10), Issuer: s.issuer,
+	}, nil
 }

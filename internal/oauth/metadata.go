@@ -38,7 +38,7 @@ func (s *Server) Metadata() http.Handler {
 		ScopesSupported:             scope.All(),
 		ResponseTypesSupported:      []string{"code"},
 		ResponseModesSupported:      []string{"query"},
-		GrantTypesSupported:         []string{"authorization_code"},
+		GrantTypesSupported:         []string{"authorization_code", "refresh_token"},
 		TokenAuthMethods:            append(secret[:2:2], "none"),
 		RevocationAuthMethods:       append(secret[:2:2], "none"),
 		IntrospectionAuthMethods:    secret,

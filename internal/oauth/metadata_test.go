@@ -32,7 +32,7 @@ func TestMetadataFollowsRFC8414(t *testing.T) {
 			"scopes_supported":                               scopes,
 			"response_types_supported":                       []any{"code"},
 			"response_modes_supported":                       []any{"query"},
-			"grant_types_supported":                          []any{"authorization_code"},
+			"grant_types_supported":                          []any{"authorization_code", "refresh_token"},
 			"token_endpoint_auth_methods_supported":          []any{"client_secret_basic", "client_secret_post", "none"},
 			"revocation_endpoint_auth_methods_supported":     []any{"client_secret_basic", "client_secret_post", "none"},
 			"introspection_endpoint_auth_methods_supported":  secrets,

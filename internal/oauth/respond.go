@@ -25,6 +25,10 @@ func invalidGrant(description string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_grant", Description: description}
 }
 
+func invalidScope(description string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "invalid_scope", Description: description}
+}
+
 // errorBody is the body of an error response.
 type errorBody struct {
 	Error       string `json:"error"`

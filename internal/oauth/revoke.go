@@ -11,8 +11,9 @@ import (
 	"chairside/internal/token"
 )
 
-// revoke revokes one of the application's own tokens (RFC 7009). The response is the
-// same for any other value, so it reveals nothing about other tokens.
+// revoke revokes one of the application's own tokens (RFC 7009); a refresh token with its
+// access token, and the other way round. The response is the same for any other value, so it
+// reveals nothing about other tokens.
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p params) error {
 	ctx := r.Context()
 	app, err := s.authenticate(ctx, r, p)
@@ -23,7 +24,15 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p params) error 
 		return invalidRequest("token is required.")
 	}
 	err = s.db.Tx(principal.AsSystemWithin(ctx), func(tx *ent.Client) error {
-		return token.Revoke(principal.AsSystemWithin(ctx), tx, accesstoken.Hash(token.Hash(p["token"])), accesstoken.ApplicationID(app.ID))
+		ctx := principal.AsSystemWithin(ctx)
+		refreshed, err := tx.RefreshToken.Query().Where(ownRefreshToken(app, p["token"])).Only(ctx)
+		switch {
+		case err == nil:
+			return token.Revoke(ctx, tx, accesstoken.ID(refreshed.TokenID))
+		case !ent.IsNotFound(err):
+			return fmt.Errorf("find the refresh token: %w", err)
+		}
+		return token.Revoke(ctx, tx, accesstoken.Hash(token.Hash(p["token"])), accesstoken.ApplicationID(app.ID))
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,15 +40,18 @@ func (s *Server) openapi(w http.ResponseWriter, r *http.Request) {
 	serveAsset(w, r, "application/json", refresh, s.document)
 }
 
-// withServerURL returns the OpenAPI document with base in front of its servers' paths:
-// tools that read it from a file or another host need complete URLs.
+// withServerURL returns the OpenAPI document with base in front of the paths of its servers
+// and OAuth endpoints: tools that read it from a file or another host need complete URLs.
 func withServerURL(document []byte, base string) ([]byte, error) {
 	quoted, err := json.Marshal(base)
 	if err != nil {
 		return nil, err
 	}
-	open := append([]byte(`"url": `), quoted[:len(quoted)-1]...)
-	return bytes.ReplaceAll(document, []byte(`"url": "/`), append(open, '/')), nil
+	for _, member := range []string{"url", "authorizationUrl", "tokenUrl"} {
+		before := []byte(`"` + member + `": "`)
+		document = bytes.ReplaceAll(document, append(before, '/'), slices.Concat(before, quoted[1:len(quoted)-1], []byte("/")))
+	}
+	return document, nil
 }
 
 // docs serves the API reference, with a section on every error code.

@@ -69,5 +69,9 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	if err := hs.Shutdown(grace); err != nil {
 		return errors.Join(fmt.Errorf("server: requests did not finish in time: %w", err), hs.Close())
 	}
+	s.Settle()
 	return nil
 }
+
+// Settle waits for the background work of finished requests: sharing rate limits.
+func (s *Server) Settle() { s.limiter.Settle() }

@@ -17,6 +17,7 @@ import (
 	"chairside/internal/codec"
 	"chairside/internal/mcp"
 	"chairside/internal/oauth"
+	"chairside/internal/ratelimit"
 	"chairside/internal/store"
 	"chairside/internal/store/admission"
 	"chairside/internal/token"
@@ -31,8 +32,11 @@ type Options struct {
 	Demo    bool   // marks every response as a sandbox's
 
 	// RateLimit is the maximum number of requests of each token in an hour, and in one
-	// burst; 0 is unlimited. Each server process counts on its own.
+	// burst, over all server processes; 0 is unlimited. It is also that of each address
+	// without a valid token, on this process.
 	RateLimit int
+	// PracticeRateLimit is RateLimit for all tokens of a practice together; 0 is unlimited.
+	PracticeRateLimit int
 
 	Clock  clock.Clock  // if nil, the machine's
 	Logger *slog.Logger // if nil, slog.Default
@@ -62,12 +66,14 @@ type Server struct {
 	oauth    *oauth.Server
 	site     *web.Site
 	mcp      *mcp.Server
-	limiter  *limiter
+	limiter  *ratelimit.Limiter
 	metrics  *metrics
-	unsent   *unsentLimiter
-	migrated atomic.Bool // whether all migrations were found applied
-	stopping atomic.Bool
-	handler  http.Handler
+	// addresses limits requests without a valid token.
+	addresses *ratelimit.Addresses
+	unsent    *unsentLimiter
+	migrated  atomic.Bool // whether all migrations were found applied
+	stopping  atomic.Bool
+	handler   http.Handler
 }
 
 // New returns a server. It reads nothing from the database.
@@ -85,7 +91,8 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 		o.Logger = slog.Default()
 	}
 	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
-	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
+	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
+	s.limiter = s.newLimiter()
 	s.metrics = newMetrics(o.DB, s.unsent)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
 	if err != nil {

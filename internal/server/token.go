@@ -9,15 +9,16 @@ import (
 )
 
 // authenticate finds the caller by the token in the Authorization header or, without one, in
-// the query (spec.md, Authentication).
+// the query (spec.md, Authentication). Requests without a valid token are limited by their
+// address; the token is always looked up, so that nobody else's requests lock it out.
 func (s *Server) authenticate(x *requestState) error {
 	value := bearer(x)
 	if value == "" {
-		return apierror.MissingToken()
+		return s.limitAddress(x, apierror.MissingToken())
 	}
 	c, lastUseErr, err := s.tokens.Resolve(x.r.Context(), value)
 	if err != nil {
-		return err
+		return s.limitAddress(x, err)
 	}
 	if lastUseErr != nil {
 		s.Logger.Warn("cannot write the last use of a token",

@@ -21,6 +21,7 @@ import (
 const (
 	Personal = "cs_pat_"    // personal access token
 	OAuth    = "cs_oat_"    // an application's token
+	Refresh  = "cs_ort_"    // refresh token
 	Code     = "cs_code_"   // authorization code
 	Secret   = "cs_secret_" // client secret
 )
@@ -53,6 +54,8 @@ type Grant struct {
 	Site        *uuid.UUID // limits the token to a site; nil for the whole practice
 	ExpiresAt   *time.Time // expiry regardless of use; nil for none
 	Application *uuid.UUID // nil for a personal token
+
+	RefreshableUntil *time.Time // expiry of its refresh token; nil without one
 }
 
 // Create stores a new token for user and returns its value and id. It fails with
@@ -76,6 +79,7 @@ func Create(ctx context.Context, tx *ent.Client, user *ent.User, grant Grant) (v
 		SetNillableSiteID(grant.Site).
 		SetNillableExpiresAt(grant.ExpiresAt).
 		SetNillableApplicationID(grant.Application).
+		SetNillableRefreshableUntil(grant.RefreshableUntil).
 		Save(principal.AsSystem(ctx))
 	if err != nil {
 		return "", uuid.Nil, fmt.Errorf("store the token: %w", err)

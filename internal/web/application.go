@@ -15,9 +15,13 @@ func (s *Site) application(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.showApplication(w, r, http.StatusOK, app, form{values: map[string][]string{
+	f := form{values: map[string][]string{
 		"name": {app.Name}, "redirect_uris": {strings.Join(app.RedirectUris, "\n")}, "scopes": strings.Fields(app.Scopes),
-	}})
+	}}
+	if app.RefreshTokens {
+		f.values.Set("refresh_tokens", "yes")
+	}
+	s.showApplication(w, r, http.StatusOK, app, f)
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"chairside/internal/oauth"
 )
 
-// editApplication changes an application's name, redirect URIs and scopes.
+// editApplication changes an application's name, redirect URIs, scopes and refresh tokens.
 func (s *Site) editApplication(w http.ResponseWriter, r *http.Request) error {
 	ctx, f := r.Context(), submitted(r)
 	app, err := s.pathApplication(r)

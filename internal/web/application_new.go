@@ -60,6 +60,8 @@ func readDraft(f form) oauth.Draft {
 		Name:         f.Value("name"),
 		RedirectURIs: strings.Split(strings.ReplaceAll(f.Value("redirect_uris"), "\r\n", "\n"), "\n"),
 		Scopes:       f.values["scopes"],
+
+		RefreshTokens: f.Chosen("refresh_tokens", "yes"),
 	}
 }
 

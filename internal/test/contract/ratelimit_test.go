@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"testing"
@@ -133,6 +134,48 @@ func TestEveryResponseToATokenHasTheLimit(t *testing.T) {
 			if r := send(t, e, op, q); r.Header.Get("X-RateLimit-Limit") != "100000" {
 				t.Errorf("%s → %d: X-RateLimit-Limit is %q", op, r.Code, r.Header.Get("X-RateLimit-Limit"))
 			}
+		}
+	}
+}
+
+// TestServersShareRateLimits on one database: together they serve a token, and a practice, what
+// one server would, to within 5 %. Every refusal says when to try again.
+func TestServersShareRateLimits(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
+		for _, limits := range [][2]int{{200, 0}, {1000, 200}} {
+			t.Run(fmt.Sprintf("%s/%d of %d", name, limits[0], limits[1]), func(t *testing.T) {
+				t.Parallel()
+				shared := url(t)
+				configure := func(o *server.Options) { o.RateLimit, o.PracticeRateLimit = limits[0], limits[1] }
+				servers := []*harness.Env{harness.Start(t, shared, configure), harness.Start(t, shared, configure)}
+				token, practice := servers[0].Token(t, "user:read"), limits[1] > 0
+				served, refused := 0, 0
+				for i := range 600 { // an hour
+					e := servers[i*i%7%2]
+					r := e.Get(t, "/v1/user", token)
+					e.Settle()
+					for _, e := range servers {
+						e.Clock.Advance(6 * time.Second)
+					}
+					if r.Code == http.StatusOK {
+						served++
+						continue
+					}
+					refused++
+					r.Error(t, http.StatusTooManyRequests, "rate_limited")
+					if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 1 {
+						t.Fatalf("Retry-After is %q", r.Header.Get("Retry-After"))
+					}
+				}
+				least, most := 380, 420 // a bucket, and what refills in an hour
+				if practice {
+					least -= 100 // left to other tokens
+				}
+				if served < least || served > most || refused == 0 {
+					t.Errorf("%d requests are served, %d refused; want %d to %d", served, refused, least, most)
+				}
+			})
 		}
 	}
 }

@@ -120,11 +120,12 @@ func (e *Env) serve(handler http.Handler) http.Handler {
 	})
 }
 
-// Settle waits until all requests are finished, because log lines are written after the
-// response.
+// Settle waits until all requests and their background work are finished, because log lines
+// are written after the response.
 func (e *Env) Settle() {
 	e.serving.Lock()
 	defer e.serving.Unlock()
+	e.Server.Settle()
 }
 
 // SQLite returns the URL of a new copy of the seeded database.

@@ -1,0 +1,60 @@
+package guides_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestTypeScriptClient checks the program in the guide on clients against types that
+// openapi-typescript generates from the served document, and runs it.
+func TestTypeScriptClient(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```ts\n(.*?)```").FindSubmatch(guide)
+	if block == nil {
+		t.Fatal("the guide has no program")
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "typescript"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "client.ts"), block[1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base, token := demo(t)
+	run := func(name string, args ...string) (string, error) {
+		command := exec.CommandContext(t.Context(), name, args...)
+		command.Dir = dir
+		command.Env = append(os.Environ(), "BASE="+base, "TOKEN="+token)
+		output, err := command.CombinedOutput()
+		return string(output), err
+	}
+	if out, err := run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("npm ci: %v\n%s", err, out)
+		}
+		t.Skip("no Node, or no way to install its modules: ", err)
+	}
+	var out string
+	for _, command := range [][]string{
+		{"curl", "-sS", "--fail", "-A", "guide/1.0", "-o", "openapi.json", base + "/openapi.json"},
+		{"node", "node_modules/openapi-typescript/bin/cli.js", "openapi.json", "-o", "chairside.d.ts"},
+		{"node", "node_modules/typescript/bin/tsc", "--strict", "--noUncheckedIndexedAccess", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", "client.ts"},
+		{"node", "client.js"},
+	} {
+		if out, err = run(command[0], command[1:]...); err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
+		}
+	}
+	want := `^\d+ patients\nbooked \S+\ndouble_booking \[ \d+ \]\nPrefers mornings\nversion_mismatch\n$`
+	if !regexp.MustCompile(want).MatchString(out) {
+		t.Errorf("the program prints\n%s", out)
+	}
+}

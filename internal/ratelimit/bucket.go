@@ -1,0 +1,91 @@
+package ratelimit
+
+import (
+	"math"
+	"time"
+)
+
+// Allowance is what remains of a limit.
+type Allowance struct {
+	Limit     int           // per hour; 0 is unlimited
+	Remaining int           // requests possible now
+	Full      time.Time     // when the whole limit is available again
+	Wait      time.Duration // until the next request is possible; 0 if it is now
+}
+
+// bucket is the state of one limit in this process.
+type bucket struct {
+	fullAt time.Time // includes what this process has not shared yet
+	spent  int       // requests that are not shared yet
+	since  time.Time // of the first of them
+	shares bool      // being shared, or queued for it
+
+	uses   float64 // of a token, of late: see recent
+	usedAt time.Time
+}
+
+// rate is a limit: the time that one request costs and the time that fills a bucket.
+type rate struct {
+	limit      int
+	cost, span time.Duration
+}
+
+// newRate returns the rate of a limit per hour, which is not 0.
+func newRate(limit int) rate {
+	cost := time.Hour / time.Duration(limit)
+	return rate{limit: limit, cost: cost, span: cost * time.Duration(limit)}
+}
+
+// debt is the time that the bucket needs to fill.
+func (b *bucket) debt(now time.Time) time.Duration { return max(b.fullAt.Sub(now), 0) }
+
+// spend takes a request.
+func (b *bucket) spend(r rate, now time.Time) {
+	if b.spent == 0 {
+		b.since = now
+	}
+	b.spent++
+	b.fullAt = now.Add(b.debt(now) + r.cost)
+}
+
+// recent returns the number of requests of late: each counts less the older it is, by a factor
+// of e in an hour.
+func (b *bucket) recent(now time.Time) float64 {
+	if b.uses == 0 {
+		return 0
+	}
+	return b.uses * math.Exp(-now.Sub(b.usedAt).Hours())
+}
+
+// untilLevel returns the time until a bucket has refilled by lacking, while the level that must
+// stay in it falls by a factor of e in an hour. It solves lacking = t + level (1 - exp(-t)) by
+// Newton's method, which approaches the solution from below.
+func untilLevel(lacking time.Duration, level float64) time.Duration {
+	const hour = float64(time.Hour)
+	t := 0.0
+	for range 5 {
+		left := level * math.Exp(-t/hour)
+		t += (float64(lacking) - t - (level - left)) / (1 + left/hour)
+	}
+	return time.Duration(t) + time.Microsecond
+}
+
+// due reports whether the bucket has spent enough to be shared.
+func (b *bucket) due(r rate, now time.Time) bool {
+	share := r.limit / 40
+	if b.debt(now) < r.span/2 {
+		share = r.limit / 10
+	}
+	return !b.shares && b.spent >= max(share, 1)
+}
+
+// describe returns what remains above a level that must stay in the bucket. level is the
+// time that refills it.
+func (b *bucket) describe(r rate, now time.Time, level time.Duration) Allowance {
+	left := r.span - b.debt(now) - level
+	a := Allowance{Limit: r.limit, Remaining: int(max(left, 0) / r.cost), Full: now.Add(b.debt(now))}
+	if left < r.cost {
+		a.Wait = r.cost - left
+	}
+	return a
+}

@@ -1,0 +1,212 @@
+package ratelimit
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Unlimited is the number of remaining requests without a limit (behaviour.md section 7).
+const Unlimited = math.MaxInt32
+
+// reserve is the number of requests that a token must leave to others in its practice's
+// bucket, for each request that it has made of late.
+const reserve = 0.5
+
+// Options are the limits in requests per hour; 0 is unlimited.
+type Options struct {
+	PerToken, PerPractice int
+	// Share adds what this process has spent to the buckets that all processes share, and
+	// returns when those are full again. nil if there is only this process.
+	Share func(spent []Spending) (fullAt []time.Time, err error)
+}
+
+// Spending is what a process has spent of one bucket.
+type Spending struct {
+	ID    uuid.UUID // the token's or the practice's
+	Since time.Time // of the first request
+	Cost  time.Duration
+}
+
+// Limiter limits the requests of tokens and practices. Full buckets are dropped, so memory is
+// bounded by the tokens in use.
+type Limiter struct {
+	token, practice rate // limit 0 is unlimited
+	share           func([]Spending) ([]time.Time, error)
+
+	mu      sync.Mutex
+	buckets map[uuid.UUID]*bucket // by token and by practice
+	sweepAt int                   // number of buckets at which full ones are dropped
+
+	queue    []queued // buckets to share
+	sharing  bool
+	pausedTo time.Time // no sharing before, after it has failed
+	working  sync.WaitGroup
+}
+
+const (
+	// minSweep is the least number of buckets that are swept.
+	minSweep = 1024
+	// pause is the time between attempts to share while the database fails.
+	pause = time.Second
+	// maxBatch is the most buckets that are shared in one statement.
+	maxBatch = 500
+)
+
+// New returns a limiter.
+func New(o Options) *Limiter {
+	l := &Limiter{share: o.Share, buckets: map[uuid.UUID]*bucket{}, sweepAt: minSweep}
+	if o.PerToken > 0 {
+		l.token = newRate(o.PerToken)
+	}
+	if o.PerPractice > 0 {
+		l.practice = newRate(o.PerPractice)
+	}
+	return l
+}
+
+// Usage is what remains for a token, of its own limit and of its practice's.
+type Usage struct{ Token, Practice Allowance }
+
+// Wait returns the time until the next request is possible; 0 if it is now.
+func (u Usage) Wait() time.Duration { return max(u.Token.Wait, u.Practice.Wait) }
+
+// Peek returns a token's usage without counting a request.
+func (l *Limiter) Peek(token, practice uuid.UUID, now time.Time) Usage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.usage(l.bucket(token), l.bucket(practice), now)
+}
+
+// Take counts a request if it is possible, and returns what remains. ok is false if it is not
+// possible.
+func (l *Limiter) Take(token, practice uuid.UUID, now time.Time) (u Usage, ok bool) {
+	if l.token.limit == 0 && l.practice.limit == 0 {
+		return l.usage(nil, nil, now), true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sweep(now)
+	own, all := l.bucket(token), l.bucket(practice)
+	if u = l.usage(own, all, now); u.Wait() > 0 {
+		return u, false
+	}
+	l.buckets[token] = own
+	if l.token.limit > 0 {
+		l.spend(token, own, l.token, now)
+	}
+	if l.practice.limit > 0 {
+		own.uses, own.usedAt = own.recent(now)+1, now
+		l.buckets[practice] = all
+		l.spend(practice, all, l.practice, now)
+	}
+	return l.usage(own, all, now), true
+}
+
+// spend takes a request from a bucket, and shares the bucket if it is due.
+func (l *Limiter) spend(id uuid.UUID, b *bucket, r rate, now time.Time) {
+	b.spend(r, now)
+	if l.share == nil {
+		return
+	}
+	if b.due(r, now) {
+		b.shares = true
+		l.queue = append(l.queue, queued{id, b, r})
+	}
+	if len(l.queue) > 0 && !l.sharing && !now.Before(l.pausedTo) {
+		l.sharing = true
+		l.working.Go(func() { l.shareQueue(now) })
+	}
+}
+
+// usage describes the buckets, which are not used without a limit.
+func (l *Limiter) usage(own, all *bucket, now time.Time) Usage {
+	unlimited := Allowance{Remaining: Unlimited, Full: now}
+	u := Usage{unlimited, unlimited}
+	if l.token.limit > 0 {
+		u.Token = own.describe(l.token, now, 0)
+	}
+	if l.practice.limit > 0 {
+		level := min(reserve*own.recent(now)*float64(l.practice.cost), float64(l.practice.span-l.practice.cost))
+		u.Practice = all.describe(l.practice, now, time.Duration(level))
+		if u.Practice.Wait > 0 {
+			u.Practice.Wait = untilLevel(u.Practice.Wait, level)
+		}
+	}
+	return u
+}
+
+// bucket returns a bucket, which is full if it is not known. mu is held.
+func (l *Limiter) bucket(id uuid.UUID) *bucket {
+	if b, ok := l.buckets[id]; ok {
+		return b
+	}
+	return &bucket{}
+}
+
+// sweep drops the full buckets if there are many. The next sweep waits until the map has
+// doubled, so the work for each request is constant on average. mu is held.
+func (l *Limiter) sweep(now time.Time) {
+	if len(l.buckets) < l.sweepAt {
+		return
+	}
+	for id, b := range l.buckets {
+		// Others may have emptied the shared bucket with what is not shared yet.
+		refilled := l.share == nil || b.spent == 0 || now.Sub(b.since) > time.Hour
+		if b.debt(now) == 0 && b.recent(now) < 1 && refilled && !b.shares {
+			delete(l.buckets, id)
+		}
+	}
+	l.sweepAt = max(2*len(l.buckets), minSweep)
+}
+
+// queued is a bucket to share.
+type queued struct {
+	id uuid.UUID
+	*bucket
+	rate rate
+}
+
+// shareQueue shares the queued buckets until none is left or it fails. now is the time of the
+// request that started it.
+func (l *Limiter) shareQueue(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer func() { l.sharing = false }()
+	for len(l.queue) > 0 {
+		batch := l.queue[:min(len(l.queue), maxBatch)]
+		l.queue = l.queue[len(batch):]
+		spent := make([]Spending, len(batch))
+		counts := make([]int, len(batch))
+		for i, q := range batch {
+			spent[i] = Spending{q.id, q.since, time.Duration(q.spent) * q.rate.cost}
+			counts[i], q.spent = q.spent, 0
+		}
+		l.mu.Unlock()
+		fullAt, err := l.share(spent)
+		l.mu.Lock()
+		for i, q := range batch {
+			q.shares = false
+			if err != nil {
+				q.spent, q.since = q.spent+counts[i], spent[i].Since
+				continue
+			}
+			q.fullAt = fullAt[i]
+			if q.spent > 0 { // meanwhile
+				if q.fullAt.Before(q.since) {
+					q.fullAt = q.since
+				}
+				q.fullAt = q.fullAt.Add(time.Duration(q.spent) * q.rate.cost)
+			}
+		}
+		if err != nil {
+			l.pausedTo = now.Add(pause)
+			return
+		}
+	}
+}
+
+// Settle waits until no sharing is under way.
+func (l *Limiter) Settle() { l.working.Wait() }

@@ -1,0 +1,144 @@
+package ratelimit_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/ratelimit"
+	"chairside/internal/store"
+	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testdb"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// each runs a test on both databases.
+func each(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) { t.Parallel(); test(t, testdb.Migrated.SQLite(t)) })
+	t.Run("postgres", func(t *testing.T) { t.Parallel(); test(t, testdb.Migrated.Postgres(t)) })
+}
+
+// process is a limiter as one server process has it.
+type process struct {
+	*ratelimit.Limiter
+	statements int
+}
+
+// newProcess opens the database at url.
+func newProcess(t *testing.T, url string, o ratelimit.Options) *process {
+	t.Helper()
+	db, err := store.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	p := &process{}
+	share := ratelimit.Database(db.SQL, db.Dialect, func(err error) { t.Error(err) })
+	o.Share = func(spent []ratelimit.Spending) ([]time.Time, error) {
+		p.statements++
+		return share(spent)
+	}
+	p.Limiter = ratelimit.New(o)
+	t.Cleanup(p.Settle)
+	return p
+}
+
+// TestProcessesShareLimits: two processes together serve a token no more than one would, to
+// within 5 %, and share with at most 1.1 statements per hundred requests.
+func TestProcessesShareLimits(t *testing.T) {
+	each(t, func(t *testing.T, url string) {
+		begin := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+		for _, load := range []struct {
+			name    string
+			options ratelimit.Options
+			limit   int
+			perHour [2]float64 // requests of each process
+			hours   float64
+		}{
+			{"both far too many", ratelimit.Options{PerToken: 3600}, 3600, [2]float64{36000, 36000}, 2},
+			{"a burst", ratelimit.Options{PerToken: 3600}, 3600, [2]float64{7e6, 7e6}, 0.01},
+			{"each below the limit, together above", ratelimit.Options{PerToken: 3600}, 3600, [2]float64{2700, 2700}, 8},
+			{"uneven", ratelimit.Options{PerToken: 3600}, 3600, [2]float64{200, 20000}, 2},
+			{"the practice", ratelimit.Options{PerToken: 36000, PerPractice: 7200}, 7200, [2]float64{36000, 36000}, 2},
+		} {
+			processes := []*process{newProcess(t, url, load.options), newProcess(t, url, load.options)}
+			tokens, practice := []uuid.UUID{uuid.New()}, uuid.New()
+			if load.options.PerPractice > 0 {
+				tokens = append(tokens, uuid.New(), uuid.New())
+			}
+			random := rand.New(rand.NewPCG(1, 2))
+			served, asked, now := 0, 0, begin
+			end := begin.Add(time.Duration(load.hours * float64(time.Hour)))
+			for ; now.Before(end); asked++ { // requests arrive at random
+				all := load.perHour[0] + load.perHour[1]
+				now = now.Add(time.Duration(random.ExpFloat64() / all * float64(time.Hour)))
+				p := processes[0]
+				if random.Float64()*all >= load.perHour[0] {
+					p = processes[1]
+				}
+				if _, ok := p.Take(tokens[asked%len(tokens)], practice, now); ok {
+					served++
+				}
+				if asked%20 == 0 { // sharing takes some time
+					p.Settle()
+				}
+			}
+			most := float64(load.limit) * (1 + load.hours)
+			if load.options.PerPractice > 0 {
+				most -= float64(load.limit) / 10 // left to other tokens
+			}
+			if off := float64(served)/most - 1; math.Abs(off) > 0.05 {
+				t.Errorf("%s: %d requests served, %.1f %% off %.0f", load.name, served, 100*off, most)
+			}
+			statements := processes[0].statements + processes[1].statements
+			if share := float64(statements) / float64(served); share > 0.0115 {
+				t.Errorf("%s: %d statements for %d requests served: %.2f %%", load.name, statements, served, 100*share)
+			}
+			t.Logf("%s: %d of %d served, at most %.0f; %d statements", load.name, served, asked, most, statements)
+		}
+	})
+}
+
+// TestSlowClientsShareNothing: the limiter costs them no statements.
+func TestSlowClientsShareNothing(t *testing.T) {
+	each(t, func(t *testing.T, url string) {
+		p, token := newProcess(t, url, ratelimit.Options{PerToken: 3600, PerPractice: 36000}), uuid.New()
+		for i := range 300 {
+			u, ok := p.Take(token, uuid.Nil, time.Date(2026, 7, 1, 9, 0, 10*i, 0, time.UTC))
+			if !ok || u.Token.Remaining != 3599 {
+				t.Fatalf("request %d: %+v", i, u)
+			}
+		}
+		if p.Settle(); p.statements > 0 {
+			t.Errorf("%d statements", p.statements)
+		}
+	})
+}
+
+// TestRestartedProcessLearnsTheLimit from the others.
+func TestRestartedProcessLearnsTheLimit(t *testing.T) {
+	each(t, func(t *testing.T, url string) {
+		o, now, token := ratelimit.Options{PerToken: 1000}, time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC), uuid.New()
+		first := newProcess(t, url, o)
+		for range 1000 {
+			first.Take(token, uuid.Nil, now)
+			first.Settle()
+		}
+		restarted, served := newProcess(t, url, o), 0
+		for range 1000 {
+			if _, ok := restarted.Take(token, uuid.Nil, now); ok {
+				served++
+			}
+			restarted.Settle()
+		}
+		if served > 100 {
+			t.Errorf("%d of 1000 requests are served again", served)
+		}
+	})
+}
