@@ -16,6 +16,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -69,6 +70,8 @@ type Client struct {
 	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
 	Appointment *AppointmentClient
+	// AppointmentHold is the client for interacting with the AppointmentHold builders.
+	AppointmentHold *AppointmentHoldClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
 	AppointmentReason *AppointmentReasonClient
 	// AuthorizationCode is the client for interacting with the AuthorizationCode builders.
@@ -145,6 +148,7 @@ func (c *Client) init() {
 	c.AcquisitionSource = NewAcquisitionSourceClient(c.config)
 	c.Application = NewApplicationClient(c.config)
 	c.Appointment = NewAppointmentClient(c.config)
+	c.AppointmentHold = NewAppointmentHoldClient(c.config)
 	c.AppointmentReason = NewAppointmentReasonClient(c.config)
 	c.AuthorizationCode = NewAuthorizationCodeClient(c.config)
 	c.Change = NewChangeClient(c.config)
@@ -272,6 +276,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		AcquisitionSource:  NewAcquisitionSourceClient(cfg),
 		Application:        NewApplicationClient(cfg),
 		Appointment:        NewAppointmentClient(cfg),
+		AppointmentHold:    NewAppointmentHoldClient(cfg),
 		AppointmentReason:  NewAppointmentReasonClient(cfg),
 		AuthorizationCode:  NewAuthorizationCodeClient(cfg),
 		Change:             NewChangeClient(cfg),
@@ -326,6 +331,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		AcquisitionSource:  NewAcquisitionSourceClient(cfg),
 		Application:        NewApplicationClient(cfg),
 		Appointment:        NewAppointmentClient(cfg),
+		AppointmentHold:    NewAppointmentHoldClient(cfg),
 		AppointmentReason:  NewAppointmentReasonClient(cfg),
 		AuthorizationCode:  NewAuthorizationCodeClient(cfg),
 		Change:             NewChangeClient(cfg),
@@ -386,12 +392,13 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
-		c.CustomFieldAnswer, c.Fee, c.IdempotencyKey, c.ImportRun, c.ImportedRecord,
-		c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment,
-		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.Room,
-		c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentCategory,
-		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
+		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.IdempotencyKey,
+		c.ImportRun, c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient,
+		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
+		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
+		c.TreatmentCategory, c.TreatmentPlan, c.TreatmentPlanItem, c.User,
+		c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -402,12 +409,13 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
-		c.CustomFieldAnswer, c.Fee, c.IdempotencyKey, c.ImportRun, c.ImportedRecord,
-		c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment,
-		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.Room,
-		c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentCategory,
-		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
+		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.IdempotencyKey,
+		c.ImportRun, c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient,
+		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
+		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
+		c.TreatmentCategory, c.TreatmentPlan, c.TreatmentPlanItem, c.User,
+		c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -426,6 +434,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Application.mutate(ctx, m)
 	case *AppointmentMutation:
 		return c.Appointment.mutate(ctx, m)
+	case *AppointmentHoldMutation:
+		return c.AppointmentHold.mutate(ctx, m)
 	case *AppointmentReasonMutation:
 		return c.AppointmentReason.mutate(ctx, m)
 	case *AuthorizationCodeMutation:
@@ -1403,6 +1413,173 @@ func (c *AppointmentClient) mutate(ctx context.Context, m *AppointmentMutation) 
 		return (&AppointmentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Appointment mutation op: %q", m.Op())
+	}
+}
+
+// AppointmentHoldClient is a client for the AppointmentHold schema.
+type AppointmentHoldClient struct {
+	config
+}
+
+// NewAppointmentHoldClient returns a client for the AppointmentHold from the given config.
+func NewAppointmentHoldClient(c config) *AppointmentHoldClient {
+	return &AppointmentHoldClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `appointmenthold.Hooks(f(g(h())))`.
+func (c *AppointmentHoldClient) Use(hooks ...Hook) {
+	c.hooks.AppointmentHold = append(c.hooks.AppointmentHold, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `appointmenthold.Intercept(f(g(h())))`.
+func (c *AppointmentHoldClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AppointmentHold = append(c.inters.AppointmentHold, interceptors...)
+}
+
+// Create returns a builder for creating a AppointmentHold entity.
+func (c *AppointmentHoldClient) Create() *AppointmentHoldCreate {
+	mutation := newAppointmentHoldMutation(c.config, OpCreate)
+	return &AppointmentHoldCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AppointmentHold entities.
+func (c *AppointmentHoldClient) CreateBulk(builders ...*AppointmentHoldCreate) *AppointmentHoldCreateBulk {
+	return &AppointmentHoldCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AppointmentHoldClient) MapCreateBulk(slice any, setFunc func(*AppointmentHoldCreate, int)) *AppointmentHoldCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AppointmentHoldCreateBulk{err: fmt.Errorf("calling to AppointmentHoldClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AppointmentHoldCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AppointmentHoldCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AppointmentHold.
+func (c *AppointmentHoldClient) Update() *AppointmentHoldUpdate {
+	mutation := newAppointmentHoldMutation(c.config, OpUpdate)
+	return &AppointmentHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AppointmentHoldClient) UpdateOne(_m *AppointmentHold) *AppointmentHoldUpdateOne {
+	mutation := newAppointmentHoldMutation(c.config, OpUpdateOne, withAppointmentHold(_m))
+	return &AppointmentHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AppointmentHoldClient) UpdateOneID(id uuid.UUID) *AppointmentHoldUpdateOne {
+	mutation := newAppointmentHoldMutation(c.config, OpUpdateOne, withAppointmentHoldID(id))
+	return &AppointmentHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AppointmentHold.
+func (c *AppointmentHoldClient) Delete() *AppointmentHoldDelete {
+	mutation := newAppointmentHoldMutation(c.config, OpDelete)
+	return &AppointmentHoldDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AppointmentHoldClient) DeleteOne(_m *AppointmentHold) *AppointmentHoldDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AppointmentHoldClient) DeleteOneID(id uuid.UUID) *AppointmentHoldDeleteOne {
+	builder := c.Delete().Where(appointmenthold.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AppointmentHoldDeleteOne{builder}
+}
+
+// Query returns a query builder for AppointmentHold.
+func (c *AppointmentHoldClient) Query() *AppointmentHoldQuery {
+	return &AppointmentHoldQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAppointmentHold},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AppointmentHold entity by its id.
+func (c *AppointmentHoldClient) Get(ctx context.Context, id uuid.UUID) (*AppointmentHold, error) {
+	return c.Query().Where(appointmenthold.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AppointmentHoldClient) GetX(ctx context.Context, id uuid.UUID) *AppointmentHold {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a AppointmentHold.
+func (c *AppointmentHoldClient) QueryPractice(_m *AppointmentHold) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(appointmenthold.Table, appointmenthold.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, appointmenthold.PracticeTable, appointmenthold.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPractitioner queries the practitioner edge of a AppointmentHold.
+func (c *AppointmentHoldClient) QueryPractitioner(_m *AppointmentHold) *PractitionerQuery {
+	query := (&PractitionerClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(appointmenthold.Table, appointmenthold.FieldID, id),
+			sqlgraph.To(practitioner.Table, practitioner.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, appointmenthold.PractitionerTable, appointmenthold.PractitionerColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AppointmentHoldClient) Hooks() []Hook {
+	hooks := c.hooks.AppointmentHold
+	return append(hooks[:len(hooks):len(hooks)], appointmenthold.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AppointmentHoldClient) Interceptors() []Interceptor {
+	inters := c.inters.AppointmentHold
+	return append(inters[:len(inters):len(inters)], appointmenthold.Interceptors[:]...)
+}
+
+func (c *AppointmentHoldClient) mutate(ctx context.Context, m *AppointmentHoldMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AppointmentHoldCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AppointmentHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AppointmentHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AppointmentHoldDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AppointmentHold mutation op: %q", m.Op())
 	}
 }
 
@@ -6964,20 +7141,20 @@ func (c *WorkingSessionClient) mutate(ctx context.Context, m *WorkingSessionMuta
 type (
 	hooks struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
-		CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord, Invoice,
-		InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan,
-		Practice, Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
+		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
+		CustomField, CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord,
+		Invoice, InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation,
+		PaymentPlan, Practice, Practitioner, Room, Session, SignInAttempt, Site,
+		Sundry, Treatment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
 		WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
-		CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord, Invoice,
-		InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan,
-		Practice, Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
+		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
+		CustomField, CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord,
+		Invoice, InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation,
+		PaymentPlan, Practice, Practitioner, Room, Session, SignInAttempt, Site,
+		Sundry, Treatment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
 		WorkingSession []ent.Interceptor
 	}
 )
