@@ -40,6 +40,15 @@ type Conflict struct {
 	StartTime, FinishTime time.Time
 }
 
+// Held is a slot that another client holds.
+type Held struct{ StartTime, FinishTime, ExpiresAt time.Time }
+
+// Slot is a free slot of a practitioner.
+type Slot struct {
+	StartTime, FinishTime time.Time
+	PractitionerID        int64
+}
+
 // Error is a failure that the client may see. Type and Code are listed in behaviour.md section
 // 6; Message never contains an id, a name or a cause.
 type Error struct {
@@ -48,6 +57,8 @@ type Error struct {
 	Message    string
 	Params     Params
 	Conflicts  []Conflict
+	Held       []Held        // overlapping slots that other clients hold
+	Free       []Slot        // alternatives to the requested slot; nil if they do not apply
 	RetryAfter time.Duration // sent as Retry-After if positive
 	Allow      []string      // sent as Allow with 405
 	Scope      string        // the scope needed, named in WWW-Authenticate
@@ -172,10 +183,10 @@ func UnsupportedMediaType() *Error {
 	return build(http.StatusUnsupportedMediaType, request, "unsupported_media_type", "The request body must be application/json.")
 }
 
-// DoubleBooking is 409: the practitioner is booked at that time.
-func DoubleBooking(conflicts []Conflict) *Error {
+// DoubleBooking is 409: the practitioner is booked at that time, or the slot is held.
+func DoubleBooking(conflicts []Conflict, held []Held, free []Slot) *Error {
 	e := build(http.StatusConflict, conflict, "double_booking", "The practitioner already has an appointment at this time. Send force_changes to book anyway.")
-	e.Conflicts = conflicts
+	e.Conflicts, e.Held, e.Free = conflicts, held, free
 	return e
 }
 

@@ -71,7 +71,7 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 	if !d.published { // one response for all failures: the client's error type
 		return o.AddResponse("default", ogen.NewResponse().SetRef("#/components/responses/Error"))
 	}
-	needed := e.R.Scope + ":" + verb
+	needed := e.ScopeOf(verb)
 	if rules != "" {
 		doc += " " + rules
 	}
@@ -143,10 +143,19 @@ func (d *document) addErrorBody(m *model) {
 	params.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String().AsArray()}
 	conflicts, _, _ := m.conflicts()
 	d.AddSchema("Conflict", d.item(conflicts))
+	var lists []*ogen.Property
+	for _, e := range m.Entities {
+		if e.R.Conflict != nil {
+			for _, c := range e.R.Conflict.Lists {
+				lists = append(lists, property(c.Name, d.computed(c)))
+			}
+		}
+	}
 	inner := object(
 		text("type", "Kind of error."), text("code", "What went wrong."), text("message", "The same in words."),
 		text("documentation_url", "Where it is explained."), text("request_id", "The request, for support."))
 	inner.AddOptionalProperties(property("params", params), property("conflicts", ref("Conflict").AsArray()))
+	inner.AddOptionalProperties(lists...)
 	d.AddSchema("Error", object(property("error", inner)))
 }
 

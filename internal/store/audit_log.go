@@ -30,7 +30,7 @@ var unauditedColumns = []string{"last_used_at", "last_login", "totp_step", "upda
 
 // unauditedTypes are entities whose writes have no entries and need no transaction. They are
 // short-lived or bookkeeping, and what they lead to (a token, a changed user) is audited.
-var unauditedTypes = []string{ent.TypeAuthorizationCode, ent.TypeSession, ent.TypeSignInAttempt, ent.TypeImportRun, ent.TypeImportedRecord, ent.TypeIdempotencyKey}
+var unauditedTypes = []string{ent.TypeAuthorizationCode, ent.TypeSession, ent.TypeSignInAttempt, ent.TypeImportRun, ent.TypeImportedRecord, ent.TypeIdempotencyKey, ent.TypeAppointmentHold}
 
 // auditWrites is the hook that appends an entry to the audit log for every row that is
 // created, changed or deleted, in the same transaction. An entry says who changed which row

@@ -169,6 +169,9 @@ func checkError(t testing.TB, q harness.Request, r *harness.Response) {
 	if _, has := inner["conflicts"]; has != (code == "double_booking") {
 		t.Errorf("%s %s → %d: conflicts of %s: %s", q.Method, q.Path, r.Code, code, r.Raw)
 	}
+	if _, has := inner["alternatives"]; has != (code == "double_booking") {
+		t.Errorf("%s %s → %d: alternatives of %s: %s", q.Method, q.Path, r.Code, code, r.Raw)
+	}
 	for header, needed := range map[string]bool{
 		"Retry-After":      r.Code == http.StatusTooManyRequests || r.Code == http.StatusServiceUnavailable || code == "idempotency_in_progress",
 		"Www-Authenticate": r.Code == http.StatusUnauthorized || code == "insufficient_scope",

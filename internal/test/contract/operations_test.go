@@ -43,6 +43,9 @@ func (o operation) writes() bool { return o.Method != http.MethodGet }
 // one reports whether the operation's path names one record.
 func (o operation) one() bool { return strings.HasSuffix(o.Path, "/{id}") }
 
+// path returns the path of a request about the record with an id.
+func (o operation) path(id string) string { return "/v1" + strings.Replace(o.Path, "{id}", id, 1) }
+
 // lists reports whether the operation returns a page of records.
 func (o operation) lists() bool {
 	return slices.ContainsFunc(o.Params, func(p codec.Param) bool { return p.Name == "page" })
@@ -50,6 +53,9 @@ func (o operation) lists() bool {
 
 // table returns the path's table: "patients" for "/patients/{id}".
 func (o operation) table() string {
+	if strings.HasPrefix(o.Path, "/appointments/holds") {
+		return "appointment_holds"
+	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(o.Path, "/"), "/")
 	return name
 }
@@ -228,6 +234,8 @@ func (w *world) rowValue(e *harness.Env, table *schema.Table, c *schema.Column, 
 		return true
 	case c.Type == field.TypeTime && c.SchemaType[dialect.Postgres] == "date":
 		return "2026-07-01"
+	case c.Name == "finish_time":
+		return e.Clock.Now().Add(time.Hour)
 	case c.Type == field.TypeTime:
 		return e.Clock.Now()
 	case c.Type.Integer():
@@ -293,7 +301,9 @@ func (w *world) request(op operation, n int) harness.Request {
 func (w *world) body(b *codec.Body) map[string]any {
 	members := map[string]any{}
 	for _, f := range b.Fields {
-		members[f.Name] = w.value(f)
+		if f.Name != "hold_id" { // a hold is used once
+			members[f.Name] = w.value(f)
+		}
 	}
 	return map[string]any{b.Key: members}
 }
