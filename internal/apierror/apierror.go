@@ -214,6 +214,12 @@ func ValidationFailed(params Params) *Error {
 	return e
 }
 
+// FailedDependency is 424: another request of an atomic batch failed, so this one was undone or
+// not run.
+func FailedDependency() *Error {
+	return build(http.StatusFailedDependency, request, "failed_dependency", "Another request of the batch failed, so nothing of the batch was stored.")
+}
+
 // RateLimited is 429: the token has exceeded its rate limit.
 func RateLimited(retryAfter time.Duration) *Error {
 	e := build(http.StatusTooManyRequests, rateLimit, "rate_limited", "Too many requests. Try again later.")

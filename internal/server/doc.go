@@ -26,6 +26,9 @@
 //	send          respond.go        ETag, 304, HEAD
 //	write         unsent.go         sends the response in parts, to clients that keep reading
 //
+// batch.go runs the requests of a batch through all of these functions, one after the other.
+// An atomic batch does so in one transaction (store.Join).
+//
 // site.go mounts the endpoints of package oauth and the pages of package web. They have none
 // of the API's checks, and errors of pages are pages.
 //

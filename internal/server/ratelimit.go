@@ -100,10 +100,10 @@ func (l *limiter) sweep(now time.Time) {
 }
 
 // limit counts the request against its token's limit and sets the headers. Reading the limit
-// does not count.
+// and a batch itself do not count.
 func (s *Server) limit(x *requestState) error {
 	now := clock.Now(x.r.Context())
-	if x.pattern == rateLimitPath {
+	if x.pattern == rateLimitPath || x.pattern == batchPath { // the requests of a batch count
 		limitHeaders(x.header, s.limiter.peek(x.caller.TokenID, now))
 		return nil
 	}

@@ -31,7 +31,7 @@ func difference(t testing.TB, before, after map[string]string) (all []rowChange)
 		return row
 	}
 	for key, text := range after {
-		if strings.HasPrefix(key, "changes ") || strings.HasPrefix(key, "access_tokens ") || strings.HasPrefix(key, "appointment_holds ") || before[key] == text {
+		if strings.HasPrefix(key, "changes ") || strings.HasPrefix(key, "access_tokens ") || before[key] == text {
 			continue
 		}
 		if before[key] == "" {
@@ -49,7 +49,7 @@ func difference(t testing.TB, before, after map[string]string) (all []rowChange)
 		all = append(all, c)
 	}
 	for key := range before {
-		if after[key] == "" && !strings.HasPrefix(key, "appointment_holds ") {
+		if after[key] == "" {
 			all = append(all, rowChange{key: key, action: "delete"})
 		}
 	}
@@ -84,7 +84,7 @@ func TestEveryChangeIsAuditedOnce(t *testing.T) {
 		tokenID := column(t, e, "SELECT id FROM access_tokens WHERE practice_id = $1 ORDER BY created_at DESC", w.practice)[0]
 		userID := column(t, e, "SELECT user_id FROM access_tokens WHERE id = $1", tokenID)[0]
 		for n, op := range operations() {
-			if !op.writes() {
+			if !op.writes() || op.table() == "appointment_holds" { // short-lived, so not audited
 				continue
 			}
 			e.Clock.Advance(time.Minute)

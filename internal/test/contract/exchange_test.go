@@ -139,6 +139,7 @@ var errorTypes = map[string]struct {
 	"body_too_large":          {413, "invalid_request_error"},
 	"unsupported_media_type":  {415, "invalid_request_error"},
 	"validation_failed":       {422, "invalid_request_error"},
+	"failed_dependency":       {424, "invalid_request_error"},
 	"rate_limited":            {429, "rate_limit_error"},
 	"internal":                {500, "api_error"},
 	"unavailable":             {503, "api_error"},
