@@ -13,6 +13,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -105,6 +106,15 @@ func (q *AppointmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{appointment.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *AppointmentHoldQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{appointmenthold.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

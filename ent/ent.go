@@ -8,6 +8,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -114,6 +115,7 @@ func checkColumn(t, c string) error {
 			acquisitionsource.Table:  acquisitionsource.ValidColumn,
 			application.Table:        application.ValidColumn,
 			appointment.Table:        appointment.ValidColumn,
+			appointmenthold.Table:    appointmenthold.ValidColumn,
 			appointmentreason.Table:  appointmentreason.ValidColumn,
 			authorizationcode.Table:  authorizationcode.ValidColumn,
 			change.Table:             change.ValidColumn,

@@ -165,6 +165,8 @@ var Rules = []limit.Row{
 	{Table: "appointments", Name: "duration", SQL: "duration = minutes(start_time, finish_time)"},
 	{Table: "appointments", Name: "state_is_stamped", SQL: "CASE state WHEN 'Pending' THEN pending_at WHEN 'Confirmed' THEN confirmed_at WHEN 'Arrived' THEN arrived_at WHEN 'In surgery' THEN in_surgery_at WHEN 'Completed' THEN completed_at WHEN 'Cancelled' THEN cancelled_at WHEN 'Did not attend' THEN did_not_attend_at END IS NOT NULL"},
 	{Table: "appointments", Name: "cancelled", SQL: "(state = 'Cancelled') = (cancelled_at IS NOT NULL)"},
+	{Table: "appointment_holds", Name: "finishes_after_start", SQL: "finish_time > start_time"},
+	{Table: "appointment_holds", Name: "lasts_a_day_at_most", SQL: "milliseconds(start_time, finish_time) <= 86400000"},
 	{Table: "contracts", Name: "ends_after_start", SQL: "end_date >= start_date"},
 	{Table: "invoices", Name: "status_agrees", SQL: "CASE status WHEN 'void' THEN amount_outstanding = 0 WHEN 'paid' THEN amount_outstanding = 0 AND amount <> 0 WHEN 'part_paid' THEN amount_outstanding < amount AND (amount_outstanding <> 0 OR amount = 0) WHEN 'sent' THEN amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NOT NULL ELSE amount_outstanding >= amount AND (amount_outstanding <> 0 OR amount = 0) AND sent_at IS NULL END"},
 	{Table: "invoices", Name: "paid_agrees", SQL: "paid = (status = 'paid') AND (paid OR paid_on IS NULL)"},

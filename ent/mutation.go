@@ -8,6 +8,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -70,6 +71,7 @@ const (
 	TypeAcquisitionSource  = "AcquisitionSource"
 	TypeApplication        = "Application"
 	TypeAppointment        = "Appointment"
+	TypeAppointmentHold    = "AppointmentHold"
 	TypeAppointmentReason  = "AppointmentReason"
 	TypeAuthorizationCode  = "AuthorizationCode"
 	TypeChange             = "Change"
@@ -6213,6 +6215,711 @@ func (m *AppointmentMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Appointment edge %s", name)
+}
+
+// AppointmentHoldMutation represents an operation that mutates the AppointmentHold nodes in the graph.
+type AppointmentHoldMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	start_time          *time.Time
+	finish_time         *time.Time
+	expires_at          *time.Time
+	token_id            *uuid.UUID
+	clearedFields       map[string]struct{}
+	practice            *uuid.UUID
+	clearedpractice     bool
+	practitioner        *int64
+	clearedpractitioner bool
+	done                bool
+	oldValue            func(context.Context) (*AppointmentHold, error)
+	predicates          []predicate.AppointmentHold
+}
+
+var _ ent.Mutation = (*AppointmentHoldMutation)(nil)
+
+// appointmentholdOption allows management of the mutation configuration using functional options.
+type appointmentholdOption func(*AppointmentHoldMutation)
+
+// newAppointmentHoldMutation creates new mutation for the AppointmentHold entity.
+func newAppointmentHoldMutation(c config, op Op, opts ...appointmentholdOption) *AppointmentHoldMutation {
+	m := &AppointmentHoldMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAppointmentHold,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAppointmentHoldID sets the ID field of the mutation.
+func withAppointmentHoldID(id uuid.UUID) appointmentholdOption {
+	return func(m *AppointmentHoldMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AppointmentHold
+		)
+		m.oldValue = func(ctx context.Context) (*AppointmentHold, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AppointmentHold.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAppointmentHold sets the old AppointmentHold of the mutation.
+func withAppointmentHold(node *AppointmentHold) appointmentholdOption {
+	return func(m *AppointmentHoldMutation) {
+		m.oldValue = func(context.Context) (*AppointmentHold, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AppointmentHoldMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AppointmentHoldMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AppointmentHold entities.
+func (m *AppointmentHoldMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AppointmentHoldMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AppointmentHoldMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AppointmentHold.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *AppointmentHoldMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *AppointmentHoldMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the AppointmentHold entity.
+// If the AppointmentHold object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentHoldMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *AppointmentHoldMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetPractitionerID sets the "practitioner_id" field.
+func (m *AppointmentHoldMutation) SetPractitionerID(i int64) {
+	m.practitioner = &i
+}
+
+// PractitionerID returns the value of the "practitioner_id" field in the mutation.
+func (m *AppointmentHoldMutation) PractitionerID() (r int64, exists bool) {
+	v := m.practitioner
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPractitionerID returns the old "practitioner_id" field's value of the AppointmentHold entity.
+// If the AppointmentHold object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentHoldMutation) OldPractitionerID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPractitionerID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPractitionerID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPractitionerID: %w", err)
+	}
+	return oldValue.PractitionerID, nil
+}
+
+// ResetPractitionerID resets all changes to the "practitioner_id" field.
+func (m *AppointmentHoldMutation) ResetPractitionerID() {
+	m.practitioner = nil
+}
+
+// SetStartTime sets the "start_time" field.
+func (m *AppointmentHoldMutation) SetStartTime(t time.Time) {
+	m.start_time = &t
+}
+
+// StartTime returns the value of the "start_time" field in the mutation.
+func (m *AppointmentHoldMutation) StartTime() (r time.Time, exists bool) {
+	v := m.start_time
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartTime returns the old "start_time" field's value of the AppointmentHold entity.
+// If the AppointmentHold object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentHoldMutation) OldStartTime(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartTime is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartTime requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartTime: %w", err)
+	}
+	return oldValue.StartTime, nil
+}
+
+// ResetStartTime resets all changes to the "start_time" field.
+func (m *AppointmentHoldMutation) ResetStartTime() {
+	m.start_time = nil
+}
+
+// SetFinishTime sets the "finish_time" field.
+func (m *AppointmentHoldMutation) SetFinishTime(t time.Time) {
+	m.finish_time = &t
+}
+
+// FinishTime returns the value of the "finish_time" field in the mutation.
+func (m *AppointmentHoldMutation) FinishTime() (r time.Time, exists bool) {
+	v := m.finish_time
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFinishTime returns the old "finish_time" field's value of the AppointmentHold entity.
+// If the AppointmentHold object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentHoldMutation) OldFinishTime(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFinishTime is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFinishTime requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFinishTime: %w", err)
+	}
+	return oldValue.FinishTime, nil
+}
+
+// ResetFinishTime resets all changes to the "finish_time" field.
+func (m *AppointmentHoldMutation) ResetFinishTime() {
+	m.finish_time = nil
+}
+
+// SetExpiresAt sets the "expires_at" field.
+func (m *AppointmentHoldMutation) SetExpiresAt(t time.Time) {
+	m.expires_at = &t
+}
+
+// ExpiresAt returns the value of the "expires_at" field in the mutation.
+func (m *AppointmentHoldMutation) ExpiresAt() (r time.Time, exists bool) {
+	v := m.expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExpiresAt returns the old "expires_at" field's value of the AppointmentHold entity.
+// If the AppointmentHold object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentHoldMutation) OldExpiresAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExpiresAt: %w", err)
+	}
+	return oldValue.ExpiresAt, nil
+}
+
+// ResetExpiresAt resets all changes to the "expires_at" field.
+func (m *AppointmentHoldMutation) ResetExpiresAt() {
+	m.expires_at = nil
+}
+
+// SetTokenID sets the "token_id" field.
+func (m *AppointmentHoldMutation) SetTokenID(u uuid.UUID) {
+	m.token_id = &u
+}
+
+// TokenID returns the value of the "token_id" field in the mutation.
+func (m *AppointmentHoldMutation) TokenID() (r uuid.UUID, exists bool) {
+	v := m.token_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTokenID returns the old "token_id" field's value of the AppointmentHold entity.
+// If the AppointmentHold object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentHoldMutation) OldTokenID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTokenID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTokenID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTokenID: %w", err)
+	}
+	return oldValue.TokenID, nil
+}
+
+// ResetTokenID resets all changes to the "token_id" field.
+func (m *AppointmentHoldMutation) ResetTokenID() {
+	m.token_id = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *AppointmentHoldMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[appointmenthold.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *AppointmentHoldMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *AppointmentHoldMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *AppointmentHoldMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// ClearPractitioner clears the "practitioner" edge to the Practitioner entity.
+func (m *AppointmentHoldMutation) ClearPractitioner() {
+	m.clearedpractitioner = true
+	m.clearedFields[appointmenthold.FieldPractitionerID] = struct{}{}
+}
+
+// PractitionerCleared reports if the "practitioner" edge to the Practitioner entity was cleared.
+func (m *AppointmentHoldMutation) PractitionerCleared() bool {
+	return m.clearedpractitioner
+}
+
+// PractitionerIDs returns the "practitioner" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PractitionerID instead. It exists only for internal usage by the builders.
+func (m *AppointmentHoldMutation) PractitionerIDs() (ids []int64) {
+	if id := m.practitioner; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractitioner resets all changes to the "practitioner" edge.
+func (m *AppointmentHoldMutation) ResetPractitioner() {
+	m.practitioner = nil
+	m.clearedpractitioner = false
+}
+
+// Where appends a list predicates to the AppointmentHoldMutation builder.
+func (m *AppointmentHoldMutation) Where(ps ...predicate.AppointmentHold) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AppointmentHoldMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AppointmentHoldMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AppointmentHold, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AppointmentHoldMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AppointmentHoldMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AppointmentHold).
+func (m *AppointmentHoldMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AppointmentHoldMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.practice != nil {
+		fields = append(fields, appointmenthold.FieldPracticeID)
+	}
+	if m.practitioner != nil {
+		fields = append(fields, appointmenthold.FieldPractitionerID)
+	}
+	if m.start_time != nil {
+		fields = append(fields, appointmenthold.FieldStartTime)
+	}
+	if m.finish_time != nil {
+		fields = append(fields, appointmenthold.FieldFinishTime)
+	}
+	if m.expires_at != nil {
+		fields = append(fields, appointmenthold.FieldExpiresAt)
+	}
+	if m.token_id != nil {
+		fields = append(fields, appointmenthold.FieldTokenID)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AppointmentHoldMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case appointmenthold.FieldPracticeID:
+		return m.PracticeID()
+	case appointmenthold.FieldPractitionerID:
+		return m.PractitionerID()
+	case appointmenthold.FieldStartTime:
+		return m.StartTime()
+	case appointmenthold.FieldFinishTime:
+		return m.FinishTime()
+	case appointmenthold.FieldExpiresAt:
+		return m.ExpiresAt()
+	case appointmenthold.FieldTokenID:
+		return m.TokenID()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AppointmentHoldMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case appointmenthold.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case appointmenthold.FieldPractitionerID:
+		return m.OldPractitionerID(ctx)
+	case appointmenthold.FieldStartTime:
+		return m.OldStartTime(ctx)
+	case appointmenthold.FieldFinishTime:
+		return m.OldFinishTime(ctx)
+	case appointmenthold.FieldExpiresAt:
+		return m.OldExpiresAt(ctx)
+	case appointmenthold.FieldTokenID:
+		return m.OldTokenID(ctx)
+	}
+	return nil, fmt.Errorf("unknown AppointmentHold field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AppointmentHoldMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case appointmenthold.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case appointmenthold.FieldPractitionerID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPractitionerID(v)
+		return nil
+	case appointmenthold.FieldStartTime:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartTime(v)
+		return nil
+	case appointmenthold.FieldFinishTime:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFinishTime(v)
+		return nil
+	case appointmenthold.FieldExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExpiresAt(v)
+		return nil
+	case appointmenthold.FieldTokenID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTokenID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AppointmentHold field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AppointmentHoldMutation) AddedFields() []string {
+	var fields []string
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AppointmentHoldMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AppointmentHoldMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown AppointmentHold numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AppointmentHoldMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AppointmentHoldMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AppointmentHoldMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AppointmentHold nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AppointmentHoldMutation) ResetField(name string) error {
+	switch name {
+	case appointmenthold.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case appointmenthold.FieldPractitionerID:
+		m.ResetPractitionerID()
+		return nil
+	case appointmenthold.FieldStartTime:
+		m.ResetStartTime()
+		return nil
+	case appointmenthold.FieldFinishTime:
+		m.ResetFinishTime()
+		return nil
+	case appointmenthold.FieldExpiresAt:
+		m.ResetExpiresAt()
+		return nil
+	case appointmenthold.FieldTokenID:
+		m.ResetTokenID()
+		return nil
+	}
+	return fmt.Errorf("unknown AppointmentHold field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AppointmentHoldMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.practice != nil {
+		edges = append(edges, appointmenthold.EdgePractice)
+	}
+	if m.practitioner != nil {
+		edges = append(edges, appointmenthold.EdgePractitioner)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AppointmentHoldMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case appointmenthold.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	case appointmenthold.EdgePractitioner:
+		if id := m.practitioner; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AppointmentHoldMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AppointmentHoldMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AppointmentHoldMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedpractice {
+		edges = append(edges, appointmenthold.EdgePractice)
+	}
+	if m.clearedpractitioner {
+		edges = append(edges, appointmenthold.EdgePractitioner)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AppointmentHoldMutation) EdgeCleared(name string) bool {
+	switch name {
+	case appointmenthold.EdgePractice:
+		return m.clearedpractice
+	case appointmenthold.EdgePractitioner:
+		return m.clearedpractitioner
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AppointmentHoldMutation) ClearEdge(name string) error {
+	switch name {
+	case appointmenthold.EdgePractice:
+		m.ClearPractice()
+		return nil
+	case appointmenthold.EdgePractitioner:
+		m.ClearPractitioner()
+		return nil
+	}
+	return fmt.Errorf("unknown AppointmentHold unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AppointmentHoldMutation) ResetEdge(name string) error {
+	switch name {
+	case appointmenthold.EdgePractice:
+		m.ResetPractice()
+		return nil
+	case appointmenthold.EdgePractitioner:
+		m.ResetPractitioner()
+		return nil
+	}
+	return fmt.Errorf("unknown AppointmentHold edge %s", name)
 }
 
 // AppointmentReasonMutation represents an operation that mutates the AppointmentReason nodes in the graph.

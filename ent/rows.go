@@ -13,6 +13,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -190,6 +191,32 @@ func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 			return nil, err
 		}
 		entx.LeftJoin(s, patient.Table, "patient", "patient_id", patient.FieldID, joined.predicates)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *AppointmentHoldQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{appointmenthold.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
@@ -1065,6 +1092,7 @@ var storedTypes = entx.StoredTypes{
 	"acquisition_sources.id":  "uuid",
 	"application_id":          "uuid",
 	"applications.id":         "uuid",
+	"appointment_holds.id":    "uuid",
 	"appointment_reasons.id":  "uuid",
 	"approval_date":           "date",
 	"arrived_at":              "timestamptz",

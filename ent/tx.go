@@ -22,6 +22,8 @@ type Tx struct {
 	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
 	Appointment *AppointmentClient
+	// AppointmentHold is the client for interacting with the AppointmentHold builders.
+	AppointmentHold *AppointmentHoldClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
 	AppointmentReason *AppointmentReasonClient
 	// AuthorizationCode is the client for interacting with the AuthorizationCode builders.
@@ -222,6 +224,7 @@ func (tx *Tx) init() {
 	tx.AcquisitionSource = NewAcquisitionSourceClient(tx.config)
 	tx.Application = NewApplicationClient(tx.config)
 	tx.Appointment = NewAppointmentClient(tx.config)
+	tx.AppointmentHold = NewAppointmentHoldClient(tx.config)
 	tx.AppointmentReason = NewAppointmentReasonClient(tx.config)
 	tx.AuthorizationCode = NewAuthorizationCodeClient(tx.config)
 	tx.Change = NewChangeClient(tx.config)

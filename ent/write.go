@@ -11,6 +11,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/change"
 	"chairside/ent/fee"
 	"chairside/ent/patient"
@@ -150,6 +151,62 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 // written makes the query read the row that the WITH clause writes.
 func (q *AppointmentQuery) written(with sql.Querier) *AppointmentQuery {
 	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(appointment.Table)) })
+	return q
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *AppointmentHoldMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// If adds conditions that must hold for Rows to write the row.
+func (c *AppointmentHoldCreate) If(conditions ...entx.Condition) *AppointmentHoldCreate {
+	c.conditions = append(c.conditions, conditions...)
+	return c
+}
+
+// Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
+// see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
+// PostgreSQL a single statement also writes the audit log entry; its rows are still open when
+// hooks continue, so a hook cannot query the database after next.
+func (c *AppointmentHoldCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	q := (&AppointmentHoldClient{config: c.config}).Query()
+	if c.driver.Dialect() != dialect.Postgres {
+		switch failed, err := entx.FailedConditions(ctx, c.driver, c.conditions...); {
+		case err != nil:
+			return nil, err
+		case slices.Contains(failed, true):
+			return nil, entx.ErrConditionFailed
+		}
+		saved, err := c.Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.Where(appointmenthold.ID(saved.ID)).Rows(ctx, columns)
+	}
+	if err := c.defaults(); err != nil {
+		return nil, err
+	}
+	return withHooks(ctx, func(ctx context.Context) (*sql.Rows, error) {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+		_, spec := c.createSpec()
+		row, err := entx.Insert(ctx, spec, c.conditions)
+		if err != nil {
+			return nil, err
+		}
+		with, err := entx.WritePrefix(ctx, c.mutation, row)
+		if err != nil {
+			return nil, err
+		}
+		return q.written(with).Rows(ctx, columns)
+	}, c.mutation, c.hooks)
+}
+
+// written makes the query read the row that the WITH clause writes.
+func (q *AppointmentHoldQuery) written(with sql.Querier) *AppointmentHoldQuery {
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(appointmenthold.Table)) })
 	return q
 }
 

@@ -86,6 +86,12 @@ type Invoker interface {
 	//
 	// POST /appointments
 	CreateAppointment(ctx context.Context, request *AppointmentInputRequest, options ...RequestOption) (*AppointmentResponse, error)
+	// CreateAppointmentHold invokes createAppointmentHold operation.
+	//
+	// Create a hold.
+	//
+	// POST /appointments/holds
+	CreateAppointmentHold(ctx context.Context, request *AppointmentHoldInputRequest, options ...RequestOption) (*AppointmentHoldResponse, error)
 	// CreatePatient invokes createPatient operation.
 	//
 	// Create a patient.
@@ -98,6 +104,12 @@ type Invoker interface {
 	//
 	// DELETE /appointments/{id}
 	DeleteAppointment(ctx context.Context, params DeleteAppointmentParams, options ...RequestOption) error
+	// DeleteAppointmentHold invokes deleteAppointmentHold operation.
+	//
+	// Delete a hold.
+	//
+	// DELETE /appointments/holds/{id}
+	DeleteAppointmentHold(ctx context.Context, params DeleteAppointmentHoldParams, options ...RequestOption) error
 	// DeletePatient invokes deletePatient operation.
 	//
 	// Delete a patient.
@@ -122,6 +134,12 @@ type Invoker interface {
 	//
 	// GET /appointments/{id}
 	GetAppointment(ctx context.Context, params GetAppointmentParams, options ...RequestOption) (*AppointmentResponse, error)
+	// GetAppointmentHold invokes getAppointmentHold operation.
+	//
+	// Get a hold.
+	//
+	// GET /appointments/holds/{id}
+	GetAppointmentHold(ctx context.Context, params GetAppointmentHoldParams, options ...RequestOption) (*AppointmentHoldResponse, error)
 	// GetAppointmentReason invokes getAppointmentReason operation.
 	//
 	// Get an appointment reason.
@@ -525,6 +543,78 @@ func (c *Client) sendCreateAppointment(ctx context.Context, request *Appointment
 	return result, nil
 }
 
+// CreateAppointmentHold invokes createAppointmentHold operation.
+//
+// Create a hold.
+//
+// POST /appointments/holds
+func (c *Client) CreateAppointmentHold(ctx context.Context, request *AppointmentHoldInputRequest, options ...RequestOption) (*AppointmentHoldResponse, error) {
+	res, err := c.sendCreateAppointmentHold(ctx, request, options...)
+	return res, err
+}
+
+func (c *Client) sendCreateAppointmentHold(ctx context.Context, request *AppointmentHoldInputRequest, requestOptions ...RequestOption) (res *AppointmentHoldResponse, err error) {
+
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
+	var pathParts [1]string
+	pathParts[0] = "/appointments/holds"
+	uri.AddPathParts(u, pathParts[:]...)
+
+	r, err := ht.NewRequest(ctx, "POST", u)
+	if err != nil {
+		return res, errors.Wrap(err, "create request")
+	}
+	if err := encodeCreateAppointmentHoldRequest(request, r); err != nil {
+		return res, errors.Wrap(err, "encode request")
+	}
+
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
+	if err != nil {
+		return res, errors.Wrap(err, "do request")
+	}
+	body := resp.Body
+	defer func() {
+		// Drain the body to EOF before closing, so the underlying
+		// connection can be reused by the Transport regardless of the
+		// response status code. See https://github.com/ogen-go/ogen/issues/1670.
+		_, _ = io.Copy(io.Discard, body)
+		_ = body.Close()
+	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
+
+	result, err := decodeCreateAppointmentHoldResponse(resp)
+	if err != nil {
+		return res, errors.Wrap(err, "decode response")
+	}
+
+	return result, nil
+}
+
 // CreatePatient invokes createPatient operation.
 //
 // Create a patient.
@@ -677,6 +767,93 @@ func (c *Client) sendDeleteAppointment(ctx context.Context, params DeleteAppoint
 	}
 
 	result, err := decodeDeleteAppointmentResponse(resp)
+	if err != nil {
+		return res, errors.Wrap(err, "decode response")
+	}
+
+	return result, nil
+}
+
+// DeleteAppointmentHold invokes deleteAppointmentHold operation.
+//
+// Delete a hold.
+//
+// DELETE /appointments/holds/{id}
+func (c *Client) DeleteAppointmentHold(ctx context.Context, params DeleteAppointmentHoldParams, options ...RequestOption) error {
+	_, err := c.sendDeleteAppointmentHold(ctx, params, options...)
+	return err
+}
+
+func (c *Client) sendDeleteAppointmentHold(ctx context.Context, params DeleteAppointmentHoldParams, requestOptions ...RequestOption) (res *DeleteAppointmentHoldNoContent, err error) {
+
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
+	var pathParts [2]string
+	pathParts[0] = "/appointments/holds/"
+	{
+		// Encode "id" parameter.
+		e := uri.NewPathEncoder(uri.PathEncoderConfig{
+			Param:   "id",
+			Style:   uri.PathStyleSimple,
+			Explode: false,
+		})
+		if err := func() error {
+			return e.EncodeValue(conv.UUIDToString(params.ID))
+		}(); err != nil {
+			return res, errors.Wrap(err, "encode path")
+		}
+		encoded, err := e.Result()
+		if err != nil {
+			return res, errors.Wrap(err, "encode path")
+		}
+		pathParts[1] = encoded
+	}
+	uri.AddPathParts(u, pathParts[:]...)
+
+	r, err := ht.NewRequest(ctx, "DELETE", u)
+	if err != nil {
+		return res, errors.Wrap(err, "create request")
+	}
+
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
+	if err != nil {
+		return res, errors.Wrap(err, "do request")
+	}
+	body := resp.Body
+	defer func() {
+		// Drain the body to EOF before closing, so the underlying
+		// connection can be reused by the Transport regardless of the
+		// response status code. See https://github.com/ogen-go/ogen/issues/1670.
+		_, _ = io.Copy(io.Discard, body)
+		_ = body.Close()
+	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
+
+	result, err := decodeDeleteAppointmentHoldResponse(resp)
 	if err != nil {
 		return res, errors.Wrap(err, "decode response")
 	}
@@ -1025,6 +1202,93 @@ func (c *Client) sendGetAppointment(ctx context.Context, params GetAppointmentPa
 	}
 
 	result, err := decodeGetAppointmentResponse(resp)
+	if err != nil {
+		return res, errors.Wrap(err, "decode response")
+	}
+
+	return result, nil
+}
+
+// GetAppointmentHold invokes getAppointmentHold operation.
+//
+// Get a hold.
+//
+// GET /appointments/holds/{id}
+func (c *Client) GetAppointmentHold(ctx context.Context, params GetAppointmentHoldParams, options ...RequestOption) (*AppointmentHoldResponse, error) {
+	res, err := c.sendGetAppointmentHold(ctx, params, options...)
+	return res, err
+}
+
+func (c *Client) sendGetAppointmentHold(ctx context.Context, params GetAppointmentHoldParams, requestOptions ...RequestOption) (res *AppointmentHoldResponse, err error) {
+
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
+	var pathParts [2]string
+	pathParts[0] = "/appointments/holds/"
+	{
+		// Encode "id" parameter.
+		e := uri.NewPathEncoder(uri.PathEncoderConfig{
+			Param:   "id",
+			Style:   uri.PathStyleSimple,
+			Explode: false,
+		})
+		if err := func() error {
+			return e.EncodeValue(conv.UUIDToString(params.ID))
+		}(); err != nil {
+			return res, errors.Wrap(err, "encode path")
+		}
+		encoded, err := e.Result()
+		if err != nil {
+			return res, errors.Wrap(err, "encode path")
+		}
+		pathParts[1] = encoded
+	}
+	uri.AddPathParts(u, pathParts[:]...)
+
+	r, err := ht.NewRequest(ctx, "GET", u)
+	if err != nil {
+		return res, errors.Wrap(err, "create request")
+	}
+
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
+	if err != nil {
+		return res, errors.Wrap(err, "do request")
+	}
+	body := resp.Body
+	defer func() {
+		// Drain the body to EOF before closing, so the underlying
+		// connection can be reused by the Transport regardless of the
+		// response status code. See https://github.com/ogen-go/ogen/issues/1670.
+		_, _ = io.Copy(io.Discard, body)
+		_ = body.Close()
+	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
+
+	result, err := decodeGetAppointmentHoldResponse(resp)
 	if err != nil {
 		return res, errors.Wrap(err, "decode response")
 	}

@@ -82,6 +82,72 @@ func decodeDeleteAppointmentParams(args [1]string, argsEscaped bool, r *http.Req
 	return params, nil
 }
 
+// DeleteAppointmentHoldParams is parameters of deleteAppointmentHold operation.
+type DeleteAppointmentHoldParams struct {
+	// Identifier of the hold.
+	ID uuid.UUID
+}
+
+func unpackDeleteAppointmentHoldParams(packed middleware.Parameters) (params DeleteAppointmentHoldParams) {
+	{
+		key := middleware.ParameterKey{
+			Name: "id",
+			In:   "path",
+		}
+		params.ID = packed[key].(uuid.UUID)
+	}
+	return params
+}
+
+func decodeDeleteAppointmentHoldParams(args [1]string, argsEscaped bool, r *http.Request) (params DeleteAppointmentHoldParams, _ error) {
+	// Decode path: id.
+	if err := func() error {
+		param := args[0]
+		if argsEscaped {
+			unescaped, err := url.PathUnescape(args[0])
+			if err != nil {
+				return errors.Wrap(err, "unescape path")
+			}
+			param = unescaped
+		}
+		if len(param) > 0 {
+			d := uri.NewPathDecoder(uri.PathDecoderConfig{
+				Param:   "id",
+				Value:   param,
+				Style:   uri.PathStyleSimple,
+				Explode: false,
+			})
+
+			if err := func() error {
+				val, err := d.DecodeValue()
+				if err != nil {
+					return err
+				}
+
+				c, err := conv.ToUUID(val)
+				if err != nil {
+					return err
+				}
+
+				params.ID = c
+				return nil
+			}(); err != nil {
+				return err
+			}
+		} else {
+			return validate.ErrFieldRequired
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "id",
+			In:   "path",
+			Err:  err,
+		}
+	}
+	return params, nil
+}
+
 // DeletePatientParams is parameters of deletePatient operation.
 type DeletePatientParams struct {
 	// Identifier of the patient.
@@ -323,6 +389,72 @@ func decodeGetAppointmentParams(args [1]string, argsEscaped bool, r *http.Reques
 				}
 
 				c, err := conv.ToInt64(val)
+				if err != nil {
+					return err
+				}
+
+				params.ID = c
+				return nil
+			}(); err != nil {
+				return err
+			}
+		} else {
+			return validate.ErrFieldRequired
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "id",
+			In:   "path",
+			Err:  err,
+		}
+	}
+	return params, nil
+}
+
+// GetAppointmentHoldParams is parameters of getAppointmentHold operation.
+type GetAppointmentHoldParams struct {
+	// Identifier of the hold.
+	ID uuid.UUID
+}
+
+func unpackGetAppointmentHoldParams(packed middleware.Parameters) (params GetAppointmentHoldParams) {
+	{
+		key := middleware.ParameterKey{
+			Name: "id",
+			In:   "path",
+		}
+		params.ID = packed[key].(uuid.UUID)
+	}
+	return params
+}
+
+func decodeGetAppointmentHoldParams(args [1]string, argsEscaped bool, r *http.Request) (params GetAppointmentHoldParams, _ error) {
+	// Decode path: id.
+	if err := func() error {
+		param := args[0]
+		if argsEscaped {
+			unescaped, err := url.PathUnescape(args[0])
+			if err != nil {
+				return errors.Wrap(err, "unescape path")
+			}
+			param = unescaped
+		}
+		if len(param) > 0 {
+			d := uri.NewPathDecoder(uri.PathDecoderConfig{
+				Param:   "id",
+				Value:   param,
+				Style:   uri.PathStyleSimple,
+				Explode: false,
+			})
+
+			if err := func() error {
+				val, err := d.DecodeValue()
+				if err != nil {
+					return err
+				}
+
+				c, err := conv.ToUUID(val)
 				if err != nil {
 					return err
 				}

@@ -24,6 +24,20 @@ func encodeCreateAppointmentRequest(
 	return nil
 }
 
+func encodeCreateAppointmentHoldRequest(
+	req *AppointmentHoldInputRequest,
+	r *http.Request,
+) error {
+	const contentType = "application/json"
+	e := new(jx.Encoder)
+	{
+		req.Encode(e)
+	}
+	encoded := e.Bytes()
+	ht.SetBody(r, bytes.NewReader(encoded), contentType)
+	return nil
+}
+
 func encodeCreatePatientRequest(
 	req *PatientInputRequest,
 	r *http.Request,

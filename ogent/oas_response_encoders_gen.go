@@ -23,6 +23,19 @@ func encodeCreateAppointmentResponse(response *AppointmentResponse, w http.Respo
 	return nil
 }
 
+func encodeCreateAppointmentHoldResponse(response *AppointmentHoldResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(201)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeCreatePatientResponse(response *PatientResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(201)
@@ -37,6 +50,12 @@ func encodeCreatePatientResponse(response *PatientResponse, w http.ResponseWrite
 }
 
 func encodeDeleteAppointmentResponse(response *DeleteAppointmentNoContent, w http.ResponseWriter) error {
+	w.WriteHeader(204)
+
+	return nil
+}
+
+func encodeDeleteAppointmentHoldResponse(response *DeleteAppointmentHoldNoContent, w http.ResponseWriter) error {
 	w.WriteHeader(204)
 
 	return nil
@@ -75,6 +94,19 @@ func encodeGetAcquisitionSourceResponse(response *AcquisitionSourceResponse, w h
 }
 
 func encodeGetAppointmentResponse(response *AppointmentResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
+func encodeGetAppointmentHoldResponse(response *AppointmentHoldResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 

@@ -386,6 +386,46 @@ func (s *AcquisitionSourceResponse) SetAcquisitionSource(val AcquisitionSource) 
 	s.AcquisitionSource = val
 }
 
+// Ref: #/components/schemas/Alternative
+type Alternative struct {
+	// Start of the slot.
+	StartTime time.Time `json:"start_time"`
+	// Its end.
+	FinishTime time.Time `json:"finish_time"`
+	// The practitioner.
+	PractitionerID int64 `json:"practitioner_id"`
+}
+
+// GetStartTime returns the value of StartTime.
+func (s *Alternative) GetStartTime() time.Time {
+	return s.StartTime
+}
+
+// GetFinishTime returns the value of FinishTime.
+func (s *Alternative) GetFinishTime() time.Time {
+	return s.FinishTime
+}
+
+// GetPractitionerID returns the value of PractitionerID.
+func (s *Alternative) GetPractitionerID() int64 {
+	return s.PractitionerID
+}
+
+// SetStartTime sets the value of StartTime.
+func (s *Alternative) SetStartTime(val time.Time) {
+	s.StartTime = val
+}
+
+// SetFinishTime sets the value of FinishTime.
+func (s *Alternative) SetFinishTime(val time.Time) {
+	s.FinishTime = val
+}
+
+// SetPractitionerID sets the value of PractitionerID.
+func (s *Alternative) SetPractitionerID(val int64) {
+	s.PractitionerID = val
+}
+
 // The diary.
 // Ref: #/components/schemas/Appointment
 type Appointment struct {
@@ -703,6 +743,153 @@ func (s *Appointment) SetPaymentPlanID(val NilInt64) {
 	s.PaymentPlanID = val
 }
 
+// Slots kept for a booking.
+// Ref: #/components/schemas/AppointmentHold
+type AppointmentHold struct {
+	// Identifier.
+	ID uuid.UUID `json:"id"`
+	// The practitioner; must be active.
+	PractitionerID int64 `json:"practitioner_id"`
+	// Start of the slot.
+	StartTime time.Time `json:"start_time"`
+	// End of the slot: after the start, at most 24 hours later.
+	FinishTime time.Time `json:"finish_time"`
+	// When the hold ends.
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// GetID returns the value of ID.
+func (s *AppointmentHold) GetID() uuid.UUID {
+	return s.ID
+}
+
+// GetPractitionerID returns the value of PractitionerID.
+func (s *AppointmentHold) GetPractitionerID() int64 {
+	return s.PractitionerID
+}
+
+// GetStartTime returns the value of StartTime.
+func (s *AppointmentHold) GetStartTime() time.Time {
+	return s.StartTime
+}
+
+// GetFinishTime returns the value of FinishTime.
+func (s *AppointmentHold) GetFinishTime() time.Time {
+	return s.FinishTime
+}
+
+// GetExpiresAt returns the value of ExpiresAt.
+func (s *AppointmentHold) GetExpiresAt() time.Time {
+	return s.ExpiresAt
+}
+
+// SetID sets the value of ID.
+func (s *AppointmentHold) SetID(val uuid.UUID) {
+	s.ID = val
+}
+
+// SetPractitionerID sets the value of PractitionerID.
+func (s *AppointmentHold) SetPractitionerID(val int64) {
+	s.PractitionerID = val
+}
+
+// SetStartTime sets the value of StartTime.
+func (s *AppointmentHold) SetStartTime(val time.Time) {
+	s.StartTime = val
+}
+
+// SetFinishTime sets the value of FinishTime.
+func (s *AppointmentHold) SetFinishTime(val time.Time) {
+	s.FinishTime = val
+}
+
+// SetExpiresAt sets the value of ExpiresAt.
+func (s *AppointmentHold) SetExpiresAt(val time.Time) {
+	s.ExpiresAt = val
+}
+
+// Ref: #/components/schemas/AppointmentHoldInput
+type AppointmentHoldInput struct {
+	// The practitioner; must be active.
+	PractitionerID OptInt64 `json:"practitioner_id"`
+	// Start of the slot.
+	StartTime OptDateTime `json:"start_time"`
+	// End of the slot: after the start, at most 24 hours later.
+	FinishTime OptDateTime `json:"finish_time"`
+	// How long to keep the slot, at most 600 seconds. Default: 600.
+	Seconds OptInt `json:"seconds"`
+}
+
+// GetPractitionerID returns the value of PractitionerID.
+func (s *AppointmentHoldInput) GetPractitionerID() OptInt64 {
+	return s.PractitionerID
+}
+
+// GetStartTime returns the value of StartTime.
+func (s *AppointmentHoldInput) GetStartTime() OptDateTime {
+	return s.StartTime
+}
+
+// GetFinishTime returns the value of FinishTime.
+func (s *AppointmentHoldInput) GetFinishTime() OptDateTime {
+	return s.FinishTime
+}
+
+// GetSeconds returns the value of Seconds.
+func (s *AppointmentHoldInput) GetSeconds() OptInt {
+	return s.Seconds
+}
+
+// SetPractitionerID sets the value of PractitionerID.
+func (s *AppointmentHoldInput) SetPractitionerID(val OptInt64) {
+	s.PractitionerID = val
+}
+
+// SetStartTime sets the value of StartTime.
+func (s *AppointmentHoldInput) SetStartTime(val OptDateTime) {
+	s.StartTime = val
+}
+
+// SetFinishTime sets the value of FinishTime.
+func (s *AppointmentHoldInput) SetFinishTime(val OptDateTime) {
+	s.FinishTime = val
+}
+
+// SetSeconds sets the value of Seconds.
+func (s *AppointmentHoldInput) SetSeconds(val OptInt) {
+	s.Seconds = val
+}
+
+// Ref: #/components/schemas/AppointmentHoldInputRequest
+type AppointmentHoldInputRequest struct {
+	Hold AppointmentHoldInput `json:"hold"`
+}
+
+// GetHold returns the value of Hold.
+func (s *AppointmentHoldInputRequest) GetHold() AppointmentHoldInput {
+	return s.Hold
+}
+
+// SetHold sets the value of Hold.
+func (s *AppointmentHoldInputRequest) SetHold(val AppointmentHoldInput) {
+	s.Hold = val
+}
+
+// Ref: #/components/schemas/AppointmentHoldResponse
+type AppointmentHoldResponse struct {
+	Hold AppointmentHold `json:"hold"`
+}
+
+// GetHold returns the value of Hold.
+func (s *AppointmentHoldResponse) GetHold() AppointmentHold {
+	return s.Hold
+}
+
+// SetHold sets the value of Hold.
+func (s *AppointmentHoldResponse) SetHold(val AppointmentHold) {
+	s.Hold = val
+}
+
 // Ref: #/components/schemas/AppointmentInput
 type AppointmentInput struct {
 	// Start.
@@ -722,6 +909,9 @@ type AppointmentInput struct {
 	Metadata OptAppointmentInputMetadata `json:"metadata"`
 	// True books even if the practitioner is booked at that time.
 	ForceChanges OptBool `json:"force_changes"`
+	// The hold of this token that the booking takes: of the same practitioner, covering the times, not
+	// expired.
+	HoldID OptUUID `json:"hold_id"`
 }
 
 // GetStartTime returns the value of StartTime.
@@ -769,6 +959,11 @@ func (s *AppointmentInput) GetForceChanges() OptBool {
 	return s.ForceChanges
 }
 
+// GetHoldID returns the value of HoldID.
+func (s *AppointmentInput) GetHoldID() OptUUID {
+	return s.HoldID
+}
+
 // SetStartTime sets the value of StartTime.
 func (s *AppointmentInput) SetStartTime(val OptDateTime) {
 	s.StartTime = val
@@ -812,6 +1007,11 @@ func (s *AppointmentInput) SetMetadata(val OptAppointmentInputMetadata) {
 // SetForceChanges sets the value of ForceChanges.
 func (s *AppointmentInput) SetForceChanges(val OptBool) {
 	s.ForceChanges = val
+}
+
+// SetHoldID sets the value of HoldID.
+func (s *AppointmentInput) SetHoldID(val OptUUID) {
+	s.HoldID = val
 }
 
 // The integrator's own data: at most 3 keys of 40 characters, with values of 500.
@@ -1674,6 +1874,9 @@ func (s *CustomFieldResponse) SetCustomField(val CustomField) {
 	s.CustomField = val
 }
 
+// DeleteAppointmentHoldNoContent is response for DeleteAppointmentHold operation.
+type DeleteAppointmentHoldNoContent struct{}
+
 // DeleteAppointmentNoContent is response for DeleteAppointment operation.
 type DeleteAppointmentNoContent struct{}
 
@@ -1709,6 +1912,10 @@ type ErrorError struct {
 	// Messages about each offending field or parameter.
 	Params    OptErrorErrorParams `json:"params"`
 	Conflicts []Conflict          `json:"conflicts"`
+	// Overlapping slots that other clients hold, if any.
+	Holds []HeldSlot `json:"holds"`
+	// The practitioner's next free slots of the same length, at most 3 within 14 days.
+	Alternatives []Alternative `json:"alternatives"`
 }
 
 // GetType returns the value of Type.
@@ -1746,6 +1953,16 @@ func (s *ErrorError) GetConflicts() []Conflict {
 	return s.Conflicts
 }
 
+// GetHolds returns the value of Holds.
+func (s *ErrorError) GetHolds() []HeldSlot {
+	return s.Holds
+}
+
+// GetAlternatives returns the value of Alternatives.
+func (s *ErrorError) GetAlternatives() []Alternative {
+	return s.Alternatives
+}
+
 // SetType sets the value of Type.
 func (s *ErrorError) SetType(val string) {
 	s.Type = val
@@ -1779,6 +1996,16 @@ func (s *ErrorError) SetParams(val OptErrorErrorParams) {
 // SetConflicts sets the value of Conflicts.
 func (s *ErrorError) SetConflicts(val []Conflict) {
 	s.Conflicts = val
+}
+
+// SetHolds sets the value of Holds.
+func (s *ErrorError) SetHolds(val []HeldSlot) {
+	s.Holds = val
+}
+
+// SetAlternatives sets the value of Alternatives.
+func (s *ErrorError) SetAlternatives(val []Alternative) {
+	s.Alternatives = val
 }
 
 // Messages about each offending field or parameter.
@@ -2208,6 +2435,46 @@ func (s *FeeResponse) GetFee() Fee {
 // SetFee sets the value of Fee.
 func (s *FeeResponse) SetFee(val Fee) {
 	s.Fee = val
+}
+
+// Ref: #/components/schemas/HeldSlot
+type HeldSlot struct {
+	// Start of the held slot.
+	StartTime time.Time `json:"start_time"`
+	// Its end.
+	FinishTime time.Time `json:"finish_time"`
+	// When it is free again unless it is booked.
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// GetStartTime returns the value of StartTime.
+func (s *HeldSlot) GetStartTime() time.Time {
+	return s.StartTime
+}
+
+// GetFinishTime returns the value of FinishTime.
+func (s *HeldSlot) GetFinishTime() time.Time {
+	return s.FinishTime
+}
+
+// GetExpiresAt returns the value of ExpiresAt.
+func (s *HeldSlot) GetExpiresAt() time.Time {
+	return s.ExpiresAt
+}
+
+// SetStartTime sets the value of StartTime.
+func (s *HeldSlot) SetStartTime(val time.Time) {
+	s.StartTime = val
+}
+
+// SetFinishTime sets the value of FinishTime.
+func (s *HeldSlot) SetFinishTime(val time.Time) {
+	s.FinishTime = val
+}
+
+// SetExpiresAt sets the value of ExpiresAt.
+func (s *HeldSlot) SetExpiresAt(val time.Time) {
+	s.ExpiresAt = val
 }
 
 // Invoices to patients.

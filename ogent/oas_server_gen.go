@@ -14,6 +14,12 @@ type Handler interface {
 	//
 	// POST /appointments
 	CreateAppointment(ctx context.Context, req *AppointmentInputRequest) (*AppointmentResponse, error)
+	// CreateAppointmentHold implements createAppointmentHold operation.
+	//
+	// Create a hold.
+	//
+	// POST /appointments/holds
+	CreateAppointmentHold(ctx context.Context, req *AppointmentHoldInputRequest) (*AppointmentHoldResponse, error)
 	// CreatePatient implements createPatient operation.
 	//
 	// Create a patient.
@@ -26,6 +32,12 @@ type Handler interface {
 	//
 	// DELETE /appointments/{id}
 	DeleteAppointment(ctx context.Context, params DeleteAppointmentParams) error
+	// DeleteAppointmentHold implements deleteAppointmentHold operation.
+	//
+	// Delete a hold.
+	//
+	// DELETE /appointments/holds/{id}
+	DeleteAppointmentHold(ctx context.Context, params DeleteAppointmentHoldParams) error
 	// DeletePatient implements deletePatient operation.
 	//
 	// Delete a patient.
@@ -50,6 +62,12 @@ type Handler interface {
 	//
 	// GET /appointments/{id}
 	GetAppointment(ctx context.Context, params GetAppointmentParams) (*AppointmentResponse, error)
+	// GetAppointmentHold implements getAppointmentHold operation.
+	//
+	// Get a hold.
+	//
+	// GET /appointments/holds/{id}
+	GetAppointmentHold(ctx context.Context, params GetAppointmentHoldParams) (*AppointmentHoldResponse, error)
 	// GetAppointmentReason implements getAppointmentReason operation.
 	//
 	// Get an appointment reason.

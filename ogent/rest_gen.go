@@ -45,7 +45,8 @@ type Writes struct {
 
 // Rules are the rules of the writable resources (package write); a rule may be nil.
 type Rules struct {
-	Appointment func(context.Context, *AppointmentWrite) error
-	Fee         func(context.Context, *FeeWrite) error
-	Patient     func(context.Context, *PatientWrite) error
+	Appointment     func(context.Context, *AppointmentWrite) error
+	AppointmentHold func(context.Context, *AppointmentHoldWrite) error
+	Fee             func(context.Context, *FeeWrite) error
+	Patient         func(context.Context, *PatientWrite) error
 }

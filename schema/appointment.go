@@ -100,6 +100,17 @@ func (Appointment) Annotations() []schema.Annotation {
 				{Name: "id", Kind: codec.ID, Doc: "The overlapping appointment."},
 				{Name: "start_time", Kind: codec.Time, Doc: "Its start."},
 				{Name: "finish_time", Kind: codec.Time, Doc: "Its end."},
+			}, Lists: []apispec.Computed{
+				{Name: "holds", Doc: "Overlapping slots that other clients hold, if any.", Objects: &apispec.Objects{Item: "HeldSlot", Members: []apispec.Computed{
+					{Name: "start_time", Kind: codec.Time, Doc: "Start of the held slot."},
+					{Name: "finish_time", Kind: codec.Time, Doc: "Its end."},
+					{Name: "expires_at", Kind: codec.Time, Doc: "When it is free again unless it is booked."},
+				}}},
+				{Name: "alternatives", Doc: "The practitioner's next free slots of the same length, at most 3 within 14 days.", Objects: &apispec.Objects{Item: "Alternative", Members: []apispec.Computed{
+					{Name: "start_time", Kind: codec.Time, Doc: "Start of the slot."},
+					{Name: "finish_time", Kind: codec.Time, Doc: "Its end."},
+					{Name: "practitioner_id", Kind: codec.ID, Doc: "The practitioner."},
+				}}},
 			}},
 			Descriptions: map[apispec.Verb]string{
 				apispec.List:   "Omits cancelled appointments and those that the patient did not attend, unless cancelled is true.",
@@ -130,11 +141,14 @@ func (Appointment) Annotations() []schema.Annotation {
 				{Name: "patient_image_url", Kind: codec.Avatar, Nullable: true, Edge: "patient", Doc: "URL of the patient's picture."},
 				{Name: "payment_plan_id", Kind: codec.ID, Nullable: true, Edge: "patient", Columns: []string{"payment_plan_id"}, Doc: "The patient's payment plan."},
 			},
-			BodyFields: []apispec.BodyField{{Name: "force_changes", Kind: codec.Boolean, Null: "false", Doc: "true books even if the practitioner is booked at that time."}},
+			BodyFields: []apispec.BodyField{
+				{Name: "force_changes", Kind: codec.Boolean, Null: "false", Doc: "true books even if the practitioner is booked at that time."},
+				{Name: "hold_id", Kind: codec.UUID, Null: `"00000000-0000-0000-0000-000000000000"`, Doc: "The hold of this token that the booking takes: of the same practitioner, covering the times, not expired."},
+			},
 			Operations: []apispec.Operation{{
 				ID: "listAvailability", Path: "/appointments/availability", Key: "availability", Item: "AvailabilitySlot", MaxPage: 20,
 				Doc:         "List the available slots of practitioners.",
-				Description: "Slots are working sessions minus appointments. For practitioners without working sessions, the practice's opening hours apply. Ordered by start, then practitioner.",
+				Description: "Slots are working sessions minus appointments and held slots. For practitioners without working sessions, the practice's opening hours apply. Ordered by start, then practitioner.",
 				Params: []apispec.Filter{
 					{Param: "start_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "Start of the window; required, must be in the future."},
 					{Param: "finish_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "End of the window; required, after start_time and at most 366 days later."},

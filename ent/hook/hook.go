@@ -68,6 +68,18 @@ func (f AppointmentFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AppointmentMutation", m)
 }
 
+// The AppointmentHoldFunc type is an adapter to allow the use of ordinary
+// function as AppointmentHold mutator.
+type AppointmentHoldFunc func(context.Context, *ent.AppointmentHoldMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AppointmentHoldFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AppointmentHoldMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AppointmentHoldMutation", m)
+}
+
 // The AppointmentReasonFunc type is an adapter to allow the use of ordinary
 // function as AppointmentReason mutator.
 type AppointmentReasonFunc func(context.Context, *ent.AppointmentReasonMutation) (ent.Value, error)

@@ -355,6 +355,43 @@ var (
 			},
 		},
 	}
+	// AppointmentHoldsColumns holds the columns for the "appointment_holds" table.
+	AppointmentHoldsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "start_time", Type: field.TypeTime},
+		{Name: "finish_time", Type: field.TypeTime},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "token_id", Type: field.TypeUUID},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "practitioner_id", Type: field.TypeInt64},
+	}
+	// AppointmentHoldsTable holds the schema information for the "appointment_holds" table.
+	AppointmentHoldsTable = &schema.Table{
+		Name:       "appointment_holds",
+		Columns:    AppointmentHoldsColumns,
+		PrimaryKey: []*schema.Column{AppointmentHoldsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "appointment_holds_practices_practice",
+				Columns:    []*schema.Column{AppointmentHoldsColumns[5]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "appointment_holds_practitioners_practitioner",
+				Columns:    []*schema.Column{AppointmentHoldsColumns[6]},
+				RefColumns: []*schema.Column{PractitionersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "appointmenthold_practice_id_practitioner_id_start_time",
+				Unique:  false,
+				Columns: []*schema.Column{AppointmentHoldsColumns[5], AppointmentHoldsColumns[6], AppointmentHoldsColumns[1]},
+			},
+		},
+	}
 	// AppointmentReasonsColumns holds the columns for the "appointment_reasons" table.
 	AppointmentReasonsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -2150,6 +2187,7 @@ var (
 		AcquisitionSourcesTable,
 		ApplicationsTable,
 		AppointmentsTable,
+		AppointmentHoldsTable,
 		AppointmentReasonsTable,
 		AuthorizationCodesTable,
 		ChangesTable,
@@ -2200,6 +2238,8 @@ func init() {
 	AppointmentsTable.ForeignKeys[2].RefTable = UsersTable
 	AppointmentsTable.ForeignKeys[3].RefTable = PatientsTable
 	AppointmentsTable.ForeignKeys[4].RefTable = PractitionersTable
+	AppointmentHoldsTable.ForeignKeys[0].RefTable = PracticesTable
+	AppointmentHoldsTable.ForeignKeys[1].RefTable = PractitionersTable
 	AppointmentReasonsTable.ForeignKeys[0].RefTable = PracticesTable
 	AuthorizationCodesTable.ForeignKeys[0].RefTable = PracticesTable
 	AuthorizationCodesTable.ForeignKeys[1].RefTable = ApplicationsTable

@@ -21,6 +21,9 @@ type Application func(*sql.Selector)
 // Appointment is the predicate function for appointment builders.
 type Appointment func(*sql.Selector)
 
+// AppointmentHold is the predicate function for appointmenthold builders.
+type AppointmentHold func(*sql.Selector)
+
 // AppointmentReason is the predicate function for appointmentreason builders.
 type AppointmentReason func(*sql.Selector)
 

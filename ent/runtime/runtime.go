@@ -8,6 +8,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -155,6 +156,17 @@ func init() {
 	appointmentDescMetadata := appointmentFields[13].Descriptor()
 	// appointment.DefaultMetadata holds the default value on creation for the metadata field.
 	appointment.DefaultMetadata = appointmentDescMetadata.Default.(map[string]string)
+	appointmentholdMixin := schema.AppointmentHold{}.Mixin()
+	appointmentholdMixinHooks0 := appointmentholdMixin[0].Hooks()
+	appointmenthold.Hooks[0] = appointmentholdMixinHooks0[0]
+	appointmentholdMixinInters0 := appointmentholdMixin[0].Interceptors()
+	appointmenthold.Interceptors[0] = appointmentholdMixinInters0[0]
+	appointmentholdFields := schema.AppointmentHold{}.Fields()
+	_ = appointmentholdFields
+	// appointmentholdDescID is the schema descriptor for id field.
+	appointmentholdDescID := appointmentholdFields[0].Descriptor()
+	// appointmenthold.DefaultID holds the default value on creation for the id field.
+	appointmenthold.DefaultID = appointmentholdDescID.Default.(func() uuid.UUID)
 	appointmentreasonMixin := schema.AppointmentReason{}.Mixin()
 	appointmentreasonMixinHooks0 := appointmentreasonMixin[0].Hooks()
 	appointmentreasonMixinHooks1 := appointmentreasonMixin[1].Hooks()

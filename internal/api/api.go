@@ -15,15 +15,17 @@ type Handler struct {
 // New returns the handler for an open database. baseURL is this server's public address,
 // without a final slash.
 func New(db *store.DB, baseURL string) *Handler {
-	return &Handler{work: newWorkCache(db.Ent), Writes: ogent.Writes{
+	h := &Handler{work: newWorkCache(db.Ent), Writes: ogent.Writes{
 		DB: db,
 		Reads: ogent.Reads{Client: db.Ent, BaseURL: baseURL, Members: ogent.Members{
 			PatientCustomFields:           patientCustomFields,
 			TreatmentPlanItemCustomFields: treatmentPlanItemCustomFields,
 		}},
-		Rules: ogent.Rules{
-			Appointment: appointmentRule,
-			Patient:     patientRule,
-		},
 	}}
+	h.Rules = ogent.Rules{
+		Appointment:     h.appointmentRule,
+		AppointmentHold: h.holdRule,
+		Patient:         patientRule,
+	}
+	return h
 }

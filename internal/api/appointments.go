@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/ent/appointment"
@@ -13,9 +14,12 @@ import (
 	"chairside/ent/predicate"
 	"chairside/internal/apierror"
 	"chairside/internal/civil"
+	"chairside/internal/clock"
+	"chairside/internal/diary"
 	"chairside/internal/entx"
 	"chairside/internal/principal"
 	"chairside/internal/store"
+	"chairside/internal/write"
 	"chairside/ogent"
 	"chairside/schema"
 )
@@ -45,9 +49,9 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 }
 
 // appointmentRule refuses an appointment that lasts more than a day, whose reason is not one
-// of the practice's, or that overlaps another of the practitioner (apierror.DoubleBooking)
-// unless force_changes is set.
-func appointmentRule(ctx context.Context, w *ogent.AppointmentWrite) error {
+// of the practice's, or that overlaps another of the practitioner or a slot that another client
+// holds (apierror.DoubleBooking) unless force_changes is set.
+func (h *Handler) appointmentRule(ctx context.Context, w *ogent.AppointmentWrite) error {
 	b, old := newBooking(w), w.Old
 	b.checkTimes(w.Problems)
 	if old == nil {
@@ -58,13 +62,23 @@ func appointmentRule(ctx context.Context, w *ogent.AppointmentWrite) error {
 		w.Require("reason", "is not a reason of this practice",
 			entx.Exists(w.Tx.AppointmentReason.Query().Where(appointmentreason.Reason(r), appointmentreason.Deleted(false))))
 	}
-	if old != nil && !b.moves(old) {
+	if old != nil && !b.moves(old) && b.hold == uuid.Nil {
 		return nil
 	}
 	if b.state.Blocks() && !b.force {
-		w.RequireOr(entx.NotExists(b.conflicting(w.Tx)), func(ctx context.Context) error { return b.refuse(ctx, w.Tx) })
+		requireFree(ctx, h, w, b)
 	}
-	return w.Lock(ctx, b.locks(ctx, old)...)
+	if err := w.Lock(ctx, b.locks(ctx, old)...); err != nil || b.hold == uuid.Nil {
+		return err
+	}
+	return takeHold(ctx, w, b)
+}
+
+// requireFree refuses the write of a booking or hold unless the practitioner is free.
+func requireFree[E any, M ent.Mutation, I, R any](ctx context.Context, h *Handler, w *write.Write[E, M, I, R], b booking) {
+	refuse := func(ctx context.Context) error { return h.refuse(ctx, w.Tx, b) }
+	w.RequireOr(entx.NotExists(b.conflicting(w.Tx)), refuse)
+	w.RequireOr(entx.NotExists(b.held(ctx, w.Tx)), refuse)
 }
 
 // booking is an appointment as it will be after a write.
@@ -74,6 +88,7 @@ type booking struct {
 	start, finish time.Time
 	state         schema.AppointmentState
 	force         bool
+	hold          uuid.UUID // the hold that it takes, or uuid.Nil
 }
 
 // newBooking returns the booking of a write: what was sent, else what the row has.
@@ -89,6 +104,7 @@ func newBooking(w *ogent.AppointmentWrite) booking {
 		finish:       w.In.FinishTime.Or(old.FinishTime),
 		state:        schema.AppointmentState(w.In.State.Or(string(old.State))),
 		force:        w.In.ForceChanges.Or(false),
+		hold:         w.In.HoldID.Or(uuid.Nil),
 	}
 }
 
@@ -130,9 +146,16 @@ func (b booking) conflicting(tx *ent.Client) *ent.AppointmentQuery {
 	)
 }
 
-// refuse returns apierror.DoubleBooking with the first 20 conflicts.
-func (b booking) refuse(ctx context.Context, tx *ent.Client) error {
-	overlapping, err := b.conflicting(tx).Order(appointment.ByStartTime(), appointment.ByID()).Limit(20).
+const (
+	maxConflicts    = 20 // named in a refusal, and as many holds
+	maxAlternatives = 3
+	// alternativeWindow is how far ahead alternatives are searched.
+	alternativeWindow = 14 * 24 * time.Hour
+)
+
+// refuse returns apierror.DoubleBooking with the first conflicts and some alternatives.
+func (h *Handler) refuse(ctx context.Context, tx *ent.Client, b booking) error {
+	overlapping, err := b.conflicting(tx).Order(appointment.ByStartTime(), appointment.ByID()).Limit(maxConflicts).
 		Select(appointment.FieldID, appointment.FieldStartTime, appointment.FieldFinishTime).All(ctx)
 	if err != nil {
 		return err
@@ -141,5 +164,41 @@ func (b booking) refuse(ctx context.Context, tx *ent.Client) error {
 	for i, a := range overlapping {
 		conflicts[i] = apierror.Conflict{ID: a.ID, StartTime: a.StartTime, FinishTime: a.FinishTime}
 	}
-	return apierror.DoubleBooking(conflicts)
+	held, err := b.heldSlots(ctx, tx)
+	if err != nil {
+		return err
+	}
+	free, err := h.alternatives(ctx, tx, b)
+	if err != nil {
+		return err
+	}
+	return apierror.DoubleBooking(conflicts, held, free)
+}
+
+// alternatives returns the practitioner's next free slots of the booking's length, from its
+// start and from now on. It reads through tx, because the transaction has a connection already.
+func (h *Handler) alternatives(ctx context.Context, tx *ent.Client, b booking) ([]apierror.Slot, error) {
+	within := *h
+	within.Client = tx
+	ids := []int64{b.practitioner}
+	hours, _, err := within.workingHours(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	from := b.start
+	if now := clock.Now(ctx); from.Before(now) {
+		from = now.Truncate(time.Minute).Add(time.Minute)
+	}
+	window, length := diary.Period{Start: from, Finish: from.Add(alternativeWindow)}, b.finish.Sub(b.start)
+	gaps, err := within.freeSlots(ctx, ids, hours, window, int(length/time.Minute), maxAlternatives)
+	if err != nil {
+		return nil, err
+	}
+	free := []apierror.Slot{}
+	for _, gap := range gaps {
+		for start := gap.Start; len(free) < maxAlternatives && !start.Add(length).After(gap.Finish); start = start.Add(length) {
+			free = append(free, apierror.Slot{StartTime: start, FinishTime: start.Add(length), PractitionerID: b.practitioner})
+		}
+	}
+	return free, nil
 }

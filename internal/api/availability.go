@@ -12,6 +12,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
@@ -264,17 +265,25 @@ func openingHours(open schema.OpeningHours) []diary.Hours {
 	return weekly
 }
 
-// bookings reads the blocking appointments of each practitioner within a period, from an
-// index with all the columns. It includes appointments of the day before that last past
-// midnight; their finish is compared before their state.
+// bookings reads the blocking appointments and the unexpired holds of each practitioner within
+// a period in one statement, appointments from an index with all the columns. It includes
+// appointments of the day before that last past midnight; their finish is compared before
+// their state.
 func (h *Handler) bookings(ctx context.Context, ids []int64, within diary.Period) (map[int64][]diary.Period, error) {
-	rows, err := h.Client.Appointment.Query().Where(
+	booked := h.Client.Appointment.Query().Where(
 		entx.InArray[predicate.Appointment](appointment.FieldPractitionerID, ids),
 		entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpGT, within.Start.Add(-schema.LongestAppointment).UTC()),
 		entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, within.Finish.UTC()),
 		entx.OpaqueTime[predicate.Appointment](appointment.FieldFinishTime, sql.OpGT, within.Start.UTC()),
 		blocking,
-	).Rows(ctx, rowscan.Columns(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime))
+	)
+	held := h.Client.AppointmentHold.Query().Where(
+		entx.InArray[predicate.AppointmentHold](appointmenthold.FieldPractitionerID, ids),
+		appointmenthold.StartTimeLT(within.Finish), appointmenthold.FinishTimeGT(within.Start), appointmenthold.ExpiresAtGT(clock.Now(ctx)),
+	)
+	rows, err := h.Client.UnionAll(ctx,
+		entx.Part{Query: booked, Columns: rowscan.Columns(appointment.Table, appointment.FieldPractitionerID, appointment.FieldStartTime, appointment.FieldFinishTime)},
+		entx.Part{Query: held, Columns: rowscan.Columns(appointmenthold.Table, appointmenthold.FieldPractitionerID, appointmenthold.FieldStartTime, appointmenthold.FieldFinishTime)})
 	if err != nil {
 		return nil, err
 	}

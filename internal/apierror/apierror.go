@@ -40,6 +40,15 @@ type Conflict struct {
 	StartTime, FinishTime time.Time
 }
 
+// Held is a slot that another client holds.
+type Held struct{ StartTime, FinishTime, ExpiresAt time.Time }
+
+// Slot is a free slot of a practitioner.
+type Slot struct {
+	StartTime, FinishTime time.Time
+	PractitionerID        int64
+}
+
 // Error is a failure that the client may see. Type and Code are listed in behaviour.md section
 // 6; Message never contains an id, a name or a cause.
 type Error struct {
@@ -48,6 +57,8 @@ type Error struct {
 	Message    string
 	Params     Params
 	Conflicts  []Conflict
+	Held       []Held        // overlapping slots that other clients hold
+	Free       []Slot        // alternatives to the requested slot; nil if they do not apply
 	RetryAfter time.Duration // sent as Retry-After if positive
 	Allow      []string      // sent as Allow with 405
 	Scope      string        // the scope needed, named in WWW-Authenticate
@@ -172,10 +183,10 @@ func UnsupportedMediaType() *Error {
 	return build(http.StatusUnsupportedMediaType, request, "unsupported_media_type", "The request body must be application/json.")
 }
 
-// DoubleBooking is 409: the practitioner is booked at that time.
-func DoubleBooking(conflicts []Conflict) *Error {
+// DoubleBooking is 409: the practitioner is booked at that time, or the slot is held.
+func DoubleBooking(conflicts []Conflict, held []Held, free []Slot) *Error {
 	e := build(http.StatusConflict, conflict, "double_booking", "The practitioner already has an appointment at this time. Send force_changes to book anyway.")
-	e.Conflicts = conflicts
+	e.Conflicts, e.Held, e.Free = conflicts, held, free
 	return e
 }
 
@@ -201,6 +212,12 @@ func ValidationFailed(params Params) *Error {
 	e := build(http.StatusUnprocessableEntity, request, "validation_failed", "One or more fields are invalid.")
 	e.Params = params
 	return e
+}
+
+// FailedDependency is 424: another request of an atomic batch failed, so this one was undone or
+// not run.
+func FailedDependency() *Error {
+	return build(http.StatusFailedDependency, request, "failed_dependency", "Another request of the batch failed, so nothing of the batch was stored.")
 }
 
 // RateLimited is 429: the token, its practice, or the address of a request without a valid

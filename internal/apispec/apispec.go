@@ -23,9 +23,12 @@ const (
 // Resource is the REST API of an entity.
 type Resource struct {
 	Key    string // wrapper of one record: "patient"
-	Plural string // wrapper of a list and the path: "patients"
+	Plural string // wrapper of a list: "patients"
+	Path   string // without a leading slash; if empty, Plural
 	Scope  string // scope family
-	Doc    string // one sentence for the reference
+	// DeleteScope is the verb of the scope that a delete needs; if empty, delete.
+	DeleteScope string
+	Doc         string // one sentence for the reference
 
 	Verbs []Verb
 	// Descriptions are paragraphs for the reference, by verb.
@@ -61,6 +64,7 @@ type Conflict struct {
 	Code    string // "double_booking"
 	Doc     string
 	Members []Computed // of each element of conflicts
+	Lists   []Computed // further members of the error, each a list of objects
 }
 
 // Tenant is the annotation of the tenant mixin.

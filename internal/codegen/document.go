@@ -89,10 +89,10 @@ func (d *document) addEntity(e *entity) {
 			AddResponse("204", d.written(ogen.NewResponse().SetDescription("Done; no body."))))
 	}
 	if many.Get != nil || many.Post != nil {
-		d.AddPathItem("/"+e.R.Plural, many)
+		d.AddPathItem("/"+e.Path(), many)
 	}
 	if one.Get != nil || one.Patch != nil || one.Delete != nil {
-		d.AddPathItem("/"+e.R.Plural+"/{id}", one)
+		d.AddPathItem("/"+e.Path()+"/{id}", one)
 	}
 	for _, o := range e.R.Operations {
 		d.AddPathItem(o.Path, ogen.NewPathItem().SetGet(d.extraOperation(e, o)))

@@ -292,6 +292,17 @@ func isAudited(n *gen.Type) bool {
 	return !byOwner && isPatientData(n)
 }
 
+// Path returns the resource's path without a leading slash.
+func (e *entity) Path() string { return cmp.Or(e.R.Path, e.R.Plural) }
+
+// ScopeOf returns the scope that an operation needs.
+func (e *entity) ScopeOf(verb string) string {
+	if verb == string(apispec.Delete) {
+		verb = cmp.Or(e.R.DeleteScope, verb)
+	}
+	return e.R.Scope + ":" + verb
+}
+
 // Many returns the plural in the names of operations: Fees of ListFees.
 func (e *entity) Many() string { return pascal(e.R.Plural) }
 

@@ -17,7 +17,7 @@ func (e *entity) Operations() (all []codec.Operation) {
 	}
 	add := func(verb apispec.Verb, id, scope string, body *codec.Body, params []documentedParam) {
 		if e.Has(string(verb)) {
-			all = append(all, codec.Operation{ID: id, Scope: e.R.Scope + ":" + scope, PatientData: e.PatientData(), Body: body, Params: plainParams(params)})
+			all = append(all, codec.Operation{ID: id, Scope: e.ScopeOf(scope), PatientData: e.PatientData(), Body: body, Params: plainParams(params)})
 		}
 	}
 	add(apispec.List, "list"+e.Many(), "read", nil, e.Params())

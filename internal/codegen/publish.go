@@ -40,11 +40,13 @@ func publish(m *model) ([]byte, error) {
 	d.addHeaders()
 	d.addSecurity()
 	d.addUnversioned()
+	d.addBatch()
 	for _, e := range m.Entities {
 		if e.HasResponse() {
 			spec.Tags = append(spec.Tags, ogen.Tag{Name: e.R.Plural, Description: e.R.Doc})
 		}
 	}
+	spec.Tags = append(spec.Tags, ogen.Tag{Name: "batches", Description: "Several requests in one."})
 	d.addErrorStatuses()
 	spec.Tags = append(spec.Tags, ogen.Tag{Name: "limits", Description: "What the token may still ask for."})
 	b, err := json.Marshal(spec)
@@ -72,7 +74,7 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 	if !d.published { // one response for all failures: the client's error type
 		return o.AddResponse("default", ogen.NewResponse().SetRef("#/components/responses/Error"))
 	}
-	needed := e.R.Scope + ":" + verb
+	needed := e.ScopeOf(verb)
 	if rules != "" {
 		doc += " " + rules
 	}
@@ -80,7 +82,6 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 	o.Security = ogen.SecurityRequirements{{"oauth2": {needed}}, {"bearer": {}}, {"query": {}}}
 	if verb != "read" {
 		o.AddParameters(writeHeaders...)
-	}
 	}
 	return o
 }
@@ -174,10 +175,19 @@ func (d *document) addErrorBody(m *model) {
 	params.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String().AsArray()}
 	conflicts, _, _ := m.conflicts()
 	d.AddSchema("Conflict", d.item(conflicts))
+	var lists []*ogen.Property
+	for _, e := range m.Entities {
+		if e.R.Conflict != nil {
+			for _, c := range e.R.Conflict.Lists {
+				lists = append(lists, property(c.Name, d.computed(c)))
+			}
+		}
+	}
 	inner := object(
 		text("type", "Kind of error."), text("code", "What went wrong."), text("message", "The same in words."),
 		text("documentation_url", "Where it is explained."), text("request_id", "The request, for support."))
 	inner.AddOptionalProperties(property("params", params), property("conflicts", ref("Conflict").AsArray()))
+	inner.AddOptionalProperties(lists...)
 	d.AddSchema("Error", object(property("error", inner)))
 }
 
@@ -266,6 +276,35 @@ func (d *document) addUnversioned() {
 	item := ogen.NewPathItem().SetGet(o)
 	item.Servers = []ogen.Server{{URL: "/"}}
 	d.AddPathItem("/rate_limit", item)
+}
+
+// addBatch documents /batch, which the server answers itself.
+func (d *document) addBatch() {
+	text := func(doc string) *ogen.Schema { return ogen.String().SetDescription(doc) }
+	id := property("id", anything().SetDescription("Any value; repeated in the result."))
+	headers := object()
+	headers.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String()}
+	request := object(property("method", text("GET, POST, PUT, PATCH or DELETE; not GET in an atomic batch.")), property("path", text("Path with its query, such as /v1/patients/7.")))
+	request.AddOptionalProperties(id, property("headers", copyOf(headers).SetDescription("Idempotency-Key, If-Match, If-None-Match or Prefer.")), property("body", anything().SetDescription("The JSON body.")))
+	d.AddSchema("BatchRequest", object(property("requests", ref("BatchItem").AsArray())).
+		AddOptionalProperties(property("atomic", ogen.Bool().SetDescription("true stores all or nothing."))))
+	d.AddSchema("BatchItem", request)
+	d.AddSchema("BatchResult", object(id, property("status", ogen.Int().SetDescription("Status of the response.")),
+		property("headers", copyOf(headers).SetDescription("Headers of the response, without those of every response.")),
+		property("body", anything().SetDescription("Body of the response; null if it has none."))))
+	d.AddSchema("BatchResponse", object(property("results", ref("BatchResult").AsArray()),
+		property("committed", ogen.Bool().SetDescription("false if an atomic batch was rolled back."))))
+	o := ogen.NewOperation().SetOperationID("batch").SetSummary("Run up to 50 requests").
+		SetDescription("Run up to 50 requests one after the other, each as if it had been sent on its own with the same token: it needs its scope and counts against the rate limit, and its failure is in its result. With atomic, all are one transaction: after a failure nothing is stored, and the other results are 424. Needs a token and no scope of its own.").
+		AddTags("batches").AddParameters(writeHeaders...).
+		SetRequestBody(ogen.NewRequestBody().SetRequired(true).SetContent(map[string]ogen.Media{"application/json": {Schema: ref("BatchRequest"),
+			Example: ogen.ExampleValue(`{"requests": [{"id": "a", "method": "PATCH", "path": "/v1/patients/42", "body": {"patient": {"preferred_name": "Ada"}}}], "atomic": true}`)}})).
+		AddResponse("200", d.written(d.response("BatchResponse", example(`{"results": [{"id": "a", "status": 200, "headers": {}, "body": {}}], "committed": true}`))))
+	o.Security = ogen.SecurityRequirements{{"oauth2": {}}, {"bearer": {}}, {"query": {}}}
+	for _, s := range []int{400, 401, 403, 409, 413, 415, 422, 500, 503} {
+		o.AddResponse(itoa(s), ogen.NewResponse().SetRef("#/components/responses/"+errorName(s)))
+	}
+	d.AddPathItem("/batch", ogen.NewPathItem().SetPost(o))
 }
 
 // columnExample returns the example of a column: its own or, without one, that of its kind.

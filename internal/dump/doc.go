@@ -19,7 +19,7 @@
 //     digits, times RFC 3339 in UTC, bytes base64.
 //   - CSV: the same values under a header. \N is null, a backslash is \\, a carriage return \r.
 //   - Left out (notExported): sessions, authorization codes, sign-in attempts, progress of imports,
-//     idempotency keys.
+//     idempotency keys, holds.
 //
 // # Restore
 //

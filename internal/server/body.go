@@ -27,19 +27,10 @@ func readBody(x *requestState) error {
 	if schema == nil {
 		return nil
 	}
-	if err := checkMediaType(x.r); err != nil {
+	sent, err := readSent(x)
+	if err != nil {
 		return err
 	}
-	if x.r.ContentLength > maxBody {
-		return apierror.BodyTooLarge()
-	}
-	sent, err := io.ReadAll(http.MaxBytesReader(nil, x.r.Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return apierror.BodyTooLarge()
-	} else if err != nil {
-		return apierror.MalformedJSON().Because(err)
-	}
-	x.sent = sent
 	canonical, problems, err := schema.Read(sent, x.caller.Zone)
 	if err != nil {
 		return err
@@ -53,6 +44,24 @@ func readBody(x *requestState) error {
 	r.TransferEncoding = nil
 	x.r = r
 	return nil
+}
+
+// readSent reads the body as sent, at most maxBody bytes.
+func readSent(x *requestState) ([]byte, error) {
+	if err := checkMediaType(x.r); err != nil {
+		return nil, err
+	}
+	if x.r.ContentLength > maxBody {
+		return nil, apierror.BodyTooLarge()
+	}
+	sent, err := io.ReadAll(http.MaxBytesReader(nil, x.r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return nil, apierror.BodyTooLarge()
+	} else if err != nil {
+		return nil, apierror.MalformedJSON().Because(err)
+	}
+	x.sent = sent
+	return sent, nil
 }
 
 // checkMediaType refuses a body whose media type is missing or not JSON, and compressed bodies. An

@@ -29,6 +29,9 @@
 // mcp.go mounts the tools for assistants (package mcp). Each tool call is a request of its own
 // that passes all of these functions again.
 //
+// batch.go runs the requests of a batch through all of these functions, one after the other.
+// An atomic batch does so in one transaction (store.Join).
+//
 // site.go mounts the endpoints of package oauth and the pages of package web. They have none
 // of the API's checks, and errors of pages are pages.
 //

@@ -28,7 +28,9 @@ type errorBody struct {
 		DocumentationURL string          `json:"documentation_url"`
 		RequestID        string          `json:"request_id"`
 		Params           apierror.Params `json:"params,omitempty"`
-		Conflicts        []conflict      `json:"conflicts,omitempty"`
+		Conflicts        []conflict      `json:"conflicts,omitzero"`
+		Holds            []held          `json:"holds,omitempty"`
+		Alternatives     []alternative   `json:"alternatives,omitzero"`
 	} `json:"error"`
 }
 
@@ -36,6 +38,18 @@ type conflict struct {
 	ID         int64  `json:"id"`
 	StartTime  string `json:"start_time"`
 	FinishTime string `json:"finish_time"`
+}
+
+type held struct {
+	StartTime  string `json:"start_time"`
+	FinishTime string `json:"finish_time"`
+	ExpiresAt  string `json:"expires_at"`
+}
+
+type alternative struct {
+	StartTime      string `json:"start_time"`
+	FinishTime     string `json:"finish_time"`
+	PractitionerID int64  `json:"practitioner_id"`
 }
 
 // fail is the one place that sends an error to a client. An error that is not an
@@ -135,8 +149,21 @@ func (s *Server) errorBody(x *requestState, err *apierror.Error) []byte {
 	e := &body.Error
 	e.Type, e.Code, e.Message, e.Params, e.RequestID = err.Type, err.Code, err.Message, err.Params, x.id
 	e.DocumentationURL = s.BaseURL + "/docs#" + err.Code
-	for _, c := range err.Conflicts {
-		e.Conflicts = append(e.Conflicts, conflict{c.ID, c.StartTime.In(zone).Format(codec.TimeLayout), c.FinishTime.In(zone).Format(codec.TimeLayout)})
+	show := func(t time.Time) string { return t.In(zone).Format(codec.TimeLayout) }
+	if err.Conflicts != nil {
+		e.Conflicts = make([]conflict, len(err.Conflicts)) // not null if only a hold conflicts
+	}
+	for i, c := range err.Conflicts {
+		e.Conflicts[i] = conflict{c.ID, show(c.StartTime), show(c.FinishTime)}
+	}
+	for _, h := range err.Held {
+		e.Holds = append(e.Holds, held{show(h.StartTime), show(h.FinishTime), show(h.ExpiresAt)})
+	}
+	if err.Free != nil {
+		e.Alternatives = make([]alternative, len(err.Free))
+	}
+	for i, f := range err.Free {
+		e.Alternatives[i] = alternative{show(f.StartTime), show(f.FinishTime), f.PractitionerID}
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -64,7 +64,7 @@ func TestErrorsBecomeBodies(t *testing.T) {
 func TestConflictsAreInThePracticesZone(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 7, 1, 8, 30, 0, 0, time.UTC)
-	a := setup(t, failing(apierror.DoubleBooking([]apierror.Conflict{{ID: 7, StartTime: start, FinishTime: start.Add(time.Hour)}}))).get("/sites")
+	a := setup(t, failing(apierror.DoubleBooking([]apierror.Conflict{{ID: 7, StartTime: start, FinishTime: start.Add(time.Hour)}}, nil, nil))).get("/sites")
 	a.refused(t, 409, "double_booking")
 	if want := `"conflicts":[{"id":7,"start_time":"2026-07-01T09:30:00.000+01:00","finish_time":"2026-07-01T10:30:00.000+01:00"}]`; !strings.Contains(a.body, want) {
 		t.Errorf("got %s", a.body)

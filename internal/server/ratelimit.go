@@ -26,10 +26,11 @@ func (s *Server) newLimiter() *ratelimit.Limiter {
 }
 
 // limit counts the request against the limits of its token and its practice, and sets the
-// headers. Reading the limit does not count.
+// headers. Reading the limit
+// and a batch itself do not count.
 func (s *Server) limit(x *requestState) error {
 	now := clock.Now(x.r.Context())
-	if x.pattern == rateLimitPath {
+	if x.pattern == rateLimitPath || x.pattern == batchPath { // the requests of a batch count
 		limitHeaders(x.header, s.limiter.Peek(x.caller.TokenID, x.caller.PracticeID, now), now)
 		return nil
 	}

@@ -75,6 +75,9 @@ func (s *Server) begin(next http.Handler) http.Handler {
 		}
 		ctx, records := audit.With(s.Clock.With(r.Context()))
 		x.records = records
+		if result, ok := w.(*resultWriter); ok {
+			result.records = records
+		}
 		x.r = s.throughProxies(r.WithContext(context.WithValue(ctx, stateKey{}, x)))
 		next.ServeHTTP(w, x.r)
 	})

@@ -71,7 +71,8 @@ type Server struct {
 	// addresses limits requests without a valid token.
 	addresses *ratelimit.Addresses
 	unsent    *unsentLimiter
-	migrated  atomic.Bool // whether all migrations were found applied
+	batches   chan struct{} // holds one element for each batch in progress
+	migrated  atomic.Bool   // whether all migrations were found applied
 	stopping  atomic.Bool
 	handler   http.Handler
 }
@@ -91,7 +92,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 		o.Logger = slog.Default()
 	}
 	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
-	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
+	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent), batches: make(chan struct{}, maxBatches)}
 	s.limiter = s.newLimiter()
 	s.metrics = newMetrics(o.DB, s.unsent)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
@@ -117,22 +118,12 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // mounts returns the handler of all addresses.
 func (s *Server) mounts() http.Handler {
-	api := s.api(
-		userAgent,
-		s.route,
-		accept,
-		s.authenticate,
-		s.limit,
-		authorize,
-		prefer,
-		readQuery,
-		readBody,
-		ifMatch,
-		idempotencyKey,
-	)
+	api, batch := s.operation(), s.batch()
 
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
+	mux.Handle(batchPath, batch)
+	mux.Handle("/v1"+batchPath, batch)
 
 	mux.Handle("/healthz", s.getOnly("healthz", s.healthz))
 	mux.Handle("/readyz", s.getOnly("readyz", s.readyz))
@@ -163,6 +154,23 @@ func (s *Server) mounts() http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// operation returns the handler of the API's operations.
+func (s *Server) operation() http.Handler {
+	return s.api(
+		userAgent,
+		s.route,
+		accept,
+		s.authenticate,
+		s.limit,
+		authorize,
+		prefer,
+		readQuery,
+		readBody,
+		ifMatch,
+		idempotencyKey,
+	)
 }
 
 // api serves the operations: it runs the checks in order, then the operation.

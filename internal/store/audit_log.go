@@ -32,7 +32,7 @@ var unauditedColumns = []string{"last_used_at", "last_login", "totp_step", "upda
 // short-lived or bookkeeping, and what they lead to (a token, a changed user) is audited.
 var unauditedTypes = []string{
 	ent.TypeAuthorizationCode, ent.TypeRefreshToken, ent.TypeSession, ent.TypeSignInAttempt,
-	ent.TypeImportRun, ent.TypeImportedRecord, ent.TypeIdempotencyKey, ent.TypeRateBucket,
+	ent.TypeImportRun, ent.TypeImportedRecord, ent.TypeIdempotencyKey, ent.TypeRateBucket, ent.TypeAppointmentHold,
 }
 
 // auditWrites is the hook that appends an entry to the audit log for every row that is

@@ -18,8 +18,9 @@ var errNotOnce = errors.New("store: a request with an idempotency key writes wit
 
 // requestMode is how the transactions of one request end.
 type requestMode struct {
-	once   bool // only TxOnce may write
-	dryRun bool // every transaction rolls back
+	once   bool        // only TxOnce may write
+	dryRun bool        // every transaction rolls back
+	joined *ent.Client // every transaction is part of this one
 }
 
 type requestModeKey struct{}
@@ -32,19 +33,43 @@ func modeOf(ctx context.Context) requestMode {
 // DryRun returns a context whose transactions do their work and then roll back. They return
 // nil where they would have committed.
 func DryRun(ctx context.Context) context.Context {
-	return context.WithValue(ctx, requestModeKey{}, requestMode{dryRun: true})
+	m := modeOf(ctx)
+	m.dryRun = true
+	return context.WithValue(ctx, requestModeKey{}, m)
 }
 
 // Once returns a context in which only TxOnce runs transactions. Others fail, so that no
 // operation writes without storing its response.
 func Once(ctx context.Context) context.Context {
-	return context.WithValue(ctx, requestModeKey{}, requestMode{once: true})
+	m := modeOf(ctx)
+	m.once = true
+	return context.WithValue(ctx, requestModeKey{}, m)
+}
+
+// Join returns a context whose transactions are part of the transaction of tx, for several
+// requests that succeed or fail together. They neither commit nor roll back: if one of them
+// fails, the work of tx must fail too.
+func Join(ctx context.Context, tx *ent.Client) context.Context {
+	return context.WithValue(ctx, requestModeKey{}, requestMode{joined: tx})
 }
 
 // TxOnce is Tx under a lock for which it does not wait: while another transaction holds the
 // lock, it returns ErrLocked at once. On SQLite it cannot see the transactions of other
 // processes and waits for them as Tx does, for at most 2 s.
 func (db *DB) TxOnce(ctx context.Context, lock Lock, work func(tx *ent.Client) error) error {
+	once := func(tx *ent.Client) error {
+		held, err := tx.TryLock(ctx, int64(lock))
+		switch {
+		case err != nil:
+			return err
+		case !held:
+			return ErrLocked
+		}
+		return work(tx)
+	}
+	if tx := modeOf(ctx).joined; tx != nil {
+		return once(tx)
+	}
 	if !db.running.begin(lock) {
 		return ErrLocked
 	}
@@ -54,16 +79,7 @@ func (db *DB) TxOnce(ctx context.Context, lock Lock, work func(tx *ent.Client) e
 		return err
 	}
 	defer leave()
-	return db.tx(ctx, dbconn.TxOptions{}, func(tx *ent.Client) error {
-		held, err := tx.TryLock(ctx, int64(lock))
-		switch {
-		case err != nil:
-			return err
-		case !held:
-			return ErrLocked
-		}
-		return work(tx)
-	}, nil)
+	return db.tx(ctx, dbconn.TxOptions{}, once, nil)
 }
 
 // running holds the locks of this process's TxOnce. It refuses a second one without a

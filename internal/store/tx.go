@@ -19,10 +19,13 @@ import (
 // it is READ COMMITTED, so work locks what must not change between a check and a write.
 // Tx never repeats work; the client may, if APIError classifies the error as unavailable.
 //
-// The context decides how the transactions of a request end (DryRun, Once).
+// The context decides how the transactions of a request end (DryRun, Once, Join).
 func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
-	if modeOf(ctx).once {
+	switch m := modeOf(ctx); {
+	case m.once:
 		return errNotOnce
+	case m.joined != nil:
+		return work(m.joined)
 	}
 	leave, err := db.enter(ctx, nil)
 	if err != nil {
@@ -54,8 +57,11 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 // committed is unknown.
 func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallback func(tx *ent.Client) error) error {
 	mode := modeOf(ctx)
-	if mode.once {
+	switch {
+	case mode.once:
 		return errNotOnce
+	case mode.joined != nil:
+		return joinSingleStatement(ctx, mode.joined, locks, fast, fallback)
 	}
 	leave, err := db.enter(ctx, locks)
 	if err != nil {
@@ -72,6 +78,18 @@ func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallbac
 		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
 	case single && errors.Is(err, entx.ErrConditionFailed):
 		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback, nil)
+	}
+	return err
+}
+
+// joinSingleStatement is TxSingleStatement as part of the transaction of tx.
+func joinSingleStatement(ctx context.Context, tx *ent.Client, locks []Lock, fast, fallback func(tx *ent.Client) error) error {
+	if err := TakeLocks(ctx, tx, locks...); err != nil {
+		return err
+	}
+	err := fast(tx)
+	if errors.Is(err, entx.ErrConditionFailed) {
+		return fallback(tx)
 	}
 	return err
 }

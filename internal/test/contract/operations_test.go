@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +44,9 @@ func (o operation) writes() bool { return o.Method != http.MethodGet }
 // one reports whether the operation's path names one record.
 func (o operation) one() bool { return strings.HasSuffix(o.Path, "/{id}") }
 
+// path returns the path of a request about the record with an id.
+func (o operation) path(id string) string { return "/v1" + strings.Replace(o.Path, "{id}", id, 1) }
+
 // lists reports whether the operation returns a page of records.
 func (o operation) lists() bool {
 	return slices.ContainsFunc(o.Params, func(p codec.Param) bool { return p.Name == "page" })
@@ -50,6 +54,9 @@ func (o operation) lists() bool {
 
 // table returns the path's table: "patients" for "/patients/{id}".
 func (o operation) table() string {
+	if strings.HasPrefix(o.Path, "/appointments/holds") {
+		return "appointment_holds"
+	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(o.Path, "/"), "/")
 	return name
 }
@@ -58,6 +65,9 @@ func (o operation) table() string {
 // find their rows.
 var operations = sync.OnceValue(func() (all []operation) {
 	for _, path := range slices.Sorted(maps.Keys(document().Paths.Map())) {
+		if path == "/batch" { // runs the other operations; batch_test.go
+			continue
+		}
 		item := document().Paths.Value(path)
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 			doc := item.GetOperation(method)
@@ -166,20 +176,26 @@ func loadWorld(t testing.TB, e *harness.Env, slug string) *world {
 	t.Helper()
 	w := &world{ids: map[string][]string{}}
 	w.practice = column(t, e, "SELECT id FROM practices WHERE slug = $1", slug)[0]
-	for _, table := range migrate.Tables {
-		if !table.HasColumn("practice_id") {
-			continue
-		}
+	load := func(table *schema.Table) {
 		order := "id"
 		if table.HasColumn("active") {
 			order = "active DESC, id"
 		}
-		query := "SELECT id FROM " + table.Name + " WHERE practice_id = $1 ORDER BY " + order
-		w.ids[table.Name] = column(t, e, query, w.practice)
-		if len(w.ids[table.Name]) == 0 && slices.ContainsFunc(operations(), func(o operation) bool { return o.table() == table.Name }) {
-			w.insertRows(t, e, table)
-			w.ids[table.Name] = column(t, e, query, w.practice)
+		w.ids[table.Name] = column(t, e, "SELECT id FROM "+table.Name+" WHERE practice_id = $1 ORDER BY "+order, w.practice)
+	}
+	var empty []*schema.Table
+	for _, table := range migrate.Tables {
+		if !table.HasColumn("practice_id") {
+			continue
 		}
+		load(table)
+		if len(w.ids[table.Name]) == 0 && slices.ContainsFunc(operations(), func(o operation) bool { return o.table() == table.Name }) {
+			empty = append(empty, table)
+		}
+	}
+	for _, table := range empty { // they reference rows of the others
+		w.insertRows(t, e, table)
+		load(table)
 	}
 	w.ids["practice"] = []string{w.practice}
 	for kind, answer := range map[string]any{"checkbox": true, "text": "words", "textarea": "words"} {
@@ -193,7 +209,7 @@ func loadWorld(t testing.TB, e *harness.Env, slug string) *world {
 // insertRows inserts rows with valid values into the table of a resource.
 func (w *world) insertRows(t testing.TB, e *harness.Env, table *schema.Table) {
 	t.Helper()
-	for n := range 10 {
+	for n := range 50 {
 		var names, parameters []string
 		var values []any
 		for _, c := range table.Columns {
@@ -228,6 +244,12 @@ func (w *world) rowValue(e *harness.Env, table *schema.Table, c *schema.Column, 
 		return true
 	case c.Type == field.TypeTime && c.SchemaType[dialect.Postgres] == "date":
 		return "2026-07-01"
+	case c.Name == "start_time":
+		return e.Clock.Now().AddDate(3, 0, n)
+	case c.Name == "finish_time":
+		return e.Clock.Now().AddDate(3, 0, n).Add(time.Hour)
+	case c.Name == "expires_at":
+		return e.Clock.Now().AddDate(1, 0, 0)
 	case c.Type == field.TypeTime:
 		return e.Clock.Now()
 	case c.Type.Integer():
@@ -289,11 +311,17 @@ func (w *world) request(op operation, n int) harness.Request {
 	return q
 }
 
+var heldSlots atomic.Int64 // slots in the bodies of holds so far
+
 // body returns a valid body with every member.
 func (w *world) body(b *codec.Body) map[string]any {
 	members := map[string]any{}
 	for _, f := range b.Fields {
 		members[f.Name] = w.value(f)
+	}
+	if b.Key == "hold" { // a slot is held once
+		start := time.Date(2028, 1, 1, 9, 0, 0, 0, time.UTC).Add(time.Duration(heldSlots.Add(1)) * time.Hour)
+		members["start_time"], members["finish_time"] = start.Format(time.RFC3339), start.Add(time.Hour).Format(time.RFC3339)
 	}
 	return map[string]any{b.Key: members}
 }
@@ -306,6 +334,8 @@ func (w *world) value(f codec.Field) any {
 	switch f.Name {
 	case "reason":
 		return "Exam"
+	case "hold_id":
+		return uuid.Nil // a hold is used once
 	case "finish_time":
 		return "2027-03-01T10:30:00.000+00:00"
 	}

@@ -68,7 +68,7 @@ func provokeErrors(t *testing.T, e *harness.Env, w *world, token string) (errors
 		}
 		if op.one() {
 			q := good
-			q.Path = "/v1/" + op.table() + "/" + canary
+			q.Path = op.path(canary)
 			try(q)
 		}
 		separator := "?"

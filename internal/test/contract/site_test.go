@@ -23,6 +23,7 @@ var rowsOfSite = map[string]string{
 	"users":                "(site_id = $2 OR site_id IS NULL OR id IN (SELECT user_id FROM practitioners WHERE site_id = $2))",
 	"sundries":             "(site_id = $2 OR site_id IS NULL)",
 	"appointments":         "practitioner_id IN (SELECT id FROM practitioners WHERE site_id = $2)",
+	"appointment_holds":    "practitioner_id IN (SELECT id FROM practitioners WHERE site_id = $2)",
 	"nhs_claims":           "practitioner_id IN (SELECT id FROM practitioners WHERE site_id = $2)",
 	"accounts":             "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",
 	"treatment_plans":      "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",

@@ -61,7 +61,7 @@ func tryForeign(t *testing.T, e *harness.Env, own, foreign *world, token string,
 			for _, id := range firstAndLast(foreign.ids[op.table()]) {
 				try("path", id, func(id string) (operation, harness.Request) {
 					q := own.request(op, 0)
-					q.Path = "/v1/" + op.table() + "/" + id
+					q.Path = op.path(id)
 					return op, q
 				})
 			}
