@@ -157,14 +157,17 @@ type BodyField struct {
 // Operation is an operation beyond the standard ones; its method is hand-written.
 type Operation struct {
 	ID          string // operation id and method name
-	Path        string
+	Path        string // with {id} for an operation on one record of the resource
 	Doc         string // a short sentence
 	Description string // paragraph for the reference
 	Params      []Filter
 	Members     []Computed // members of each element; if empty, the response is the resource
 	Item        string     // with Members: name of the element type
 	Key         string     // with Members: wrapper of the elements
-	MaxPage     int        // maximum and default per_page of a list; 0 for one record
+	MaxPage     int        // maximum and default per_page of a list whose rows are not counted
+	Counted     bool       // a list with the paging and meta of a resource's list; without MaxPage and Counted, one record
+	Filtered    bool       // with Counted: takes the orders and filters of the resource's list
+	PatientData bool       // Members are patient data, so reads are audited
 }
 
 // Field declares how a column appears in the API.

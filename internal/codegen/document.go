@@ -3,6 +3,7 @@ package codegen
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-faster/yaml"
@@ -292,6 +293,9 @@ func (d *document) list(e *entity) *ogen.Operation {
 // extraOperation returns an operation beyond the standard ones.
 func (d *document) extraOperation(e *entity, o apispec.Operation) *ogen.Operation {
 	x := d.operation(e, o.ID, "read", o.Doc, o.Description)
+	if strings.Contains(o.Path, "{id}") {
+		x.AddParameters(idParameter(e))
+	}
 	for _, p := range e.OperationParams(o) {
 		x.AddParameters(d.parameter(p))
 	}
@@ -303,7 +307,15 @@ func (d *document) extraOperation(e *entity, o apispec.Operation) *ogen.Operatio
 		item.AddRequiredProperties(property(c.Name, d.computed(c)))
 	}
 	d.AddSchema(o.Item, item)
-	d.AddSchema(o.Item+"List", object(property(o.Key, ref(o.Item).AsArray()), property("meta", ref("PageMeta"))))
+	if o.MaxPage == 0 && !o.Counted {
+		d.AddSchema(o.Item+"Response", object(property(o.Key, ref(o.Item))))
+		return x.AddResponse("200", d.response(o.Item+"Response", example(d.operationExample(o))))
+	}
+	meta := "PageMeta"
+	if o.Counted {
+		meta = "Meta"
+	}
+	d.AddSchema(o.Item+"List", object(property(o.Key, ref(o.Item).AsArray()), property("meta", ref(meta))))
 	return x.AddResponse("200", d.response(o.Item+"List", example(d.operationExample(o))))
 }
 
@@ -335,7 +347,12 @@ func (e *entity) Params() []documentedParam {
 // OperationParams returns the query parameters of an operation beyond the standard ones.
 func (e *entity) OperationParams(o apispec.Operation) []documentedParam {
 	var ps []documentedParam
-	if o.MaxPage > 0 {
+	switch {
+	case o.Filtered:
+		ps = e.Params()
+	case o.Counted:
+		ps = paging(100, 25)
+	case o.MaxPage > 0:
 		ps = paging(o.MaxPage, o.MaxPage)
 	}
 	for _, f := range o.Params {

@@ -26,7 +26,7 @@ func (e *entity) Operations() (all []codec.Operation) {
 	add(apispec.Update, "update"+e.Name, "update", &codec.Body{Key: e.R.Key, Fields: e.bodyFields()}, nil)
 	add(apispec.Delete, "delete"+e.Name, "delete", nil, nil)
 	for _, o := range e.R.Operations {
-		all = append(all, codec.Operation{ID: o.ID, Scope: e.R.Scope + ":read", Params: plainParams(e.OperationParams(o))})
+		all = append(all, codec.Operation{ID: o.ID, Scope: e.R.Scope + ":read", PatientData: o.PatientData, Params: plainParams(e.OperationParams(o))})
 	}
 	return all
 }

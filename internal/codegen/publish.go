@@ -368,7 +368,17 @@ func (d *document) listExample(e *entity) json.RawMessage {
 	if !d.published {
 		return nil
 	}
-	var meta orderedObject
+	meta := metaExample()
+	for _, t := range e.R.Totals {
+		meta.add(t, kindExample(codec.Decimal, t))
+	}
+	m := wrap(e.R.Plural, array(recordExample(e, false)))
+	m.add("meta", meta.json())
+	return m.json()
+}
+
+// metaExample is the meta member of a list.
+func metaExample() (meta orderedObject) {
 	for _, n := range []string{"total", "page", "current_page", "per_page", "total_pages"} {
 		value := "1"
 		if n == "per_page" {
@@ -376,12 +386,7 @@ func (d *document) listExample(e *entity) json.RawMessage {
 		}
 		meta.add(n, json.RawMessage(value))
 	}
-	for _, t := range e.R.Totals {
-		meta.add(t, kindExample(codec.Decimal, t))
-	}
-	m := wrap(e.R.Plural, array(recordExample(e, false)))
-	m.add("meta", meta.json())
-	return m.json()
+	return meta
 }
 
 func (d *document) operationExample(o apispec.Operation) json.RawMessage {
@@ -391,6 +396,14 @@ func (d *document) operationExample(o apispec.Operation) json.RawMessage {
 	var item orderedObject
 	for _, c := range o.Members {
 		item.add(c.Name, computedExample(c))
+	}
+	switch {
+	case o.Counted:
+		m := wrap(o.Key, array(item.json()))
+		m.add("meta", metaExample().json())
+		return m.json()
+	case o.MaxPage == 0:
+		return wrap(o.Key, item.json()).json()
 	}
 	m := wrap(o.Key, array(item.json()))
 	m.add("meta", json.RawMessage(`{"page": 1, "current_page": 1, "per_page": 20, "more": false}`))
