@@ -40,6 +40,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
@@ -116,6 +117,8 @@ type Client struct {
 	Sundry *SundryClient
 	// Treatment is the client for interacting with the Treatment builders.
 	Treatment *TreatmentClient
+	// TreatmentAppointment is the client for interacting with the TreatmentAppointment builders.
+	TreatmentAppointment *TreatmentAppointmentClient
 	// TreatmentCategory is the client for interacting with the TreatmentCategory builders.
 	TreatmentCategory *TreatmentCategoryClient
 	// TreatmentPlan is the client for interacting with the TreatmentPlan builders.
@@ -166,6 +169,7 @@ func (c *Client) init() {
 	c.Site = NewSiteClient(c.config)
 	c.Sundry = NewSundryClient(c.config)
 	c.Treatment = NewTreatmentClient(c.config)
+	c.TreatmentAppointment = NewTreatmentAppointmentClient(c.config)
 	c.TreatmentCategory = NewTreatmentCategoryClient(c.config)
 	c.TreatmentPlan = NewTreatmentPlanClient(c.config)
 	c.TreatmentPlanItem = NewTreatmentPlanItemClient(c.config)
@@ -261,42 +265,43 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:                ctx,
-		config:             cfg,
-		AccessToken:        NewAccessTokenClient(cfg),
-		Account:            NewAccountClient(cfg),
-		AcquisitionSource:  NewAcquisitionSourceClient(cfg),
-		Application:        NewApplicationClient(cfg),
-		Appointment:        NewAppointmentClient(cfg),
-		AppointmentReason:  NewAppointmentReasonClient(cfg),
-		AuthorizationCode:  NewAuthorizationCodeClient(cfg),
-		Change:             NewChangeClient(cfg),
-		Contract:           NewContractClient(cfg),
-		CustomField:        NewCustomFieldClient(cfg),
-		CustomFieldAnswer:  NewCustomFieldAnswerClient(cfg),
-		Fee:                NewFeeClient(cfg),
-		ImportRun:          NewImportRunClient(cfg),
-		ImportedRecord:     NewImportedRecordClient(cfg),
-		Invoice:            NewInvoiceClient(cfg),
-		InvoiceItem:        NewInvoiceItemClient(cfg),
-		NHSClaim:           NewNHSClaimClient(cfg),
-		Patient:            NewPatientClient(cfg),
-		Payment:            NewPaymentClient(cfg),
-		PaymentExplanation: NewPaymentExplanationClient(cfg),
-		PaymentPlan:        NewPaymentPlanClient(cfg),
-		Practice:           NewPracticeClient(cfg),
-		Practitioner:       NewPractitionerClient(cfg),
-		Room:               NewRoomClient(cfg),
-		Session:            NewSessionClient(cfg),
-		SignInAttempt:      NewSignInAttemptClient(cfg),
-		Site:               NewSiteClient(cfg),
-		Sundry:             NewSundryClient(cfg),
-		Treatment:          NewTreatmentClient(cfg),
-		TreatmentCategory:  NewTreatmentCategoryClient(cfg),
-		TreatmentPlan:      NewTreatmentPlanClient(cfg),
-		TreatmentPlanItem:  NewTreatmentPlanItemClient(cfg),
-		User:               NewUserClient(cfg),
-		WorkingSession:     NewWorkingSessionClient(cfg),
+		ctx:                  ctx,
+		config:               cfg,
+		AccessToken:          NewAccessTokenClient(cfg),
+		Account:              NewAccountClient(cfg),
+		AcquisitionSource:    NewAcquisitionSourceClient(cfg),
+		Application:          NewApplicationClient(cfg),
+		Appointment:          NewAppointmentClient(cfg),
+		AppointmentReason:    NewAppointmentReasonClient(cfg),
+		AuthorizationCode:    NewAuthorizationCodeClient(cfg),
+		Change:               NewChangeClient(cfg),
+		Contract:             NewContractClient(cfg),
+		CustomField:          NewCustomFieldClient(cfg),
+		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
+		Fee:                  NewFeeClient(cfg),
+		ImportRun:            NewImportRunClient(cfg),
+		ImportedRecord:       NewImportedRecordClient(cfg),
+		Invoice:              NewInvoiceClient(cfg),
+		InvoiceItem:          NewInvoiceItemClient(cfg),
+		NHSClaim:             NewNHSClaimClient(cfg),
+		Patient:              NewPatientClient(cfg),
+		Payment:              NewPaymentClient(cfg),
+		PaymentExplanation:   NewPaymentExplanationClient(cfg),
+		PaymentPlan:          NewPaymentPlanClient(cfg),
+		Practice:             NewPracticeClient(cfg),
+		Practitioner:         NewPractitionerClient(cfg),
+		Room:                 NewRoomClient(cfg),
+		Session:              NewSessionClient(cfg),
+		SignInAttempt:        NewSignInAttemptClient(cfg),
+		Site:                 NewSiteClient(cfg),
+		Sundry:               NewSundryClient(cfg),
+		Treatment:            NewTreatmentClient(cfg),
+		TreatmentAppointment: NewTreatmentAppointmentClient(cfg),
+		TreatmentCategory:    NewTreatmentCategoryClient(cfg),
+		TreatmentPlan:        NewTreatmentPlanClient(cfg),
+		TreatmentPlanItem:    NewTreatmentPlanItemClient(cfg),
+		User:                 NewUserClient(cfg),
+		WorkingSession:       NewWorkingSessionClient(cfg),
 	}, nil
 }
 
@@ -314,42 +319,43 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:                ctx,
-		config:             cfg,
-		AccessToken:        NewAccessTokenClient(cfg),
-		Account:            NewAccountClient(cfg),
-		AcquisitionSource:  NewAcquisitionSourceClient(cfg),
-		Application:        NewApplicationClient(cfg),
-		Appointment:        NewAppointmentClient(cfg),
-		AppointmentReason:  NewAppointmentReasonClient(cfg),
-		AuthorizationCode:  NewAuthorizationCodeClient(cfg),
-		Change:             NewChangeClient(cfg),
-		Contract:           NewContractClient(cfg),
-		CustomField:        NewCustomFieldClient(cfg),
-		CustomFieldAnswer:  NewCustomFieldAnswerClient(cfg),
-		Fee:                NewFeeClient(cfg),
-		ImportRun:          NewImportRunClient(cfg),
-		ImportedRecord:     NewImportedRecordClient(cfg),
-		Invoice:            NewInvoiceClient(cfg),
-		InvoiceItem:        NewInvoiceItemClient(cfg),
-		NHSClaim:           NewNHSClaimClient(cfg),
-		Patient:            NewPatientClient(cfg),
-		Payment:            NewPaymentClient(cfg),
-		PaymentExplanation: NewPaymentExplanationClient(cfg),
-		PaymentPlan:        NewPaymentPlanClient(cfg),
-		Practice:           NewPracticeClient(cfg),
-		Practitioner:       NewPractitionerClient(cfg),
-		Room:               NewRoomClient(cfg),
-		Session:            NewSessionClient(cfg),
-		SignInAttempt:      NewSignInAttemptClient(cfg),
-		Site:               NewSiteClient(cfg),
-		Sundry:             NewSundryClient(cfg),
-		Treatment:          NewTreatmentClient(cfg),
-		TreatmentCategory:  NewTreatmentCategoryClient(cfg),
-		TreatmentPlan:      NewTreatmentPlanClient(cfg),
-		TreatmentPlanItem:  NewTreatmentPlanItemClient(cfg),
-		User:               NewUserClient(cfg),
-		WorkingSession:     NewWorkingSessionClient(cfg),
+		ctx:                  ctx,
+		config:               cfg,
+		AccessToken:          NewAccessTokenClient(cfg),
+		Account:              NewAccountClient(cfg),
+		AcquisitionSource:    NewAcquisitionSourceClient(cfg),
+		Application:          NewApplicationClient(cfg),
+		Appointment:          NewAppointmentClient(cfg),
+		AppointmentReason:    NewAppointmentReasonClient(cfg),
+		AuthorizationCode:    NewAuthorizationCodeClient(cfg),
+		Change:               NewChangeClient(cfg),
+		Contract:             NewContractClient(cfg),
+		CustomField:          NewCustomFieldClient(cfg),
+		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
+		Fee:                  NewFeeClient(cfg),
+		ImportRun:            NewImportRunClient(cfg),
+		ImportedRecord:       NewImportedRecordClient(cfg),
+		Invoice:              NewInvoiceClient(cfg),
+		InvoiceItem:          NewInvoiceItemClient(cfg),
+		NHSClaim:             NewNHSClaimClient(cfg),
+		Patient:              NewPatientClient(cfg),
+		Payment:              NewPaymentClient(cfg),
+		PaymentExplanation:   NewPaymentExplanationClient(cfg),
+		PaymentPlan:          NewPaymentPlanClient(cfg),
+		Practice:             NewPracticeClient(cfg),
+		Practitioner:         NewPractitionerClient(cfg),
+		Room:                 NewRoomClient(cfg),
+		Session:              NewSessionClient(cfg),
+		SignInAttempt:        NewSignInAttemptClient(cfg),
+		Site:                 NewSiteClient(cfg),
+		Sundry:               NewSundryClient(cfg),
+		Treatment:            NewTreatmentClient(cfg),
+		TreatmentAppointment: NewTreatmentAppointmentClient(cfg),
+		TreatmentCategory:    NewTreatmentCategoryClient(cfg),
+		TreatmentPlan:        NewTreatmentPlanClient(cfg),
+		TreatmentPlanItem:    NewTreatmentPlanItemClient(cfg),
+		User:                 NewUserClient(cfg),
+		WorkingSession:       NewWorkingSessionClient(cfg),
 	}, nil
 }
 
@@ -384,8 +390,8 @@ func (c *Client) Use(hooks ...Hook) {
 		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
 		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
 		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
-		c.Site, c.Sundry, c.Treatment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
+		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -400,8 +406,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
 		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
 		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
-		c.Site, c.Sundry, c.Treatment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
+		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -468,6 +474,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Sundry.mutate(ctx, m)
 	case *TreatmentMutation:
 		return c.Treatment.mutate(ctx, m)
+	case *TreatmentAppointmentMutation:
+		return c.TreatmentAppointment.mutate(ctx, m)
 	case *TreatmentCategoryMutation:
 		return c.TreatmentCategory.mutate(ctx, m)
 	case *TreatmentPlanMutation:
@@ -5806,6 +5814,189 @@ func (c *TreatmentClient) mutate(ctx context.Context, m *TreatmentMutation) (Val
 	}
 }
 
+// TreatmentAppointmentClient is a client for the TreatmentAppointment schema.
+type TreatmentAppointmentClient struct {
+	config
+}
+
+// NewTreatmentAppointmentClient returns a client for the TreatmentAppointment from the given config.
+func NewTreatmentAppointmentClient(c config) *TreatmentAppointmentClient {
+	return &TreatmentAppointmentClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `treatmentappointment.Hooks(f(g(h())))`.
+func (c *TreatmentAppointmentClient) Use(hooks ...Hook) {
+	c.hooks.TreatmentAppointment = append(c.hooks.TreatmentAppointment, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `treatmentappointment.Intercept(f(g(h())))`.
+func (c *TreatmentAppointmentClient) Intercept(interceptors ...Interceptor) {
+	c.inters.TreatmentAppointment = append(c.inters.TreatmentAppointment, interceptors...)
+}
+
+// Create returns a builder for creating a TreatmentAppointment entity.
+func (c *TreatmentAppointmentClient) Create() *TreatmentAppointmentCreate {
+	mutation := newTreatmentAppointmentMutation(c.config, OpCreate)
+	return &TreatmentAppointmentCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of TreatmentAppointment entities.
+func (c *TreatmentAppointmentClient) CreateBulk(builders ...*TreatmentAppointmentCreate) *TreatmentAppointmentCreateBulk {
+	return &TreatmentAppointmentCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *TreatmentAppointmentClient) MapCreateBulk(slice any, setFunc func(*TreatmentAppointmentCreate, int)) *TreatmentAppointmentCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &TreatmentAppointmentCreateBulk{err: fmt.Errorf("calling to TreatmentAppointmentClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*TreatmentAppointmentCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &TreatmentAppointmentCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for TreatmentAppointment.
+func (c *TreatmentAppointmentClient) Update() *TreatmentAppointmentUpdate {
+	mutation := newTreatmentAppointmentMutation(c.config, OpUpdate)
+	return &TreatmentAppointmentUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *TreatmentAppointmentClient) UpdateOne(_m *TreatmentAppointment) *TreatmentAppointmentUpdateOne {
+	mutation := newTreatmentAppointmentMutation(c.config, OpUpdateOne, withTreatmentAppointment(_m))
+	return &TreatmentAppointmentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *TreatmentAppointmentClient) UpdateOneID(id int64) *TreatmentAppointmentUpdateOne {
+	mutation := newTreatmentAppointmentMutation(c.config, OpUpdateOne, withTreatmentAppointmentID(id))
+	return &TreatmentAppointmentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for TreatmentAppointment.
+func (c *TreatmentAppointmentClient) Delete() *TreatmentAppointmentDelete {
+	mutation := newTreatmentAppointmentMutation(c.config, OpDelete)
+	return &TreatmentAppointmentDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *TreatmentAppointmentClient) DeleteOne(_m *TreatmentAppointment) *TreatmentAppointmentDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *TreatmentAppointmentClient) DeleteOneID(id int64) *TreatmentAppointmentDeleteOne {
+	builder := c.Delete().Where(treatmentappointment.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &TreatmentAppointmentDeleteOne{builder}
+}
+
+// Query returns a query builder for TreatmentAppointment.
+func (c *TreatmentAppointmentClient) Query() *TreatmentAppointmentQuery {
+	return &TreatmentAppointmentQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTreatmentAppointment},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a TreatmentAppointment entity by its id.
+func (c *TreatmentAppointmentClient) Get(ctx context.Context, id int64) (*TreatmentAppointment, error) {
+	return c.Query().Where(treatmentappointment.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *TreatmentAppointmentClient) GetX(ctx context.Context, id int64) *TreatmentAppointment {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a TreatmentAppointment.
+func (c *TreatmentAppointmentClient) QueryPractice(_m *TreatmentAppointment) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(treatmentappointment.Table, treatmentappointment.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, treatmentappointment.PracticeTable, treatmentappointment.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryTreatmentPlan queries the treatment_plan edge of a TreatmentAppointment.
+func (c *TreatmentAppointmentClient) QueryTreatmentPlan(_m *TreatmentAppointment) *TreatmentPlanQuery {
+	query := (&TreatmentPlanClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(treatmentappointment.Table, treatmentappointment.FieldID, id),
+			sqlgraph.To(treatmentplan.Table, treatmentplan.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, treatmentappointment.TreatmentPlanTable, treatmentappointment.TreatmentPlanColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPatient queries the patient edge of a TreatmentAppointment.
+func (c *TreatmentAppointmentClient) QueryPatient(_m *TreatmentAppointment) *PatientQuery {
+	query := (&PatientClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(treatmentappointment.Table, treatmentappointment.FieldID, id),
+			sqlgraph.To(patient.Table, patient.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, treatmentappointment.PatientTable, treatmentappointment.PatientColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *TreatmentAppointmentClient) Hooks() []Hook {
+	hooks := c.hooks.TreatmentAppointment
+	return append(hooks[:len(hooks):len(hooks)], treatmentappointment.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *TreatmentAppointmentClient) Interceptors() []Interceptor {
+	inters := c.inters.TreatmentAppointment
+	return append(inters[:len(inters):len(inters)], treatmentappointment.Interceptors[:]...)
+}
+
+func (c *TreatmentAppointmentClient) mutate(ctx context.Context, m *TreatmentAppointmentMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&TreatmentAppointmentCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&TreatmentAppointmentUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&TreatmentAppointmentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&TreatmentAppointmentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown TreatmentAppointment mutation op: %q", m.Op())
+	}
+}
+
 // TreatmentCategoryClient is a client for the TreatmentCategory schema.
 type TreatmentCategoryClient struct {
 	config
@@ -6825,8 +7016,8 @@ type (
 		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
 		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
 		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
-		WorkingSession []ent.Hook
+		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
+		User, WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
@@ -6834,7 +7025,7 @@ type (
 		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
 		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
 		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
-		WorkingSession []ent.Interceptor
+		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
+		User, WorkingSession []ent.Interceptor
 	}
 )

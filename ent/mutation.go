@@ -33,6 +33,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
@@ -62,40 +63,41 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeAccessToken        = "AccessToken"
-	TypeAccount            = "Account"
-	TypeAcquisitionSource  = "AcquisitionSource"
-	TypeApplication        = "Application"
-	TypeAppointment        = "Appointment"
-	TypeAppointmentReason  = "AppointmentReason"
-	TypeAuthorizationCode  = "AuthorizationCode"
-	TypeChange             = "Change"
-	TypeContract           = "Contract"
-	TypeCustomField        = "CustomField"
-	TypeCustomFieldAnswer  = "CustomFieldAnswer"
-	TypeFee                = "Fee"
-	TypeImportRun          = "ImportRun"
-	TypeImportedRecord     = "ImportedRecord"
-	TypeInvoice            = "Invoice"
-	TypeInvoiceItem        = "InvoiceItem"
-	TypeNHSClaim           = "NHSClaim"
-	TypePatient            = "Patient"
-	TypePayment            = "Payment"
-	TypePaymentExplanation = "PaymentExplanation"
-	TypePaymentPlan        = "PaymentPlan"
-	TypePractice           = "Practice"
-	TypePractitioner       = "Practitioner"
-	TypeRoom               = "Room"
-	TypeSession            = "Session"
-	TypeSignInAttempt      = "SignInAttempt"
-	TypeSite               = "Site"
-	TypeSundry             = "Sundry"
-	TypeTreatment          = "Treatment"
-	TypeTreatmentCategory  = "TreatmentCategory"
-	TypeTreatmentPlan      = "TreatmentPlan"
-	TypeTreatmentPlanItem  = "TreatmentPlanItem"
-	TypeUser               = "User"
-	TypeWorkingSession     = "WorkingSession"
+	TypeAccessToken          = "AccessToken"
+	TypeAccount              = "Account"
+	TypeAcquisitionSource    = "AcquisitionSource"
+	TypeApplication          = "Application"
+	TypeAppointment          = "Appointment"
+	TypeAppointmentReason    = "AppointmentReason"
+	TypeAuthorizationCode    = "AuthorizationCode"
+	TypeChange               = "Change"
+	TypeContract             = "Contract"
+	TypeCustomField          = "CustomField"
+	TypeCustomFieldAnswer    = "CustomFieldAnswer"
+	TypeFee                  = "Fee"
+	TypeImportRun            = "ImportRun"
+	TypeImportedRecord       = "ImportedRecord"
+	TypeInvoice              = "Invoice"
+	TypeInvoiceItem          = "InvoiceItem"
+	TypeNHSClaim             = "NHSClaim"
+	TypePatient              = "Patient"
+	TypePayment              = "Payment"
+	TypePaymentExplanation   = "PaymentExplanation"
+	TypePaymentPlan          = "PaymentPlan"
+	TypePractice             = "Practice"
+	TypePractitioner         = "Practitioner"
+	TypeRoom                 = "Room"
+	TypeSession              = "Session"
+	TypeSignInAttempt        = "SignInAttempt"
+	TypeSite                 = "Site"
+	TypeSundry               = "Sundry"
+	TypeTreatment            = "Treatment"
+	TypeTreatmentAppointment = "TreatmentAppointment"
+	TypeTreatmentCategory    = "TreatmentCategory"
+	TypeTreatmentPlan        = "TreatmentPlan"
+	TypeTreatmentPlanItem    = "TreatmentPlanItem"
+	TypeUser                 = "User"
+	TypeWorkingSession       = "WorkingSession"
 )
 
 // AccessTokenMutation represents an operation that mutates the AccessToken nodes in the graph.
@@ -37311,6 +37313,1027 @@ func (m *TreatmentMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Treatment edge %s", name)
+}
+
+// TreatmentAppointmentMutation represents an operation that mutates the TreatmentAppointment nodes in the graph.
+type TreatmentAppointmentMutation struct {
+	config
+	op                    Op
+	typ                   string
+	id                    *int64
+	created_at            *time.Time
+	updated_at            *time.Time
+	position              *int
+	addposition           *int
+	appointment_id        *int64
+	addappointment_id     *int64
+	notes                 *string
+	bookable              *bool
+	clearedFields         map[string]struct{}
+	practice              *uuid.UUID
+	clearedpractice       bool
+	treatment_plan        *int64
+	clearedtreatment_plan bool
+	patient               *int64
+	clearedpatient        bool
+	done                  bool
+	oldValue              func(context.Context) (*TreatmentAppointment, error)
+	predicates            []predicate.TreatmentAppointment
+}
+
+var _ ent.Mutation = (*TreatmentAppointmentMutation)(nil)
+
+// treatmentappointmentOption allows management of the mutation configuration using functional options.
+type treatmentappointmentOption func(*TreatmentAppointmentMutation)
+
+// newTreatmentAppointmentMutation creates new mutation for the TreatmentAppointment entity.
+func newTreatmentAppointmentMutation(c config, op Op, opts ...treatmentappointmentOption) *TreatmentAppointmentMutation {
+	m := &TreatmentAppointmentMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeTreatmentAppointment,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withTreatmentAppointmentID sets the ID field of the mutation.
+func withTreatmentAppointmentID(id int64) treatmentappointmentOption {
+	return func(m *TreatmentAppointmentMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *TreatmentAppointment
+		)
+		m.oldValue = func(ctx context.Context) (*TreatmentAppointment, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().TreatmentAppointment.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withTreatmentAppointment sets the old TreatmentAppointment of the mutation.
+func withTreatmentAppointment(node *TreatmentAppointment) treatmentappointmentOption {
+	return func(m *TreatmentAppointmentMutation) {
+		m.oldValue = func(context.Context) (*TreatmentAppointment, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m TreatmentAppointmentMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m TreatmentAppointmentMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of TreatmentAppointment entities.
+func (m *TreatmentAppointmentMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *TreatmentAppointmentMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *TreatmentAppointmentMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().TreatmentAppointment.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *TreatmentAppointmentMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *TreatmentAppointmentMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the TreatmentAppointment entity.
+// If the TreatmentAppointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TreatmentAppointmentMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *TreatmentAppointmentMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *TreatmentAppointmentMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *TreatmentAppointmentMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the TreatmentAppointment entity.
+// If the TreatmentAppointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TreatmentAppointmentMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *TreatmentAppointmentMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *TreatmentAppointmentMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *TreatmentAppointmentMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the TreatmentAppointment entity.
+// If the TreatmentAppointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TreatmentAppointmentMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *TreatmentAppointmentMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetTreatmentPlanID sets the "treatment_plan_id" field.
+func (m *TreatmentAppointmentMutation) SetTreatmentPlanID(i int64) {
+	m.treatment_plan = &i
+}
+
+// TreatmentPlanID returns the value of the "treatment_plan_id" field in the mutation.
+func (m *TreatmentAppointmentMutation) TreatmentPlanID() (r int64, exists bool) {
+	v := m.treatment_plan
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTreatmentPlanID returns the old "treatment_plan_id" field's value of the TreatmentAppointment entity.
+// If the TreatmentAppointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TreatmentAppointmentMutation) OldTreatmentPlanID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTreatmentPlanID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTreatmentPlanID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTreatmentPlanID: %w", err)
+	}
+	return oldValue.TreatmentPlanID, nil
+}
+
+// ResetTreatmentPlanID resets all changes to the "treatment_plan_id" field.
+func (m *TreatmentAppointmentMutation) ResetTreatmentPlanID() {
+	m.treatment_plan = nil
+}
+
+// SetPatientID sets the "patient_id" field.
+func (m *TreatmentAppointmentMutation) SetPatientID(i int64) {
+	m.patient = &i
+}
+
+// PatientID returns the value of the "patient_id" field in the mutation.
+func (m *TreatmentAppointmentMutation) PatientID() (r int64, exists bool) {
+	v := m.patient
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPatientID returns the old "patient_id" field's value of the TreatmentAppointment entity.
+// If the TreatmentAppointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TreatmentAppointmentMutation) OldPatientID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPatientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPatientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPatientID: %w", err)
+	}
+	return oldValue.PatientID, nil
+}
+
+// ResetPatientID resets all changes to the "patient_id" field.
+func (m *TreatmentAppointmentMutation) ResetPatientID() {
+	m.patient = nil
+}
+
+// SetPosition sets the "position" field.
+func (m *TreatmentAppointmentMutation) SetPosition(i int) {
+	m.position = &i
+	m.addposition = nil
+}
+
+// Position returns the value of the "position" field in the mutation.
+func (m *TreatmentAppointmentMutation) Position() (r int, exists bool) {
+	v := m.position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPosition returns the old "position" field's value of the TreatmentAppointment entity.
+// If the TreatmentAppointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TreatmentAppointmentMutation) OldPosition(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPosition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPosition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPosition: %w", err)
+	}
+	return oldValue.Position, nil
+}
+
+// AddPosition adds i to the "position" field.
+func (m *TreatmentAppointmentMutation) AddPosition(i int) {
+	if m.addposition != nil {
+		*m.addposition += i
+	} else {
+		m.addposition = &i
+	}
+}
+
+// AddedPosition returns the value that was added to the "position" field in this mutation.
+func (m *TreatmentAppointmentMutation) AddedPosition() (r int, exists bool) {
+	v := m.addposition
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPosition resets all changes to the "position" field.
+func (m *TreatmentAppointmentMutation) ResetPosition() {
+	m.position = nil
+	m.addposition = nil
+}
+
+// SetAppointmentID sets the "appointment_id" field.
+func (m *TreatmentAppointmentMutation) SetAppointmentID(i int64) {
+	m.appointment_id = &i
+	m.addappointment_id = nil
+}
+
+// AppointmentID returns the value of the "appointment_id" field in the mutation.
+func (m *TreatmentAppointmentMutation) AppointmentID() (r int64, exists bool) {
+	v := m.appointment_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAppointmentID returns the old "appointment_id" field's value of the TreatmentAppointment entity.
+// If the TreatmentAppointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TreatmentAppointmentMutation) OldAppointmentID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAppointmentID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAppointmentID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAppointmentID: %w", err)
+	}
+	return oldValue.AppointmentID, nil
+}
+
+// AddAppointmentID adds i to the "appointment_id" field.
+func (m *TreatmentAppointmentMutation) AddAppointmentID(i int64) {
+	if m.addappointment_id != nil {
+		*m.addappointment_id += i
+	} else {
+		m.addappointment_id = &i
+	}
+}
+
+// AddedAppointmentID returns the value that was added to the "appointment_id" field in this mutation.
+func (m *TreatmentAppointmentMutation) AddedAppointmentID() (r int64, exists bool) {
+	v := m.addappointment_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearAppointmentID clears the value of the "appointment_id" field.
+func (m *TreatmentAppointmentMutation) ClearAppointmentID() {
+	m.appointment_id = nil
+	m.addappointment_id = nil
+	m.clearedFields[treatmentappointment.FieldAppointmentID] = struct{}{}
+}
+
+// AppointmentIDCleared returns if the "appointment_id" field was cleared in this mutation.
+func (m *TreatmentAppointmentMutation) AppointmentIDCleared() bool {
+	_, ok := m.clearedFields[treatmentappointment.FieldAppointmentID]
+	return ok
+}
+
+// ResetAppointmentID resets all changes to the "appointment_id" field.
+func (m *TreatmentAppointmentMutation) ResetAppointmentID() {
+	m.appointment_id = nil
+	m.addappointment_id = nil
+	delete(m.clearedFields, treatmentappointment.FieldAppointmentID)
+}
+
+// SetNotes sets the "notes" field.
+func (m *TreatmentAppointmentMutation) SetNotes(s string) {
+	m.notes = &s
+}
+
+// Notes returns the value of the "notes" field in the mutation.
+func (m *TreatmentAppointmentMutation) Notes() (r string, exists bool) {
+	v := m.notes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNotes returns the old "notes" field's value of the TreatmentAppointment entity.
+// If the TreatmentAppointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TreatmentAppointmentMutation) OldNotes(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNotes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNotes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNotes: %w", err)
+	}
+	return oldValue.Notes, nil
+}
+
+// ClearNotes clears the value of the "notes" field.
+func (m *TreatmentAppointmentMutation) ClearNotes() {
+	m.notes = nil
+	m.clearedFields[treatmentappointment.FieldNotes] = struct{}{}
+}
+
+// NotesCleared returns if the "notes" field was cleared in this mutation.
+func (m *TreatmentAppointmentMutation) NotesCleared() bool {
+	_, ok := m.clearedFields[treatmentappointment.FieldNotes]
+	return ok
+}
+
+// ResetNotes resets all changes to the "notes" field.
+func (m *TreatmentAppointmentMutation) ResetNotes() {
+	m.notes = nil
+	delete(m.clearedFields, treatmentappointment.FieldNotes)
+}
+
+// SetBookable sets the "bookable" field.
+func (m *TreatmentAppointmentMutation) SetBookable(b bool) {
+	m.bookable = &b
+}
+
+// Bookable returns the value of the "bookable" field in the mutation.
+func (m *TreatmentAppointmentMutation) Bookable() (r bool, exists bool) {
+	v := m.bookable
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBookable returns the old "bookable" field's value of the TreatmentAppointment entity.
+// If the TreatmentAppointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TreatmentAppointmentMutation) OldBookable(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBookable is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBookable requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBookable: %w", err)
+	}
+	return oldValue.Bookable, nil
+}
+
+// ResetBookable resets all changes to the "bookable" field.
+func (m *TreatmentAppointmentMutation) ResetBookable() {
+	m.bookable = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *TreatmentAppointmentMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[treatmentappointment.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *TreatmentAppointmentMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *TreatmentAppointmentMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *TreatmentAppointmentMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// ClearTreatmentPlan clears the "treatment_plan" edge to the TreatmentPlan entity.
+func (m *TreatmentAppointmentMutation) ClearTreatmentPlan() {
+	m.clearedtreatment_plan = true
+	m.clearedFields[treatmentappointment.FieldTreatmentPlanID] = struct{}{}
+}
+
+// TreatmentPlanCleared reports if the "treatment_plan" edge to the TreatmentPlan entity was cleared.
+func (m *TreatmentAppointmentMutation) TreatmentPlanCleared() bool {
+	return m.clearedtreatment_plan
+}
+
+// TreatmentPlanIDs returns the "treatment_plan" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// TreatmentPlanID instead. It exists only for internal usage by the builders.
+func (m *TreatmentAppointmentMutation) TreatmentPlanIDs() (ids []int64) {
+	if id := m.treatment_plan; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetTreatmentPlan resets all changes to the "treatment_plan" edge.
+func (m *TreatmentAppointmentMutation) ResetTreatmentPlan() {
+	m.treatment_plan = nil
+	m.clearedtreatment_plan = false
+}
+
+// ClearPatient clears the "patient" edge to the Patient entity.
+func (m *TreatmentAppointmentMutation) ClearPatient() {
+	m.clearedpatient = true
+	m.clearedFields[treatmentappointment.FieldPatientID] = struct{}{}
+}
+
+// PatientCleared reports if the "patient" edge to the Patient entity was cleared.
+func (m *TreatmentAppointmentMutation) PatientCleared() bool {
+	return m.clearedpatient
+}
+
+// PatientIDs returns the "patient" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PatientID instead. It exists only for internal usage by the builders.
+func (m *TreatmentAppointmentMutation) PatientIDs() (ids []int64) {
+	if id := m.patient; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPatient resets all changes to the "patient" edge.
+func (m *TreatmentAppointmentMutation) ResetPatient() {
+	m.patient = nil
+	m.clearedpatient = false
+}
+
+// Where appends a list predicates to the TreatmentAppointmentMutation builder.
+func (m *TreatmentAppointmentMutation) Where(ps ...predicate.TreatmentAppointment) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the TreatmentAppointmentMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *TreatmentAppointmentMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.TreatmentAppointment, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *TreatmentAppointmentMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *TreatmentAppointmentMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (TreatmentAppointment).
+func (m *TreatmentAppointmentMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *TreatmentAppointmentMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.practice != nil {
+		fields = append(fields, treatmentappointment.FieldPracticeID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, treatmentappointment.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, treatmentappointment.FieldUpdatedAt)
+	}
+	if m.treatment_plan != nil {
+		fields = append(fields, treatmentappointment.FieldTreatmentPlanID)
+	}
+	if m.patient != nil {
+		fields = append(fields, treatmentappointment.FieldPatientID)
+	}
+	if m.position != nil {
+		fields = append(fields, treatmentappointment.FieldPosition)
+	}
+	if m.appointment_id != nil {
+		fields = append(fields, treatmentappointment.FieldAppointmentID)
+	}
+	if m.notes != nil {
+		fields = append(fields, treatmentappointment.FieldNotes)
+	}
+	if m.bookable != nil {
+		fields = append(fields, treatmentappointment.FieldBookable)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *TreatmentAppointmentMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case treatmentappointment.FieldPracticeID:
+		return m.PracticeID()
+	case treatmentappointment.FieldCreatedAt:
+		return m.CreatedAt()
+	case treatmentappointment.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case treatmentappointment.FieldTreatmentPlanID:
+		return m.TreatmentPlanID()
+	case treatmentappointment.FieldPatientID:
+		return m.PatientID()
+	case treatmentappointment.FieldPosition:
+		return m.Position()
+	case treatmentappointment.FieldAppointmentID:
+		return m.AppointmentID()
+	case treatmentappointment.FieldNotes:
+		return m.Notes()
+	case treatmentappointment.FieldBookable:
+		return m.Bookable()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *TreatmentAppointmentMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case treatmentappointment.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case treatmentappointment.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case treatmentappointment.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case treatmentappointment.FieldTreatmentPlanID:
+		return m.OldTreatmentPlanID(ctx)
+	case treatmentappointment.FieldPatientID:
+		return m.OldPatientID(ctx)
+	case treatmentappointment.FieldPosition:
+		return m.OldPosition(ctx)
+	case treatmentappointment.FieldAppointmentID:
+		return m.OldAppointmentID(ctx)
+	case treatmentappointment.FieldNotes:
+		return m.OldNotes(ctx)
+	case treatmentappointment.FieldBookable:
+		return m.OldBookable(ctx)
+	}
+	return nil, fmt.Errorf("unknown TreatmentAppointment field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TreatmentAppointmentMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case treatmentappointment.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case treatmentappointment.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case treatmentappointment.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case treatmentappointment.FieldTreatmentPlanID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTreatmentPlanID(v)
+		return nil
+	case treatmentappointment.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPatientID(v)
+		return nil
+	case treatmentappointment.FieldPosition:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPosition(v)
+		return nil
+	case treatmentappointment.FieldAppointmentID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAppointmentID(v)
+		return nil
+	case treatmentappointment.FieldNotes:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNotes(v)
+		return nil
+	case treatmentappointment.FieldBookable:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBookable(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TreatmentAppointment field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *TreatmentAppointmentMutation) AddedFields() []string {
+	var fields []string
+	if m.addposition != nil {
+		fields = append(fields, treatmentappointment.FieldPosition)
+	}
+	if m.addappointment_id != nil {
+		fields = append(fields, treatmentappointment.FieldAppointmentID)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *TreatmentAppointmentMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case treatmentappointment.FieldPosition:
+		return m.AddedPosition()
+	case treatmentappointment.FieldAppointmentID:
+		return m.AddedAppointmentID()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TreatmentAppointmentMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case treatmentappointment.FieldPosition:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPosition(v)
+		return nil
+	case treatmentappointment.FieldAppointmentID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAppointmentID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown TreatmentAppointment numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *TreatmentAppointmentMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(treatmentappointment.FieldAppointmentID) {
+		fields = append(fields, treatmentappointment.FieldAppointmentID)
+	}
+	if m.FieldCleared(treatmentappointment.FieldNotes) {
+		fields = append(fields, treatmentappointment.FieldNotes)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *TreatmentAppointmentMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *TreatmentAppointmentMutation) ClearField(name string) error {
+	switch name {
+	case treatmentappointment.FieldAppointmentID:
+		m.ClearAppointmentID()
+		return nil
+	case treatmentappointment.FieldNotes:
+		m.ClearNotes()
+		return nil
+	}
+	return fmt.Errorf("unknown TreatmentAppointment nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *TreatmentAppointmentMutation) ResetField(name string) error {
+	switch name {
+	case treatmentappointment.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case treatmentappointment.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case treatmentappointment.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case treatmentappointment.FieldTreatmentPlanID:
+		m.ResetTreatmentPlanID()
+		return nil
+	case treatmentappointment.FieldPatientID:
+		m.ResetPatientID()
+		return nil
+	case treatmentappointment.FieldPosition:
+		m.ResetPosition()
+		return nil
+	case treatmentappointment.FieldAppointmentID:
+		m.ResetAppointmentID()
+		return nil
+	case treatmentappointment.FieldNotes:
+		m.ResetNotes()
+		return nil
+	case treatmentappointment.FieldBookable:
+		m.ResetBookable()
+		return nil
+	}
+	return fmt.Errorf("unknown TreatmentAppointment field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *TreatmentAppointmentMutation) AddedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.practice != nil {
+		edges = append(edges, treatmentappointment.EdgePractice)
+	}
+	if m.treatment_plan != nil {
+		edges = append(edges, treatmentappointment.EdgeTreatmentPlan)
+	}
+	if m.patient != nil {
+		edges = append(edges, treatmentappointment.EdgePatient)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *TreatmentAppointmentMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case treatmentappointment.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	case treatmentappointment.EdgeTreatmentPlan:
+		if id := m.treatment_plan; id != nil {
+			return []ent.Value{*id}
+		}
+	case treatmentappointment.EdgePatient:
+		if id := m.patient; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *TreatmentAppointmentMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 3)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *TreatmentAppointmentMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *TreatmentAppointmentMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.clearedpractice {
+		edges = append(edges, treatmentappointment.EdgePractice)
+	}
+	if m.clearedtreatment_plan {
+		edges = append(edges, treatmentappointment.EdgeTreatmentPlan)
+	}
+	if m.clearedpatient {
+		edges = append(edges, treatmentappointment.EdgePatient)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *TreatmentAppointmentMutation) EdgeCleared(name string) bool {
+	switch name {
+	case treatmentappointment.EdgePractice:
+		return m.clearedpractice
+	case treatmentappointment.EdgeTreatmentPlan:
+		return m.clearedtreatment_plan
+	case treatmentappointment.EdgePatient:
+		return m.clearedpatient
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *TreatmentAppointmentMutation) ClearEdge(name string) error {
+	switch name {
+	case treatmentappointment.EdgePractice:
+		m.ClearPractice()
+		return nil
+	case treatmentappointment.EdgeTreatmentPlan:
+		m.ClearTreatmentPlan()
+		return nil
+	case treatmentappointment.EdgePatient:
+		m.ClearPatient()
+		return nil
+	}
+	return fmt.Errorf("unknown TreatmentAppointment unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *TreatmentAppointmentMutation) ResetEdge(name string) error {
+	switch name {
+	case treatmentappointment.EdgePractice:
+		m.ResetPractice()
+		return nil
+	case treatmentappointment.EdgeTreatmentPlan:
+		m.ResetTreatmentPlan()
+		return nil
+	case treatmentappointment.EdgePatient:
+		m.ResetPatient()
+		return nil
+	}
+	return fmt.Errorf("unknown TreatmentAppointment edge %s", name)
 }
 
 // TreatmentCategoryMutation represents an operation that mutates the TreatmentCategory nodes in the graph.

@@ -1529,6 +1529,101 @@ func (s *Server) handleGetPatientRequest(args [1]string, argsEscaped bool, w htt
 	}
 }
 
+// handleGetPatientStatsRequest handles getPatientStats operation.
+//
+// Get statistics of a patient.
+//
+// GET /patients/{id}/stats
+func (s *Server) handleGetPatientStatsRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: GetPatientStatsOperation,
+			ID:   "getPatientStats",
+		}
+	)
+	params, err := decodeGetPatientStatsParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *PatientStatsResponse
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    GetPatientStatsOperation,
+			OperationSummary: "Get statistics of a patient",
+			OperationID:      "getPatientStats",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "id",
+					In:   "path",
+				}: params.ID,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = GetPatientStatsParams
+			Response = *PatientStatsResponse
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackGetPatientStatsParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.GetPatientStats(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.GetPatientStats(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeGetPatientStatsResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
 // handleGetPaymentRequest handles getPayment operation.
 //
 // Get a payment.
@@ -2270,6 +2365,101 @@ func (s *Server) handleGetTreatmentRequest(args [1]string, argsEscaped bool, w h
 	}
 }
 
+// handleGetTreatmentAppointmentRequest handles getTreatmentAppointment operation.
+//
+// Get a treatment appointment.
+//
+// GET /treatment_appointments/{id}
+func (s *Server) handleGetTreatmentAppointmentRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: GetTreatmentAppointmentOperation,
+			ID:   "getTreatmentAppointment",
+		}
+	)
+	params, err := decodeGetTreatmentAppointmentParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *TreatmentAppointmentResponse
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    GetTreatmentAppointmentOperation,
+			OperationSummary: "Get a treatment appointment",
+			OperationID:      "getTreatmentAppointment",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "id",
+					In:   "path",
+				}: params.ID,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = GetTreatmentAppointmentParams
+			Response = *TreatmentAppointmentResponse
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackGetTreatmentAppointmentParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.GetTreatmentAppointment(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.GetTreatmentAppointment(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeGetTreatmentAppointmentResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
 // handleGetTreatmentCategoryRequest handles getTreatmentCategory operation.
 //
 // Get a treatment category.
@@ -2790,6 +2980,10 @@ func (s *Server) handleListAccountsRequest(args [0]string, argsEscaped bool, w h
 					Name: "as_at",
 					In:   "query",
 				}: params.AsAt,
+				{
+					Name: "site_id",
+					In:   "query",
+				}: params.SiteID,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3762,6 +3956,10 @@ func (s *Server) handleListInvoiceItemsRequest(args [0]string, argsEscaped bool,
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
 			},
 			Raw: r,
 		}
@@ -4044,6 +4242,10 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 					Name: "patient_id",
 					In:   "query",
 				}: params.PatientID,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
 			},
 			Raw: r,
 		}
@@ -4087,6 +4289,137 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 	}
 
 	if err := encodeListNhsClaimsResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
+// handleListPatientStatsRequest handles listPatientStats operation.
+//
+// List statistics of patients.
+//
+// GET /patient_stats
+func (s *Server) handleListPatientStatsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: ListPatientStatsOperation,
+			ID:   "listPatientStats",
+		}
+	)
+	params, err := decodeListPatientStatsParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *PatientStatsList
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    ListPatientStatsOperation,
+			OperationSummary: "List statistics of patients",
+			OperationID:      "listPatientStats",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "page",
+					In:   "query",
+				}: params.Page,
+				{
+					Name: "per_page",
+					In:   "query",
+				}: params.PerPage,
+				{
+					Name: "sort_by",
+					In:   "query",
+				}: params.SortBy,
+				{
+					Name: "sort_direction",
+					In:   "query",
+				}: params.SortDirection,
+				{
+					Name: "query",
+					In:   "query",
+				}: params.Query,
+				{
+					Name: "created_after",
+					In:   "query",
+				}: params.CreatedAfter,
+				{
+					Name: "created_before",
+					In:   "query",
+				}: params.CreatedBefore,
+				{
+					Name: "updated_after",
+					In:   "query",
+				}: params.UpdatedAfter,
+				{
+					Name: "site_id",
+					In:   "query",
+				}: params.SiteID,
+				{
+					Name: "active",
+					In:   "query",
+				}: params.Active,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = ListPatientStatsParams
+			Response = *PatientStatsList
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackListPatientStatsParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.ListPatientStats(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.ListPatientStats(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeListPatientStatsResponse(response, w); err != nil {
 		defer recordError("EncodeResponse", err)
 		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
 			s.cfg.ErrorHandler(ctx, w, r, err)
@@ -4406,6 +4739,10 @@ func (s *Server) handleListPaymentsRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.EndDate,
 				{
+					Name: "created_after",
+					In:   "query",
+				}: params.CreatedAfter,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -4706,6 +5043,125 @@ func (s *Server) handleListRoomsRequest(args [0]string, argsEscaped bool, w http
 	}
 }
 
+// handleListRotaPractitionerDiariesRequest handles listRotaPractitionerDiaries operation.
+//
+// List the working days of practitioners.
+//
+// GET /rota_practitioner_diaries
+func (s *Server) handleListRotaPractitionerDiariesRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: ListRotaPractitionerDiariesOperation,
+			ID:   "listRotaPractitionerDiaries",
+		}
+	)
+	params, err := decodeListRotaPractitionerDiariesParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *RotaPractitionerDiaryList
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    ListRotaPractitionerDiariesOperation,
+			OperationSummary: "List the working days of practitioners",
+			OperationID:      "listRotaPractitionerDiaries",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "page",
+					In:   "query",
+				}: params.Page,
+				{
+					Name: "per_page",
+					In:   "query",
+				}: params.PerPage,
+				{
+					Name: "after",
+					In:   "query",
+				}: params.After,
+				{
+					Name: "before",
+					In:   "query",
+				}: params.Before,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
+				{
+					Name: "site_id",
+					In:   "query",
+				}: params.SiteID,
+				{
+					Name: "include_inactive_practitioners",
+					In:   "query",
+				}: params.IncludeInactivePractitioners,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = ListRotaPractitionerDiariesParams
+			Response = *RotaPractitionerDiaryList
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackListRotaPractitionerDiariesParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.ListRotaPractitionerDiaries(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.ListRotaPractitionerDiaries(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeListRotaPractitionerDiariesResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
 // handleListSitesRequest handles listSites operation.
 //
 // List sites.
@@ -4940,6 +5396,125 @@ func (s *Server) handleListSundriesRequest(args [0]string, argsEscaped bool, w h
 	}
 }
 
+// handleListTreatmentAppointmentsRequest handles listTreatmentAppointments operation.
+//
+// List treatment appointments.
+//
+// GET /treatment_appointments
+func (s *Server) handleListTreatmentAppointmentsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: ListTreatmentAppointmentsOperation,
+			ID:   "listTreatmentAppointments",
+		}
+	)
+	params, err := decodeListTreatmentAppointmentsParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *TreatmentAppointmentList
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    ListTreatmentAppointmentsOperation,
+			OperationSummary: "List treatment appointments",
+			OperationID:      "listTreatmentAppointments",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "page",
+					In:   "query",
+				}: params.Page,
+				{
+					Name: "per_page",
+					In:   "query",
+				}: params.PerPage,
+				{
+					Name: "sort_by",
+					In:   "query",
+				}: params.SortBy,
+				{
+					Name: "sort_direction",
+					In:   "query",
+				}: params.SortDirection,
+				{
+					Name: "treatment_plan_id",
+					In:   "query",
+				}: params.TreatmentPlanID,
+				{
+					Name: "updated_after",
+					In:   "query",
+				}: params.UpdatedAfter,
+				{
+					Name: "patient_id",
+					In:   "query",
+				}: params.PatientID,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = ListTreatmentAppointmentsParams
+			Response = *TreatmentAppointmentList
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackListTreatmentAppointmentsParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.ListTreatmentAppointments(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.ListTreatmentAppointments(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeListTreatmentAppointmentsResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
 // handleListTreatmentCategoriesRequest handles listTreatmentCategories operation.
 //
 // List treatment categories.
@@ -5112,6 +5687,14 @@ func (s *Server) handleListTreatmentPlanItemsRequest(args [0]string, argsEscaped
 					In:   "query",
 				}: params.TreatmentPlanID,
 				{
+					Name: "invoice_id",
+					In:   "query",
+				}: params.InvoiceID,
+				{
+					Name: "completed",
+					In:   "query",
+				}: params.Completed,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -5119,6 +5702,10 @@ func (s *Server) handleListTreatmentPlanItemsRequest(args [0]string, argsEscaped
 					Name: "patient_id",
 					In:   "query",
 				}: params.PatientID,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
 			},
 			Raw: r,
 		}
@@ -5231,6 +5818,10 @@ func (s *Server) handleListTreatmentPlansRequest(args [0]string, argsEscaped boo
 					In:   "query",
 				}: params.Status,
 				{
+					Name: "site_id",
+					In:   "query",
+				}: params.SiteID,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -5238,6 +5829,10 @@ func (s *Server) handleListTreatmentPlansRequest(args [0]string, argsEscaped boo
 					Name: "patient_id",
 					In:   "query",
 				}: params.PatientID,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
 			},
 			Raw: r,
 		}

@@ -874,6 +874,72 @@ func decodeGetPatientParams(args [1]string, argsEscaped bool, r *http.Request) (
 	return params, nil
 }
 
+// GetPatientStatsParams is parameters of getPatientStats operation.
+type GetPatientStatsParams struct {
+	// Identifier of the patient.
+	ID int64
+}
+
+func unpackGetPatientStatsParams(packed middleware.Parameters) (params GetPatientStatsParams) {
+	{
+		key := middleware.ParameterKey{
+			Name: "id",
+			In:   "path",
+		}
+		params.ID = packed[key].(int64)
+	}
+	return params
+}
+
+func decodeGetPatientStatsParams(args [1]string, argsEscaped bool, r *http.Request) (params GetPatientStatsParams, _ error) {
+	// Decode path: id.
+	if err := func() error {
+		param := args[0]
+		if argsEscaped {
+			unescaped, err := url.PathUnescape(args[0])
+			if err != nil {
+				return errors.Wrap(err, "unescape path")
+			}
+			param = unescaped
+		}
+		if len(param) > 0 {
+			d := uri.NewPathDecoder(uri.PathDecoderConfig{
+				Param:   "id",
+				Value:   param,
+				Style:   uri.PathStyleSimple,
+				Explode: false,
+			})
+
+			if err := func() error {
+				val, err := d.DecodeValue()
+				if err != nil {
+					return err
+				}
+
+				c, err := conv.ToInt64(val)
+				if err != nil {
+					return err
+				}
+
+				params.ID = c
+				return nil
+			}(); err != nil {
+				return err
+			}
+		} else {
+			return validate.ErrFieldRequired
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "id",
+			In:   "path",
+			Err:  err,
+		}
+	}
+	return params, nil
+}
+
 // GetPaymentParams is parameters of getPayment operation.
 type GetPaymentParams struct {
 	// Identifier of the payment.
@@ -1336,6 +1402,72 @@ func decodeGetTreatmentParams(args [1]string, argsEscaped bool, r *http.Request)
 	return params, nil
 }
 
+// GetTreatmentAppointmentParams is parameters of getTreatmentAppointment operation.
+type GetTreatmentAppointmentParams struct {
+	// Identifier of the treatment appointment.
+	ID int64
+}
+
+func unpackGetTreatmentAppointmentParams(packed middleware.Parameters) (params GetTreatmentAppointmentParams) {
+	{
+		key := middleware.ParameterKey{
+			Name: "id",
+			In:   "path",
+		}
+		params.ID = packed[key].(int64)
+	}
+	return params
+}
+
+func decodeGetTreatmentAppointmentParams(args [1]string, argsEscaped bool, r *http.Request) (params GetTreatmentAppointmentParams, _ error) {
+	// Decode path: id.
+	if err := func() error {
+		param := args[0]
+		if argsEscaped {
+			unescaped, err := url.PathUnescape(args[0])
+			if err != nil {
+				return errors.Wrap(err, "unescape path")
+			}
+			param = unescaped
+		}
+		if len(param) > 0 {
+			d := uri.NewPathDecoder(uri.PathDecoderConfig{
+				Param:   "id",
+				Value:   param,
+				Style:   uri.PathStyleSimple,
+				Explode: false,
+			})
+
+			if err := func() error {
+				val, err := d.DecodeValue()
+				if err != nil {
+					return err
+				}
+
+				c, err := conv.ToInt64(val)
+				if err != nil {
+					return err
+				}
+
+				params.ID = c
+				return nil
+			}(); err != nil {
+				return err
+			}
+		} else {
+			return validate.ErrFieldRequired
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "id",
+			In:   "path",
+			Err:  err,
+		}
+	}
+	return params, nil
+}
+
 // GetTreatmentCategoryParams is parameters of getTreatmentCategory operation.
 type GetTreatmentCategoryParams struct {
 	// Identifier of the treatment category.
@@ -1614,6 +1746,8 @@ type ListAccountsParams struct {
 	State OptString `json:",omitempty,omitzero"`
 	// Balances at the end of this local day.
 	AsAt OptDate `json:",omitempty,omitzero"`
+	// Of patients of this site.
+	SiteID OptUUID `json:",omitempty,omitzero"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
@@ -1673,6 +1807,15 @@ func unpackListAccountsParams(packed middleware.Parameters) (params ListAccounts
 		}
 		if v, ok := packed[key]; ok {
 			params.AsAt = v.(OptDate)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "site_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SiteID = v.(OptUUID)
 		}
 	}
 	{
@@ -1940,6 +2083,47 @@ func decodeListAccountsParams(args [0]string, argsEscaped bool, r *http.Request)
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "as_at",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: site_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "site_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSiteIDVal uuid.UUID
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToUUID(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSiteIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SiteID.SetTo(paramsDotSiteIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "site_id",
 			In:   "query",
 			Err:  err,
 		}
@@ -4893,6 +5077,8 @@ type ListInvoiceItemsParams struct {
 	InvoiceID OptInt64 `json:",omitempty,omitzero"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
+	// Of this practitioner.
+	PractitionerID OptInt64 `json:",omitempty,omitzero"`
 }
 
 func unpackListInvoiceItemsParams(packed middleware.Parameters) (params ListInvoiceItemsParams) {
@@ -4948,6 +5134,15 @@ func unpackListInvoiceItemsParams(packed middleware.Parameters) (params ListInvo
 		}
 		if v, ok := packed[key]; ok {
 			params.UpdatedAfter = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "practitioner_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PractitionerID = v.(OptInt64)
 		}
 	}
 	return params
@@ -5197,6 +5392,47 @@ func decodeListInvoiceItemsParams(args [0]string, argsEscaped bool, r *http.Requ
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "updated_after",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: practitioner_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "practitioner_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPractitionerIDVal int64
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt64(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPractitionerIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PractitionerID.SetTo(paramsDotPractitionerIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "practitioner_id",
 			In:   "query",
 			Err:  err,
 		}
@@ -5969,6 +6205,8 @@ type ListNhsClaimsParams struct {
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
 	PatientID OptInt64 `json:",omitempty,omitzero"`
+	// Of this practitioner.
+	PractitionerID OptInt64 `json:",omitempty,omitzero"`
 }
 
 func unpackListNhsClaimsParams(packed middleware.Parameters) (params ListNhsClaimsParams) {
@@ -6069,6 +6307,15 @@ func unpackListNhsClaimsParams(packed middleware.Parameters) (params ListNhsClai
 		}
 		if v, ok := packed[key]; ok {
 			params.PatientID = v.(OptInt64)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "practitioner_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PractitionerID = v.(OptInt64)
 		}
 	}
 	return params
@@ -6523,6 +6770,581 @@ func decodeListNhsClaimsParams(args [0]string, argsEscaped bool, r *http.Request
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "patient_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: practitioner_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "practitioner_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPractitionerIDVal int64
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt64(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPractitionerIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PractitionerID.SetTo(paramsDotPractitionerIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "practitioner_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	return params, nil
+}
+
+// ListPatientStatsParams is parameters of listPatientStats operation.
+type ListPatientStatsParams struct {
+	// Page to show, from 1.
+	Page OptInt `json:",omitempty,omitzero"`
+	// Records to a page; more than the maximum gives the maximum.
+	PerPage OptInt `json:",omitempty,omitzero"`
+	// Order of the list; ties are ordered by id.
+	SortBy OptString `json:",omitempty,omitzero"`
+	// Ascending or descending.
+	SortDirection OptString `json:",omitempty,omitzero"`
+	// Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a
+	// legacy id.
+	Query OptString `json:",omitempty,omitzero"`
+	// Created at or after this time.
+	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
+	// Created before this time.
+	CreatedBefore OptDateTime `json:",omitempty,omitzero"`
+	// Modified at or after this time. Alias: updated_since.
+	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
+	// Of this site.
+	SiteID OptUUID `json:",omitempty,omitzero"`
+	// True for active records only, false for archived ones only.
+	Active OptBool `json:",omitempty,omitzero"`
+}
+
+func unpackListPatientStatsParams(packed middleware.Parameters) (params ListPatientStatsParams) {
+	{
+		key := middleware.ParameterKey{
+			Name: "page",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Page = v.(OptInt)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "per_page",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PerPage = v.(OptInt)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "sort_by",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SortBy = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "sort_direction",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "query",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Query = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "created_after",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.CreatedAfter = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "created_before",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.CreatedBefore = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "updated_after",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.UpdatedAfter = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "site_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SiteID = v.(OptUUID)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "active",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Active = v.(OptBool)
+		}
+	}
+	return params
+}
+
+func decodeListPatientStatsParams(args [0]string, argsEscaped bool, r *http.Request) (params ListPatientStatsParams, _ error) {
+	q := uri.NewQueryDecoder(r.URL.Query())
+	// Decode query: page.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "page",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPageVal int
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPageVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Page.SetTo(paramsDotPageVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "page",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: per_page.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "per_page",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPerPageVal int
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPerPageVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PerPage.SetTo(paramsDotPerPageVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "per_page",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: sort_by.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "sort_by",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSortByVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSortByVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SortBy.SetTo(paramsDotSortByVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "sort_by",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: sort_direction.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "sort_direction",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSortDirectionVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSortDirectionVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SortDirection.SetTo(paramsDotSortDirectionVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "sort_direction",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: query.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "query",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotQueryVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotQueryVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Query.SetTo(paramsDotQueryVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "query",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: created_after.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "created_after",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCreatedAfterVal time.Time
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCreatedAfterVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.CreatedAfter.SetTo(paramsDotCreatedAfterVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "created_after",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: created_before.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "created_before",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCreatedBeforeVal time.Time
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCreatedBeforeVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.CreatedBefore.SetTo(paramsDotCreatedBeforeVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "created_before",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: updated_after.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "updated_after",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotUpdatedAfterVal time.Time
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotUpdatedAfterVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.UpdatedAfter.SetTo(paramsDotUpdatedAfterVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "updated_after",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: site_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "site_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSiteIDVal uuid.UUID
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToUUID(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSiteIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SiteID.SetTo(paramsDotSiteIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "site_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: active.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "active",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotActiveVal bool
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToBool(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotActiveVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Active.SetTo(paramsDotActiveVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "active",
 			In:   "query",
 			Err:  err,
 		}
@@ -7403,6 +8225,8 @@ type ListPaymentsParams struct {
 	StartDate OptDate `json:",omitempty,omitzero"`
 	// Dated on or before this day.
 	EndDate OptDate `json:",omitempty,omitzero"`
+	// Created at or after this time.
+	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -7464,6 +8288,15 @@ func unpackListPaymentsParams(packed middleware.Parameters) (params ListPayments
 		}
 		if v, ok := packed[key]; ok {
 			params.EndDate = v.(OptDate)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "created_after",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.CreatedAfter = v.(OptDateTime)
 		}
 	}
 	{
@@ -7740,6 +8573,47 @@ func decodeListPaymentsParams(args [0]string, argsEscaped bool, r *http.Request)
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "end_date",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: created_after.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "created_after",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCreatedAfterVal time.Time
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCreatedAfterVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.CreatedAfter.SetTo(paramsDotCreatedAfterVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "created_after",
 			In:   "query",
 			Err:  err,
 		}
@@ -8624,6 +9498,384 @@ func decodeListRoomsParams(args [0]string, argsEscaped bool, r *http.Request) (p
 	return params, nil
 }
 
+// ListRotaPractitionerDiariesParams is parameters of listRotaPractitionerDiaries operation.
+type ListRotaPractitionerDiariesParams struct {
+	// Page to show, from 1.
+	Page OptInt `json:",omitempty,omitzero"`
+	// Records to a page; more than the maximum gives the maximum.
+	PerPage OptInt `json:",omitempty,omitzero"`
+	// Start of the window; required.
+	After OptDateTime `json:",omitempty,omitzero"`
+	// End of the window; required, after the start and at most 366 days later. A day that overlaps the
+	// window is listed.
+	Before OptDateTime `json:",omitempty,omitzero"`
+	// Of this practitioner.
+	PractitionerID OptInt64 `json:",omitempty,omitzero"`
+	// Of practitioners of this site.
+	SiteID OptUUID `json:",omitempty,omitzero"`
+	// True includes inactive practitioners, who are unavailable every day.
+	IncludeInactivePractitioners OptBool `json:",omitempty,omitzero"`
+}
+
+func unpackListRotaPractitionerDiariesParams(packed middleware.Parameters) (params ListRotaPractitionerDiariesParams) {
+	{
+		key := middleware.ParameterKey{
+			Name: "page",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Page = v.(OptInt)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "per_page",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PerPage = v.(OptInt)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "after",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.After = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "before",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Before = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "practitioner_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PractitionerID = v.(OptInt64)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "site_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SiteID = v.(OptUUID)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "include_inactive_practitioners",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.IncludeInactivePractitioners = v.(OptBool)
+		}
+	}
+	return params
+}
+
+func decodeListRotaPractitionerDiariesParams(args [0]string, argsEscaped bool, r *http.Request) (params ListRotaPractitionerDiariesParams, _ error) {
+	q := uri.NewQueryDecoder(r.URL.Query())
+	// Decode query: page.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "page",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPageVal int
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPageVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Page.SetTo(paramsDotPageVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "page",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: per_page.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "per_page",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPerPageVal int
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPerPageVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PerPage.SetTo(paramsDotPerPageVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "per_page",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: after.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "after",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotAfterVal time.Time
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotAfterVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.After.SetTo(paramsDotAfterVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "after",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: before.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "before",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotBeforeVal time.Time
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotBeforeVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Before.SetTo(paramsDotBeforeVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "before",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: practitioner_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "practitioner_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPractitionerIDVal int64
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt64(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPractitionerIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PractitionerID.SetTo(paramsDotPractitionerIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "practitioner_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: site_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "site_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSiteIDVal uuid.UUID
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToUUID(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSiteIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SiteID.SetTo(paramsDotSiteIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "site_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: include_inactive_practitioners.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "include_inactive_practitioners",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotIncludeInactivePractitionersVal bool
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToBool(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotIncludeInactivePractitionersVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.IncludeInactivePractitioners.SetTo(paramsDotIncludeInactivePractitionersVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "include_inactive_practitioners",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	return params, nil
+}
+
 // ListSitesParams is parameters of listSites operation.
 type ListSitesParams struct {
 	// Page to show, from 1.
@@ -9326,8 +10578,8 @@ func decodeListSundriesParams(args [0]string, argsEscaped bool, r *http.Request)
 	return params, nil
 }
 
-// ListTreatmentCategoriesParams is parameters of listTreatmentCategories operation.
-type ListTreatmentCategoriesParams struct {
+// ListTreatmentAppointmentsParams is parameters of listTreatmentAppointments operation.
+type ListTreatmentAppointmentsParams struct {
 	// Page to show, from 1.
 	Page OptInt `json:",omitempty,omitzero"`
 	// Records to a page; more than the maximum gives the maximum.
@@ -9336,280 +10588,7 @@ type ListTreatmentCategoriesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
-	// Modified at or after this time. Alias: updated_since.
-	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
-}
-
-func unpackListTreatmentCategoriesParams(packed middleware.Parameters) (params ListTreatmentCategoriesParams) {
-	{
-		key := middleware.ParameterKey{
-			Name: "page",
-			In:   "query",
-		}
-		if v, ok := packed[key]; ok {
-			params.Page = v.(OptInt)
-		}
-	}
-	{
-		key := middleware.ParameterKey{
-			Name: "per_page",
-			In:   "query",
-		}
-		if v, ok := packed[key]; ok {
-			params.PerPage = v.(OptInt)
-		}
-	}
-	{
-		key := middleware.ParameterKey{
-			Name: "sort_by",
-			In:   "query",
-		}
-		if v, ok := packed[key]; ok {
-			params.SortBy = v.(OptString)
-		}
-	}
-	{
-		key := middleware.ParameterKey{
-			Name: "sort_direction",
-			In:   "query",
-		}
-		if v, ok := packed[key]; ok {
-			params.SortDirection = v.(OptString)
-		}
-	}
-	{
-		key := middleware.ParameterKey{
-			Name: "updated_after",
-			In:   "query",
-		}
-		if v, ok := packed[key]; ok {
-			params.UpdatedAfter = v.(OptDateTime)
-		}
-	}
-	return params
-}
-
-func decodeListTreatmentCategoriesParams(args [0]string, argsEscaped bool, r *http.Request) (params ListTreatmentCategoriesParams, _ error) {
-	q := uri.NewQueryDecoder(r.URL.Query())
-	// Decode query: page.
-	if err := func() error {
-		cfg := uri.QueryParameterDecodingConfig{
-			Name:    "page",
-			Style:   uri.QueryStyleForm,
-			Explode: true,
-		}
-
-		if err := q.HasParam(cfg); err == nil {
-			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
-				var paramsDotPageVal int
-				if err := func() error {
-					val, err := d.DecodeValue()
-					if err != nil {
-						return err
-					}
-
-					c, err := conv.ToInt(val)
-					if err != nil {
-						return err
-					}
-
-					paramsDotPageVal = c
-					return nil
-				}(); err != nil {
-					return err
-				}
-				params.Page.SetTo(paramsDotPageVal)
-				return nil
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}(); err != nil {
-		return params, &ogenerrors.DecodeParamError{
-			Name: "page",
-			In:   "query",
-			Err:  err,
-		}
-	}
-	// Decode query: per_page.
-	if err := func() error {
-		cfg := uri.QueryParameterDecodingConfig{
-			Name:    "per_page",
-			Style:   uri.QueryStyleForm,
-			Explode: true,
-		}
-
-		if err := q.HasParam(cfg); err == nil {
-			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
-				var paramsDotPerPageVal int
-				if err := func() error {
-					val, err := d.DecodeValue()
-					if err != nil {
-						return err
-					}
-
-					c, err := conv.ToInt(val)
-					if err != nil {
-						return err
-					}
-
-					paramsDotPerPageVal = c
-					return nil
-				}(); err != nil {
-					return err
-				}
-				params.PerPage.SetTo(paramsDotPerPageVal)
-				return nil
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}(); err != nil {
-		return params, &ogenerrors.DecodeParamError{
-			Name: "per_page",
-			In:   "query",
-			Err:  err,
-		}
-	}
-	// Decode query: sort_by.
-	if err := func() error {
-		cfg := uri.QueryParameterDecodingConfig{
-			Name:    "sort_by",
-			Style:   uri.QueryStyleForm,
-			Explode: true,
-		}
-
-		if err := q.HasParam(cfg); err == nil {
-			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
-				var paramsDotSortByVal string
-				if err := func() error {
-					val, err := d.DecodeValue()
-					if err != nil {
-						return err
-					}
-
-					c, err := conv.ToString(val)
-					if err != nil {
-						return err
-					}
-
-					paramsDotSortByVal = c
-					return nil
-				}(); err != nil {
-					return err
-				}
-				params.SortBy.SetTo(paramsDotSortByVal)
-				return nil
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}(); err != nil {
-		return params, &ogenerrors.DecodeParamError{
-			Name: "sort_by",
-			In:   "query",
-			Err:  err,
-		}
-	}
-	// Decode query: sort_direction.
-	if err := func() error {
-		cfg := uri.QueryParameterDecodingConfig{
-			Name:    "sort_direction",
-			Style:   uri.QueryStyleForm,
-			Explode: true,
-		}
-
-		if err := q.HasParam(cfg); err == nil {
-			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
-				var paramsDotSortDirectionVal string
-				if err := func() error {
-					val, err := d.DecodeValue()
-					if err != nil {
-						return err
-					}
-
-					c, err := conv.ToString(val)
-					if err != nil {
-						return err
-					}
-
-					paramsDotSortDirectionVal = c
-					return nil
-				}(); err != nil {
-					return err
-				}
-				params.SortDirection.SetTo(paramsDotSortDirectionVal)
-				return nil
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}(); err != nil {
-		return params, &ogenerrors.DecodeParamError{
-			Name: "sort_direction",
-			In:   "query",
-			Err:  err,
-		}
-	}
-	// Decode query: updated_after.
-	if err := func() error {
-		cfg := uri.QueryParameterDecodingConfig{
-			Name:    "updated_after",
-			Style:   uri.QueryStyleForm,
-			Explode: true,
-		}
-
-		if err := q.HasParam(cfg); err == nil {
-			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
-				var paramsDotUpdatedAfterVal time.Time
-				if err := func() error {
-					val, err := d.DecodeValue()
-					if err != nil {
-						return err
-					}
-
-					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
-					if err != nil {
-						return err
-					}
-
-					paramsDotUpdatedAfterVal = c
-					return nil
-				}(); err != nil {
-					return err
-				}
-				params.UpdatedAfter.SetTo(paramsDotUpdatedAfterVal)
-				return nil
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}(); err != nil {
-		return params, &ogenerrors.DecodeParamError{
-			Name: "updated_after",
-			In:   "query",
-			Err:  err,
-		}
-	}
-	return params, nil
-}
-
-// ListTreatmentPlanItemsParams is parameters of listTreatmentPlanItems operation.
-type ListTreatmentPlanItemsParams struct {
-	// Page to show, from 1.
-	Page OptInt `json:",omitempty,omitzero"`
-	// Records to a page; more than the maximum gives the maximum.
-	PerPage OptInt `json:",omitempty,omitzero"`
-	// Order of the list; ties are ordered by id.
-	SortBy OptString `json:",omitempty,omitzero"`
-	// Ascending or descending.
-	SortDirection OptString `json:",omitempty,omitzero"`
-	// Items of this treatment plan.
+	// Of this treatment plan.
 	TreatmentPlanID OptInt64 `json:",omitempty,omitzero"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
@@ -9617,7 +10596,7 @@ type ListTreatmentPlanItemsParams struct {
 	PatientID OptInt64 `json:",omitempty,omitzero"`
 }
 
-func unpackListTreatmentPlanItemsParams(packed middleware.Parameters) (params ListTreatmentPlanItemsParams) {
+func unpackListTreatmentAppointmentsParams(packed middleware.Parameters) (params ListTreatmentAppointmentsParams) {
 	{
 		key := middleware.ParameterKey{
 			Name: "page",
@@ -9684,7 +10663,7 @@ func unpackListTreatmentPlanItemsParams(packed middleware.Parameters) (params Li
 	return params
 }
 
-func decodeListTreatmentPlanItemsParams(args [0]string, argsEscaped bool, r *http.Request) (params ListTreatmentPlanItemsParams, _ error) {
+func decodeListTreatmentAppointmentsParams(args [0]string, argsEscaped bool, r *http.Request) (params ListTreatmentAppointmentsParams, _ error) {
 	q := uri.NewQueryDecoder(r.URL.Query())
 	// Decode query: page.
 	if err := func() error {
@@ -9976,6 +10955,812 @@ func decodeListTreatmentPlanItemsParams(args [0]string, argsEscaped bool, r *htt
 	return params, nil
 }
 
+// ListTreatmentCategoriesParams is parameters of listTreatmentCategories operation.
+type ListTreatmentCategoriesParams struct {
+	// Page to show, from 1.
+	Page OptInt `json:",omitempty,omitzero"`
+	// Records to a page; more than the maximum gives the maximum.
+	PerPage OptInt `json:",omitempty,omitzero"`
+	// Order of the list; ties are ordered by id.
+	SortBy OptString `json:",omitempty,omitzero"`
+	// Ascending or descending.
+	SortDirection OptString `json:",omitempty,omitzero"`
+	// Modified at or after this time. Alias: updated_since.
+	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
+}
+
+func unpackListTreatmentCategoriesParams(packed middleware.Parameters) (params ListTreatmentCategoriesParams) {
+	{
+		key := middleware.ParameterKey{
+			Name: "page",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Page = v.(OptInt)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "per_page",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PerPage = v.(OptInt)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "sort_by",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SortBy = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "sort_direction",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "updated_after",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.UpdatedAfter = v.(OptDateTime)
+		}
+	}
+	return params
+}
+
+func decodeListTreatmentCategoriesParams(args [0]string, argsEscaped bool, r *http.Request) (params ListTreatmentCategoriesParams, _ error) {
+	q := uri.NewQueryDecoder(r.URL.Query())
+	// Decode query: page.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "page",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPageVal int
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPageVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Page.SetTo(paramsDotPageVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "page",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: per_page.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "per_page",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPerPageVal int
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPerPageVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PerPage.SetTo(paramsDotPerPageVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "per_page",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: sort_by.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "sort_by",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSortByVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSortByVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SortBy.SetTo(paramsDotSortByVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "sort_by",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: sort_direction.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "sort_direction",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSortDirectionVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSortDirectionVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SortDirection.SetTo(paramsDotSortDirectionVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "sort_direction",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: updated_after.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "updated_after",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotUpdatedAfterVal time.Time
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotUpdatedAfterVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.UpdatedAfter.SetTo(paramsDotUpdatedAfterVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "updated_after",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	return params, nil
+}
+
+// ListTreatmentPlanItemsParams is parameters of listTreatmentPlanItems operation.
+type ListTreatmentPlanItemsParams struct {
+	// Page to show, from 1.
+	Page OptInt `json:",omitempty,omitzero"`
+	// Records to a page; more than the maximum gives the maximum.
+	PerPage OptInt `json:",omitempty,omitzero"`
+	// Order of the list; ties are ordered by id.
+	SortBy OptString `json:",omitempty,omitzero"`
+	// Ascending or descending.
+	SortDirection OptString `json:",omitempty,omitzero"`
+	// Items of this treatment plan.
+	TreatmentPlanID OptInt64 `json:",omitempty,omitzero"`
+	// Items on this invoice.
+	InvoiceID OptInt64 `json:",omitempty,omitzero"`
+	// True for completed items only, false for others only.
+	Completed OptBool `json:",omitempty,omitzero"`
+	// Modified at or after this time. Alias: updated_since.
+	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
+	// Of this patient.
+	PatientID OptInt64 `json:",omitempty,omitzero"`
+	// Of this practitioner.
+	PractitionerID OptInt64 `json:",omitempty,omitzero"`
+}
+
+func unpackListTreatmentPlanItemsParams(packed middleware.Parameters) (params ListTreatmentPlanItemsParams) {
+	{
+		key := middleware.ParameterKey{
+			Name: "page",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Page = v.(OptInt)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "per_page",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PerPage = v.(OptInt)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "sort_by",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SortBy = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "sort_direction",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "treatment_plan_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.TreatmentPlanID = v.(OptInt64)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "invoice_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.InvoiceID = v.(OptInt64)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "completed",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Completed = v.(OptBool)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "updated_after",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.UpdatedAfter = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "patient_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PatientID = v.(OptInt64)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "practitioner_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PractitionerID = v.(OptInt64)
+		}
+	}
+	return params
+}
+
+func decodeListTreatmentPlanItemsParams(args [0]string, argsEscaped bool, r *http.Request) (params ListTreatmentPlanItemsParams, _ error) {
+	q := uri.NewQueryDecoder(r.URL.Query())
+	// Decode query: page.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "page",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPageVal int
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPageVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Page.SetTo(paramsDotPageVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "page",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: per_page.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "per_page",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPerPageVal int
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPerPageVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PerPage.SetTo(paramsDotPerPageVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "per_page",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: sort_by.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "sort_by",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSortByVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSortByVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SortBy.SetTo(paramsDotSortByVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "sort_by",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: sort_direction.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "sort_direction",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSortDirectionVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSortDirectionVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SortDirection.SetTo(paramsDotSortDirectionVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "sort_direction",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: treatment_plan_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "treatment_plan_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotTreatmentPlanIDVal int64
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt64(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotTreatmentPlanIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.TreatmentPlanID.SetTo(paramsDotTreatmentPlanIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "treatment_plan_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: invoice_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "invoice_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotInvoiceIDVal int64
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt64(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotInvoiceIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.InvoiceID.SetTo(paramsDotInvoiceIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "invoice_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: completed.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "completed",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCompletedVal bool
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToBool(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCompletedVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Completed.SetTo(paramsDotCompletedVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "completed",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: updated_after.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "updated_after",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotUpdatedAfterVal time.Time
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := time.Parse("2006-01-02T15:04:05.999999999Z07:00", val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotUpdatedAfterVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.UpdatedAfter.SetTo(paramsDotUpdatedAfterVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "updated_after",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: patient_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "patient_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPatientIDVal int64
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt64(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPatientIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PatientID.SetTo(paramsDotPatientIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "patient_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: practitioner_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "practitioner_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPractitionerIDVal int64
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt64(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPractitionerIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PractitionerID.SetTo(paramsDotPractitionerIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "practitioner_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	return params, nil
+}
+
 // ListTreatmentPlansParams is parameters of listTreatmentPlans operation.
 type ListTreatmentPlansParams struct {
 	// Page to show, from 1.
@@ -9988,10 +11773,14 @@ type ListTreatmentPlansParams struct {
 	SortDirection OptString `json:",omitempty,omitzero"`
 	// Active or completed.
 	Status OptString `json:",omitempty,omitzero"`
+	// Of practitioners of this site.
+	SiteID OptUUID `json:",omitempty,omitzero"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
 	PatientID OptInt64 `json:",omitempty,omitzero"`
+	// Of this practitioner.
+	PractitionerID OptInt64 `json:",omitempty,omitzero"`
 }
 
 func unpackListTreatmentPlansParams(packed middleware.Parameters) (params ListTreatmentPlansParams) {
@@ -10042,6 +11831,15 @@ func unpackListTreatmentPlansParams(packed middleware.Parameters) (params ListTr
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "site_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.SiteID = v.(OptUUID)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "updated_after",
 			In:   "query",
 		}
@@ -10056,6 +11854,15 @@ func unpackListTreatmentPlansParams(packed middleware.Parameters) (params ListTr
 		}
 		if v, ok := packed[key]; ok {
 			params.PatientID = v.(OptInt64)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "practitioner_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PractitionerID = v.(OptInt64)
 		}
 	}
 	return params
@@ -10268,6 +12075,47 @@ func decodeListTreatmentPlansParams(args [0]string, argsEscaped bool, r *http.Re
 			Err:  err,
 		}
 	}
+	// Decode query: site_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "site_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotSiteIDVal uuid.UUID
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToUUID(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotSiteIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.SiteID.SetTo(paramsDotSiteIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "site_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -10346,6 +12194,47 @@ func decodeListTreatmentPlansParams(args [0]string, argsEscaped bool, r *http.Re
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "patient_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: practitioner_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "practitioner_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPractitionerIDVal int64
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt64(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPractitionerIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PractitionerID.SetTo(paramsDotPractitionerIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "practitioner_id",
 			In:   "query",
 			Err:  err,
 		}

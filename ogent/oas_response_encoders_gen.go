@@ -204,6 +204,19 @@ func encodeGetPatientResponse(response *PatientResponse, w http.ResponseWriter) 
 	return nil
 }
 
+func encodeGetPatientStatsResponse(response *PatientStatsResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeGetPaymentResponse(response *PaymentResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
@@ -296,6 +309,19 @@ func encodeGetSundryResponse(response *SundryResponse, w http.ResponseWriter) er
 }
 
 func encodeGetTreatmentResponse(response *TreatmentResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
+func encodeGetTreatmentAppointmentResponse(response *TreatmentAppointmentResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
@@ -516,6 +542,19 @@ func encodeListNhsClaimsResponse(response *NHSClaimList, w http.ResponseWriter) 
 	return nil
 }
 
+func encodeListPatientStatsResponse(response *PatientStatsList, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeListPatientsResponse(response *PatientList, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
@@ -581,6 +620,19 @@ func encodeListRoomsResponse(response *RoomList, w http.ResponseWriter) error {
 	return nil
 }
 
+func encodeListRotaPractitionerDiariesResponse(response *RotaPractitionerDiaryList, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeListSitesResponse(response *SiteList, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
@@ -595,6 +647,19 @@ func encodeListSitesResponse(response *SiteList, w http.ResponseWriter) error {
 }
 
 func encodeListSundriesResponse(response *SundryList, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
+func encodeListTreatmentAppointmentsResponse(response *TreatmentAppointmentList, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 

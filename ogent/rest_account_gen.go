@@ -5,6 +5,7 @@ package ogent
 import (
 	"chairside/ent"
 	"chairside/ent/account"
+	"chairside/ent/patient"
 	"chairside/ent/predicate"
 	"chairside/internal/list"
 	"chairside/schema"
@@ -72,6 +73,9 @@ func AccountsRequest(p ListAccountsParams) list.Request[predicate.Account] {
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{}},
 		},
+	}
+	if v, ok := p.SiteID.Get(); ok {
+		r.Where = append(r.Where, account.HasPatientWith(patient.SiteIDEQ(v)))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, account.UpdatedAtGTE(v))

@@ -22,6 +22,7 @@ type Reads struct {
 // with these ids, in their order. A member without a function stays empty.
 type Members struct {
 	PatientCustomFields           func(ctx context.Context, c *ent.Client, ids []int64) ([][]CustomFieldEntry, error)
+	TreatmentPlanTotalGross       func(ctx context.Context, c *ent.Client, ids []int64) ([]string, error)
 	TreatmentPlanItemCustomFields func(ctx context.Context, c *ent.Client, ids []int64) ([][]CustomFieldEntry, error)
 }
 

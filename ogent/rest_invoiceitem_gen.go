@@ -74,6 +74,7 @@ func InvoiceItemsRequest(p ListInvoiceItemsParams) list.Request[predicate.Invoic
 		Filters: []list.Filter{
 			{Set: p.InvoiceID.Set, Column: "invoice_id", Equal: true, Leads: list.Orders{"id"}},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 		},
 	}
 	if v, ok := p.InvoiceID.Get(); ok {
@@ -82,8 +83,11 @@ func InvoiceItemsRequest(p ListInvoiceItemsParams) list.Request[predicate.Invoic
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, invoiceitem.UpdatedAtGTE(v))
 	}
+	if v, ok := p.PractitionerID.Get(); ok {
+		r.Where = append(r.Where, invoiceitem.PractitionerIDEQ(v))
+	}
 	switch {
-	case p.InvoiceID.Set || p.UpdatedAfter.Set:
+	case p.InvoiceID.Set || p.UpdatedAfter.Set || p.PractitionerID.Set:
 	default:
 		r.Counter = "invoice_items.all"
 	}

@@ -91,6 +91,7 @@ func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 			{Set: p.Before.Set, Column: "submitted_date"},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 		},
 	}
 	if v, ok := p.CreatedAfter.Get(); ok {
@@ -114,8 +115,11 @@ func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 	if v, ok := p.PatientID.Get(); ok {
 		r.Where = append(r.Where, nhsclaim.PatientIDEQ(v))
 	}
+	if v, ok := p.PractitionerID.Get(); ok {
+		r.Where = append(r.Where, nhsclaim.PractitionerIDEQ(v))
+	}
 	switch {
-	case p.CreatedAfter.Set || p.SiteID.Set || p.ClaimStatus.Set || p.After.Set || p.Before.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	case p.CreatedAfter.Set || p.SiteID.Set || p.ClaimStatus.Set || p.After.Set || p.Before.Set || p.UpdatedAfter.Set || p.PatientID.Set || p.PractitionerID.Set:
 	default:
 		r.Counter = "nhs_claims.all"
 	}

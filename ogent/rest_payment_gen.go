@@ -90,6 +90,7 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 		Filters: []list.Filter{
 			{Set: p.StartDate.Set, Column: "dated_on"},
 			{Set: p.EndDate.Set, Column: "dated_on"},
+			{Set: p.CreatedAfter.Set, Column: "created_at"},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.SiteID.Set, Column: "site_id", Equal: true, Dense: true, Leads: list.Orders{"dated_on"}},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"dated_on"}},
@@ -101,6 +102,9 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 	if v, ok := p.EndDate.Get(); ok {
 		r.Where = append(r.Where, payment.DatedOnLTE(civil.Of(v)))
 	}
+	if v, ok := p.CreatedAfter.Get(); ok {
+		r.Where = append(r.Where, payment.CreatedAtGTE(v))
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, payment.UpdatedAtGTE(v))
 	}
@@ -111,7 +115,7 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 		r.Where = append(r.Where, payment.PatientIDEQ(v))
 	}
 	switch {
-	case p.StartDate.Set || p.EndDate.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
+	case p.StartDate.Set || p.EndDate.Set || p.CreatedAfter.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
 	default:
 		r.Counter = "payments.all"
 	}

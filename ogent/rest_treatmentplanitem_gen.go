@@ -88,12 +88,21 @@ func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[pred
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
 		Filters: []list.Filter{
 			{Set: p.TreatmentPlanID.Set, Column: "treatment_plan_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.InvoiceID.Set, Column: "invoice_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.Completed.Set, Column: "completed", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 		},
 	}
 	if v, ok := p.TreatmentPlanID.Get(); ok {
 		r.Where = append(r.Where, treatmentplanitem.TreatmentPlanIDEQ(v))
+	}
+	if v, ok := p.InvoiceID.Get(); ok {
+		r.Where = append(r.Where, treatmentplanitem.InvoiceIDEQ(v))
+	}
+	if v, ok := p.Completed.Get(); ok {
+		r.Where = append(r.Where, treatmentplanitem.CompletedEQ(v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, treatmentplanitem.UpdatedAtGTE(v))
@@ -101,8 +110,11 @@ func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[pred
 	if v, ok := p.PatientID.Get(); ok {
 		r.Where = append(r.Where, treatmentplanitem.PatientIDEQ(v))
 	}
+	if v, ok := p.PractitionerID.Get(); ok {
+		r.Where = append(r.Where, treatmentplanitem.PractitionerIDEQ(v))
+	}
 	switch {
-	case p.TreatmentPlanID.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	case p.TreatmentPlanID.Set || p.InvoiceID.Set || p.Completed.Set || p.UpdatedAfter.Set || p.PatientID.Set || p.PractitionerID.Set:
 	default:
 		r.Counter = "treatment_plan_items.all"
 	}
