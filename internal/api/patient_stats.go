@@ -55,7 +55,7 @@ func (h *Handler) ListPatientStats(ctx context.Context, p ogent.ListPatientStats
 	if err != nil {
 		return nil, err
 	}
-	return &ogent.PatientStatsList{PatientStats: stats, Meta: ogent.Meta(meta)}, nil
+	return &ogent.PatientStatsList{PatientStats: stats, Meta: ogent.MetaOf(meta)}, nil
 }
 
 // GetPatientStats returns the statistics of one patient.

@@ -327,6 +327,12 @@ func TestResources(t *testing.T) {
 		{"AccessTokenIsKnownEverywhere", accessTokenIsKnownEverywhere},
 		{"MetaHasWhatTheSpecificationNames", metaHasWhatTheSpecificationNames},
 		{"ListsHaveEveryRow", listsHaveEveryRow},
+		{"CursorsMakeUpTheList", cursorsMakeUpTheList},
+		{"CursorsKeepFilters", cursorsKeepFilters},
+		{"CursorsBelongToTheirQuery", cursorsBelongToTheirQuery},
+		{"FilterBySeveralIDs", filterBySeveralIDs},
+		{"FieldsSelectMembers", fieldsSelectMembers},
+		{"ExpandAddsRecords", expandAddsRecords},
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)

@@ -36,7 +36,7 @@ func (h *Handler) ListRotaPractitionerDiaries(ctx context.Context, p ogent.ListR
 	rows := days * len(people)
 	from := min(page.Offset(), rows)
 	to := min(from+page.Limit(), rows)
-	response := &ogent.RotaPractitionerDiaryList{RotaPractitionerDiaries: make([]ogent.RotaPractitionerDiary, 0, to-from), Meta: ogent.Meta(page.Meta(rows))}
+	response := &ogent.RotaPractitionerDiaryList{RotaPractitionerDiaries: make([]ogent.RotaPractitionerDiary, 0, to-from), Meta: ogent.MetaOf(page.Meta(rows))}
 	if from == to {
 		return response, nil
 	}

@@ -82,11 +82,12 @@ type Filter struct {
 	Kind        codec.Kind // if empty, that of the column
 	Column      string     // if empty, Param
 	Edge        string     // the column is in this edge's table
-	Op          string     // EQ if empty; GT, GTE, LT, LTE; IN for arrays, with Handwritten
+	Op          string     // EQ if empty; GT, GTE, LT, LTE; IN for arrays: of ids, or with Handwritten
 	Values      []string   // values of an enum; of a boolean column the false value, then the true one
 	Handwritten bool       // the predicate is in internal/api
 	Search      bool       // matches few rows, so rows are found by it before they are sorted; with Handwritten
 	Required    bool       // required in the OpenAPI document; the hand-written method checks it
+	MaxItems    int        // most values of an array, which may then not be empty
 	Doc         string
 }
 

@@ -103,6 +103,15 @@ func (d *document) response(schema string, x example) *ogen.Response {
 	return r.SetHeaders(map[string]*ogen.Header{"ETag": h("ETag"), "X-OAuth-Scopes": h("X-OAuth-Scopes"), "X-Request-Id": h("X-Request-Id")})
 }
 
+// listResponse is response for a list, which links to its other pages.
+func (d *document) listResponse(schema string, x example) *ogen.Response {
+	r := d.response(schema, x)
+	if d.published {
+		r.Headers["Link"] = &ogen.Header{Ref: "#/components/headers/Link"}
+	}
+	return r
+}
+
 func (d *document) example(x example) ogen.ExampleValue {
 	if !d.published {
 		return nil
@@ -162,6 +171,7 @@ func (d *document) addHeaders() {
 		"ETag":           header("Entity tag of the response, for If-Match and If-None-Match."),
 		"X-OAuth-Scopes": header("The scopes the token holds."),
 		"X-Request-Id":   header("The request, for support."),
+		"Link":           header("Addresses of other pages (RFC 8288): first, prev, next and last; with cursor, next."),
 	}
 }
 

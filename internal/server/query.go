@@ -33,7 +33,9 @@ func readQuery(x *requestState) error {
 		return apierror.InvalidParameter(params)
 	}
 	x.r.URL.RawQuery = canonical.Encode()
-	return nil
+	var err error
+	x.shape, err = readShape(x, canonical)
+	return err
 }
 
 // parseQuery is url.ParseQuery with a message for each malformed parameter: broken percent-

@@ -25,6 +25,7 @@ type requestState struct {
 	serve     http.Handler         // set by route
 	caller    *principal.Principal // set by authenticate or the session of a page
 	records   *audit.Log           // ids of the patient records read so far
+	shape     *shape               // of the records in the response; nil for whole records
 	response  *bufferedResponse    // what the operation has written so far
 	err       error                // error from the operation or its decoder
 	failed    int                  // status of a logged error (5xx); 0 without one

@@ -41,7 +41,7 @@ func (o operation) String() string { return o.Method + " " + o.Path }
 func (o operation) writes() bool { return o.Method != http.MethodGet }
 
 // one reports whether the operation's path names one record.
-func (o operation) one() bool { return strings.HasSuffix(o.Path, "/{id}") }
+func (o operation) one() bool { return strings.Contains(o.Path, "/{id}") }
 
 // lists reports whether the operation returns a page of records.
 func (o operation) lists() bool {
@@ -280,6 +280,8 @@ func (w *world) request(op operation, n int) harness.Request {
 	switch op.ID {
 	case "listFees":
 		q.Path += "?payment_plan_id=" + w.ids["payment_plans"][0]
+	case "listRotaPractitionerDiaries":
+		q.Path += "?after=2026-07-06&before=2026-07-20"
 	case "listAvailability":
 		q.Path += "?start_time=2026-07-06T08:00:00Z&finish_time=2026-07-10T17:00:00Z&practitioner_ids[]=" + w.ids["practitioners"][0]
 	}
