@@ -2973,6 +2973,10 @@ func (s *Server) handleListAccountsRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "state",
 					In:   "query",
 				}: params.State,
@@ -2984,6 +2988,10 @@ func (s *Server) handleListAccountsRequest(args [0]string, argsEscaped bool, w h
 					Name: "site_id",
 					In:   "query",
 				}: params.SiteID,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3100,6 +3108,14 @@ func (s *Server) handleListAcquisitionSourcesRequest(args [0]string, argsEscaped
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -3215,9 +3231,17 @@ func (s *Server) handleListAppointmentReasonsRequest(args [0]string, argsEscaped
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "deleted",
 					In:   "query",
 				}: params.Deleted,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3330,6 +3354,10 @@ func (s *Server) handleListAppointmentsRequest(args [0]string, argsEscaped bool,
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "on",
 					In:   "query",
 				}: params.On,
@@ -3361,6 +3389,10 @@ func (s *Server) handleListAppointmentsRequest(args [0]string, argsEscaped bool,
 					Name: "cancelled",
 					In:   "query",
 				}: params.Cancelled,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3592,6 +3624,14 @@ func (s *Server) handleListContractsRequest(args [0]string, argsEscaped bool, w 
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -3711,9 +3751,17 @@ func (s *Server) handleListCustomFieldsRequest(args [0]string, argsEscaped bool,
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "updated_before",
 					In:   "query",
 				}: params.UpdatedBefore,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3830,6 +3878,10 @@ func (s *Server) handleListFeesRequest(args [0]string, argsEscaped bool, w http.
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "payment_plan_id",
 					In:   "query",
 				}: params.PaymentPlanID,
@@ -3837,6 +3889,10 @@ func (s *Server) handleListFeesRequest(args [0]string, argsEscaped bool, w http.
 					Name: "treatment_id",
 					In:   "query",
 				}: params.TreatmentID,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3949,9 +4005,17 @@ func (s *Server) handleListInvoiceItemsRequest(args [0]string, argsEscaped bool,
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "invoice_id",
 					In:   "query",
 				}: params.InvoiceID,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4068,6 +4132,10 @@ func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "account_id",
 					In:   "query",
 				}: params.AccountID,
@@ -4095,6 +4163,10 @@ func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w h
 					Name: "created_before",
 					In:   "query",
 				}: params.CreatedBefore,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4215,6 +4287,10 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "created_after",
 					In:   "query",
 				}: params.CreatedAfter,
@@ -4234,6 +4310,10 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 					Name: "before",
 					In:   "query",
 				}: params.Before,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4354,6 +4434,10 @@ func (s *Server) handleListPatientStatsRequest(args [0]string, argsEscaped bool,
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "query",
 					In:   "query",
 				}: params.Query,
@@ -4365,6 +4449,10 @@ func (s *Server) handleListPatientStatsRequest(args [0]string, argsEscaped bool,
 					Name: "created_before",
 					In:   "query",
 				}: params.CreatedBefore,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4485,6 +4573,10 @@ func (s *Server) handleListPatientsRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "query",
 					In:   "query",
 				}: params.Query,
@@ -4496,6 +4588,10 @@ func (s *Server) handleListPatientsRequest(args [0]string, argsEscaped bool, w h
 					Name: "created_before",
 					In:   "query",
 				}: params.CreatedBefore,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4616,6 +4712,14 @@ func (s *Server) handleListPaymentPlansRequest(args [0]string, argsEscaped bool,
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -4731,6 +4835,10 @@ func (s *Server) handleListPaymentsRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "start_date",
 					In:   "query",
 				}: params.StartDate,
@@ -4742,6 +4850,10 @@ func (s *Server) handleListPaymentsRequest(args [0]string, argsEscaped bool, w h
 					Name: "created_after",
 					In:   "query",
 				}: params.CreatedAfter,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4862,6 +4974,14 @@ func (s *Server) handleListPractitionersRequest(args [0]string, argsEscaped bool
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -4980,6 +5100,14 @@ func (s *Server) handleListRoomsRequest(args [0]string, argsEscaped bool, w http
 					Name: "sort_direction",
 					In:   "query",
 				}: params.SortDirection,
+				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5219,6 +5347,14 @@ func (s *Server) handleListSitesRequest(args [0]string, argsEscaped bool, w http
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -5333,6 +5469,14 @@ func (s *Server) handleListSundriesRequest(args [0]string, argsEscaped bool, w h
 					Name: "sort_direction",
 					In:   "query",
 				}: params.SortDirection,
+				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5453,9 +5597,17 @@ func (s *Server) handleListTreatmentAppointmentsRequest(args [0]string, argsEsca
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "treatment_plan_id",
 					In:   "query",
 				}: params.TreatmentPlanID,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5572,6 +5724,14 @@ func (s *Server) handleListTreatmentCategoriesRequest(args [0]string, argsEscape
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -5683,6 +5843,10 @@ func (s *Server) handleListTreatmentPlanItemsRequest(args [0]string, argsEscaped
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "treatment_plan_id",
 					In:   "query",
 				}: params.TreatmentPlanID,
@@ -5694,6 +5858,10 @@ func (s *Server) handleListTreatmentPlanItemsRequest(args [0]string, argsEscaped
 					Name: "completed",
 					In:   "query",
 				}: params.Completed,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5814,6 +5982,10 @@ func (s *Server) handleListTreatmentPlansRequest(args [0]string, argsEscaped boo
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "status",
 					In:   "query",
 				}: params.Status,
@@ -5821,6 +5993,10 @@ func (s *Server) handleListTreatmentPlansRequest(args [0]string, argsEscaped boo
 					Name: "site_id",
 					In:   "query",
 				}: params.SiteID,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5941,6 +6117,14 @@ func (s *Server) handleListTreatmentsRequest(args [0]string, argsEscaped bool, w
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -6055,6 +6239,14 @@ func (s *Server) handleListUsersRequest(args [0]string, argsEscaped bool, w http
 					Name: "sort_direction",
 					In:   "query",
 				}: params.SortDirection,
+				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",

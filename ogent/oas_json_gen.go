@@ -398,6 +398,12 @@ func (s *AccountMeta) encodeFields(e *jx.Encoder) {
 		e.Int(s.TotalPages)
 	}
 	{
+		if s.NextCursor.Set {
+			e.FieldStart("next_cursor")
+			s.NextCursor.Encode(e)
+		}
+	}
+	{
 		e.FieldStart("total_nhs")
 		e.Str(s.TotalNhs)
 	}
@@ -411,15 +417,16 @@ func (s *AccountMeta) encodeFields(e *jx.Encoder) {
 	}
 }
 
-var jsonFieldsNameOfAccountMeta = [8]string{
+var jsonFieldsNameOfAccountMeta = [9]string{
 	0: "total",
 	1: "page",
 	2: "current_page",
 	3: "per_page",
 	4: "total_pages",
-	5: "total_nhs",
-	6: "total_private",
-	7: "total_balance",
+	5: "next_cursor",
+	6: "total_nhs",
+	7: "total_private",
+	8: "total_balance",
 }
 
 // Decode decodes AccountMeta from json.
@@ -427,7 +434,7 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 	if s == nil {
 		return errors.New("invalid: unable to decode AccountMeta to nil")
 	}
-	var requiredBitSet [1]uint8
+	var requiredBitSet [2]uint8
 
 	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
 		switch string(k) {
@@ -491,8 +498,18 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"total_pages\"")
 			}
+		case "next_cursor":
+			if err := func() error {
+				s.NextCursor.Reset()
+				if err := s.NextCursor.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"next_cursor\"")
+			}
 		case "total_nhs":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.TotalNhs = string(v)
@@ -504,7 +521,7 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"total_nhs\"")
 			}
 		case "total_private":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				v, err := d.Str()
 				s.TotalPrivate = string(v)
@@ -516,7 +533,7 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"total_private\"")
 			}
 		case "total_balance":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := d.Str()
 				s.TotalBalance = string(v)
@@ -536,8 +553,9 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 	}
 	// Validate required fields.
 	var failures []validate.FieldError
-	for i, mask := range [1]uint8{
-		0b11111111,
+	for i, mask := range [2]uint8{
+		0b11011111,
+		0b00000001,
 	} {
 		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
 			// Mask only required fields and check equality to mask using XOR.
@@ -7142,14 +7160,21 @@ func (s *Meta) encodeFields(e *jx.Encoder) {
 		e.FieldStart("total_pages")
 		e.Int(s.TotalPages)
 	}
+	{
+		if s.NextCursor.Set {
+			e.FieldStart("next_cursor")
+			s.NextCursor.Encode(e)
+		}
+	}
 }
 
-var jsonFieldsNameOfMeta = [5]string{
+var jsonFieldsNameOfMeta = [6]string{
 	0: "total",
 	1: "page",
 	2: "current_page",
 	3: "per_page",
 	4: "total_pages",
+	5: "next_cursor",
 }
 
 // Decode decodes Meta from json.
@@ -7220,6 +7245,16 @@ func (s *Meta) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"total_pages\"")
+			}
+		case "next_cursor":
+			if err := func() error {
+				s.NextCursor.Reset()
+				if err := s.NextCursor.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"next_cursor\"")
 			}
 		default:
 			return d.Skip()
@@ -12464,18 +12499,25 @@ func (s *PaymentMeta) encodeFields(e *jx.Encoder) {
 		e.Int(s.TotalPages)
 	}
 	{
+		if s.NextCursor.Set {
+			e.FieldStart("next_cursor")
+			s.NextCursor.Encode(e)
+		}
+	}
+	{
 		e.FieldStart("total_amount")
 		e.Str(s.TotalAmount)
 	}
 }
 
-var jsonFieldsNameOfPaymentMeta = [6]string{
+var jsonFieldsNameOfPaymentMeta = [7]string{
 	0: "total",
 	1: "page",
 	2: "current_page",
 	3: "per_page",
 	4: "total_pages",
-	5: "total_amount",
+	5: "next_cursor",
+	6: "total_amount",
 }
 
 // Decode decodes PaymentMeta from json.
@@ -12547,8 +12589,18 @@ func (s *PaymentMeta) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"total_pages\"")
 			}
+		case "next_cursor":
+			if err := func() error {
+				s.NextCursor.Reset()
+				if err := s.NextCursor.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"next_cursor\"")
+			}
 		case "total_amount":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.TotalAmount = string(v)
@@ -12569,7 +12621,7 @@ func (s *PaymentMeta) Decode(d *jx.Decoder) error {
 	// Validate required fields.
 	var failures []validate.FieldError
 	for i, mask := range [1]uint8{
-		0b00111111,
+		0b01011111,
 	} {
 		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
 			// Mask only required fields and check equality to mask using XOR.

@@ -1742,12 +1742,16 @@ type ListAccountsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Credit: balance above zero; debit: balance below zero.
 	State OptString `json:",omitempty,omitzero"`
 	// Balances at the end of this local day.
 	AsAt OptDate `json:",omitempty,omitzero"`
 	// Of patients of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
@@ -1793,6 +1797,15 @@ func unpackListAccountsParams(packed middleware.Parameters) (params ListAccounts
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "state",
 			In:   "query",
 		}
@@ -1816,6 +1829,15 @@ func unpackListAccountsParams(packed middleware.Parameters) (params ListAccounts
 		}
 		if v, ok := packed[key]; ok {
 			params.SiteID = v.(OptUUID)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -2005,6 +2027,47 @@ func decodeListAccountsParams(args [0]string, argsEscaped bool, r *http.Request)
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: state.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -2128,6 +2191,50 @@ func decodeListAccountsParams(args [0]string, argsEscaped bool, r *http.Request)
 			Err:  err,
 		}
 	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -2223,6 +2330,10 @@ type ListAcquisitionSourcesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// True for active records only, false for archived ones only.
@@ -2264,6 +2375,24 @@ func unpackListAcquisitionSourcesParams(packed middleware.Parameters) (params Li
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -2453,6 +2582,91 @@ func decodeListAcquisitionSourcesParams(args [0]string, argsEscaped bool, r *htt
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -2548,8 +2762,12 @@ type ListAppointmentReasonsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// True for deleted reasons only, false for others only.
 	Deleted OptBool `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 }
@@ -2593,11 +2811,29 @@ func unpackListAppointmentReasonsParams(packed middleware.Parameters) (params Li
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "deleted",
 			In:   "query",
 		}
 		if v, ok := packed[key]; ok {
 			params.Deleted = v.(OptBool)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -2778,6 +3014,47 @@ func decodeListAppointmentReasonsParams(args [0]string, argsEscaped bool, r *htt
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: deleted.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -2815,6 +3092,50 @@ func decodeListAppointmentReasonsParams(args [0]string, argsEscaped bool, r *htt
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "deleted",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -2873,6 +3194,8 @@ type ListAppointmentsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// On this local day.
 	On OptDate `json:",omitempty,omitzero"`
 	// Starting before this time.
@@ -2889,6 +3212,8 @@ type ListAppointmentsParams struct {
 	State OptString `json:",omitempty,omitzero"`
 	// True includes cancelled appointments and those that the patient did not attend.
 	Cancelled OptBool `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
@@ -2930,6 +3255,15 @@ func unpackListAppointmentsParams(packed middleware.Parameters) (params ListAppo
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
 		}
 	}
 	{
@@ -3002,6 +3336,15 @@ func unpackListAppointmentsParams(packed middleware.Parameters) (params ListAppo
 		}
 		if v, ok := packed[key]; ok {
 			params.Cancelled = v.(OptBool)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -3187,6 +3530,47 @@ func decodeListAppointmentsParams(args [0]string, argsEscaped bool, r *http.Requ
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "sort_direction",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
 			In:   "query",
 			Err:  err,
 		}
@@ -3515,6 +3899,50 @@ func decodeListAppointmentsParams(args [0]string, argsEscaped bool, r *http.Requ
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "cancelled",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -3942,6 +4370,10 @@ type ListContractsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -3985,6 +4417,24 @@ func unpackListContractsParams(packed middleware.Parameters) (params ListContrac
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -4183,6 +4633,91 @@ func decodeListContractsParams(args [0]string, argsEscaped bool, r *http.Request
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -4319,8 +4854,12 @@ type ListCustomFieldsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Modified at or before this time.
 	UpdatedBefore OptDateTime `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// True for active records only, false for archived ones only.
@@ -4366,11 +4905,29 @@ func unpackListCustomFieldsParams(packed middleware.Parameters) (params ListCust
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "updated_before",
 			In:   "query",
 		}
 		if v, ok := packed[key]; ok {
 			params.UpdatedBefore = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -4560,6 +5117,47 @@ func decodeListCustomFieldsParams(args [0]string, argsEscaped bool, r *http.Requ
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_before.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -4597,6 +5195,50 @@ func decodeListCustomFieldsParams(args [0]string, argsEscaped bool, r *http.Requ
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "updated_before",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -4696,10 +5338,14 @@ type ListFeesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Fees of this plan. This or treatment_id is required.
 	PaymentPlanID OptInt64 `json:",omitempty,omitzero"`
 	// Fees of this treatment. This or payment_plan_id is required.
 	TreatmentID OptInt64 `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 }
@@ -4743,6 +5389,15 @@ func unpackListFeesParams(packed middleware.Parameters) (params ListFeesParams) 
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "payment_plan_id",
 			In:   "query",
 		}
@@ -4757,6 +5412,15 @@ func unpackListFeesParams(packed middleware.Parameters) (params ListFeesParams) 
 		}
 		if v, ok := packed[key]; ok {
 			params.TreatmentID = v.(OptInt64)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -4937,6 +5601,47 @@ func decodeListFeesParams(args [0]string, argsEscaped bool, r *http.Request) (pa
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: payment_plan_id.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -5019,6 +5724,50 @@ func decodeListFeesParams(args [0]string, argsEscaped bool, r *http.Request) (pa
 			Err:  err,
 		}
 	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -5073,8 +5822,12 @@ type ListInvoiceItemsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Of this invoice.
 	InvoiceID OptInt64 `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this practitioner.
@@ -5120,11 +5873,29 @@ func unpackListInvoiceItemsParams(packed middleware.Parameters) (params ListInvo
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "invoice_id",
 			In:   "query",
 		}
 		if v, ok := packed[key]; ok {
 			params.InvoiceID = v.(OptInt64)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -5314,6 +6085,47 @@ func decodeListInvoiceItemsParams(args [0]string, argsEscaped bool, r *http.Requ
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: invoice_id.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -5351,6 +6163,50 @@ func decodeListInvoiceItemsParams(args [0]string, argsEscaped bool, r *http.Requ
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "invoice_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -5450,6 +6306,8 @@ type ListInvoicesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Of this account.
 	AccountID OptInt64 `json:",omitempty,omitzero"`
 	// Dated on or after this day.
@@ -5464,6 +6322,8 @@ type ListInvoicesParams struct {
 	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Created before this time.
 	CreatedBefore OptDateTime `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -5507,6 +6367,15 @@ func unpackListInvoicesParams(packed middleware.Parameters) (params ListInvoices
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
 		}
 	}
 	{
@@ -5570,6 +6439,15 @@ func unpackListInvoicesParams(packed middleware.Parameters) (params ListInvoices
 		}
 		if v, ok := packed[key]; ok {
 			params.CreatedBefore = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -5764,6 +6642,47 @@ func decodeListInvoicesParams(args [0]string, argsEscaped bool, r *http.Request)
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "sort_direction",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
 			In:   "query",
 			Err:  err,
 		}
@@ -6055,6 +6974,50 @@ func decodeListInvoicesParams(args [0]string, argsEscaped bool, r *http.Request)
 			Err:  err,
 		}
 	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -6191,6 +7154,8 @@ type ListNhsClaimsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Created after this time.
 	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of practitioners of this site.
@@ -6201,6 +7166,8 @@ type ListNhsClaimsParams struct {
 	After OptDate `json:",omitempty,omitzero"`
 	// Submitted before this day.
 	Before OptDate `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
@@ -6248,6 +7215,15 @@ func unpackListNhsClaimsParams(packed middleware.Parameters) (params ListNhsClai
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "created_after",
 			In:   "query",
 		}
@@ -6289,6 +7265,15 @@ func unpackListNhsClaimsParams(packed middleware.Parameters) (params ListNhsClai
 		}
 		if v, ok := packed[key]; ok {
 			params.Before = v.(OptDate)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -6483,6 +7468,47 @@ func decodeListNhsClaimsParams(args [0]string, argsEscaped bool, r *http.Request
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "sort_direction",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
 			In:   "query",
 			Err:  err,
 		}
@@ -6692,6 +7718,50 @@ func decodeListNhsClaimsParams(args [0]string, argsEscaped bool, r *http.Request
 			Err:  err,
 		}
 	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -6828,6 +7898,8 @@ type ListPatientStatsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a
 	// legacy id.
 	Query OptString `json:",omitempty,omitzero"`
@@ -6835,6 +7907,8 @@ type ListPatientStatsParams struct {
 	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Created before this time.
 	CreatedBefore OptDateTime `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -6882,6 +7956,15 @@ func unpackListPatientStatsParams(packed middleware.Parameters) (params ListPati
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "query",
 			In:   "query",
 		}
@@ -6905,6 +7988,15 @@ func unpackListPatientStatsParams(packed middleware.Parameters) (params ListPati
 		}
 		if v, ok := packed[key]; ok {
 			params.CreatedBefore = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -7103,6 +8195,47 @@ func decodeListPatientStatsParams(args [0]string, argsEscaped bool, r *http.Requ
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: query.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -7222,6 +8355,50 @@ func decodeListPatientStatsParams(args [0]string, argsEscaped bool, r *http.Requ
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "created_before",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -7362,6 +8539,8 @@ type ListPatientsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Names in any order, a phone number in any format, an e-mail address, a postcode, an NHS number or a
 	// legacy id.
 	Query OptString `json:",omitempty,omitzero"`
@@ -7369,6 +8548,8 @@ type ListPatientsParams struct {
 	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Created before this time.
 	CreatedBefore OptDateTime `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -7416,6 +8597,15 @@ func unpackListPatientsParams(packed middleware.Parameters) (params ListPatients
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "query",
 			In:   "query",
 		}
@@ -7439,6 +8629,15 @@ func unpackListPatientsParams(packed middleware.Parameters) (params ListPatients
 		}
 		if v, ok := packed[key]; ok {
 			params.CreatedBefore = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -7637,6 +8836,47 @@ func decodeListPatientsParams(args [0]string, argsEscaped bool, r *http.Request)
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: query.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -7756,6 +8996,50 @@ func decodeListPatientsParams(args [0]string, argsEscaped bool, r *http.Request)
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "created_before",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -7896,6 +9180,10 @@ type ListPaymentPlansParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// True for active records only, false for archived ones only.
@@ -7937,6 +9225,24 @@ func unpackListPaymentPlansParams(packed middleware.Parameters) (params ListPaym
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -8126,6 +9432,91 @@ func decodeListPaymentPlansParams(args [0]string, argsEscaped bool, r *http.Requ
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -8221,12 +9612,16 @@ type ListPaymentsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Dated on or after this day.
 	StartDate OptDate `json:",omitempty,omitzero"`
 	// Dated on or before this day.
 	EndDate OptDate `json:",omitempty,omitzero"`
 	// Created at or after this time.
 	CreatedAfter OptDateTime `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -8274,6 +9669,15 @@ func unpackListPaymentsParams(packed middleware.Parameters) (params ListPayments
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "start_date",
 			In:   "query",
 		}
@@ -8297,6 +9701,15 @@ func unpackListPaymentsParams(packed middleware.Parameters) (params ListPayments
 		}
 		if v, ok := packed[key]; ok {
 			params.CreatedAfter = v.(OptDateTime)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -8495,6 +9908,47 @@ func decodeListPaymentsParams(args [0]string, argsEscaped bool, r *http.Request)
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: start_date.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -8614,6 +10068,50 @@ func decodeListPaymentsParams(args [0]string, argsEscaped bool, r *http.Request)
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "created_after",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -8754,6 +10252,10 @@ type ListPractitionersParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -8797,6 +10299,24 @@ func unpackListPractitionersParams(packed middleware.Parameters) (params ListPra
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -8995,6 +10515,91 @@ func decodeListPractitionersParams(args [0]string, argsEscaped bool, r *http.Req
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -9131,6 +10736,10 @@ type ListRoomsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -9174,6 +10783,24 @@ func unpackListRoomsParams(packed middleware.Parameters) (params ListRoomsParams
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -9368,6 +10995,91 @@ func decodeListRoomsParams(args [0]string, argsEscaped bool, r *http.Request) (p
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "sort_direction",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -9886,6 +11598,10 @@ type ListSitesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// True for active records only, false for archived ones only.
@@ -9927,6 +11643,24 @@ func unpackListSitesParams(packed middleware.Parameters) (params ListSitesParams
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -10116,6 +11850,91 @@ func decodeListSitesParams(args [0]string, argsEscaped bool, r *http.Request) (p
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -10211,6 +12030,10 @@ type ListSundriesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []uuid.UUID `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -10254,6 +12077,24 @@ func unpackListSundriesParams(packed middleware.Parameters) (params ListSundries
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]uuid.UUID)
 		}
 	}
 	{
@@ -10452,6 +12293,91 @@ func decodeListSundriesParams(args [0]string, argsEscaped bool, r *http.Request)
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal uuid.UUID
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToUUID(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -10588,8 +12514,12 @@ type ListTreatmentAppointmentsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Of this treatment plan.
 	TreatmentPlanID OptInt64 `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
@@ -10635,11 +12565,29 @@ func unpackListTreatmentAppointmentsParams(packed middleware.Parameters) (params
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "treatment_plan_id",
 			In:   "query",
 		}
 		if v, ok := packed[key]; ok {
 			params.TreatmentPlanID = v.(OptInt64)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -10829,6 +12777,47 @@ func decodeListTreatmentAppointmentsParams(args [0]string, argsEscaped bool, r *
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: treatment_plan_id.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -10866,6 +12855,50 @@ func decodeListTreatmentAppointmentsParams(args [0]string, argsEscaped bool, r *
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "treatment_plan_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -10965,6 +12998,10 @@ type ListTreatmentCategoriesParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 }
@@ -11004,6 +13041,24 @@ func unpackListTreatmentCategoriesParams(packed middleware.Parameters) (params L
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -11184,6 +13239,91 @@ func decodeListTreatmentCategoriesParams(args [0]string, argsEscaped bool, r *ht
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -11238,12 +13378,16 @@ type ListTreatmentPlanItemsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Items of this treatment plan.
 	TreatmentPlanID OptInt64 `json:",omitempty,omitzero"`
 	// Items on this invoice.
 	InvoiceID OptInt64 `json:",omitempty,omitzero"`
 	// True for completed items only, false for others only.
 	Completed OptBool `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
@@ -11291,6 +13435,15 @@ func unpackListTreatmentPlanItemsParams(packed middleware.Parameters) (params Li
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "treatment_plan_id",
 			In:   "query",
 		}
@@ -11314,6 +13467,15 @@ func unpackListTreatmentPlanItemsParams(packed middleware.Parameters) (params Li
 		}
 		if v, ok := packed[key]; ok {
 			params.Completed = v.(OptBool)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -11512,6 +13674,47 @@ func decodeListTreatmentPlanItemsParams(args [0]string, argsEscaped bool, r *htt
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: treatment_plan_id.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -11631,6 +13834,50 @@ func decodeListTreatmentPlanItemsParams(args [0]string, argsEscaped bool, r *htt
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "completed",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -11771,10 +14018,14 @@ type ListTreatmentPlansParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
 	// Active or completed.
 	Status OptString `json:",omitempty,omitzero"`
 	// Of practitioners of this site.
 	SiteID OptUUID `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this patient.
@@ -11822,6 +14073,15 @@ func unpackListTreatmentPlansParams(packed middleware.Parameters) (params ListTr
 	}
 	{
 		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
 			Name: "status",
 			In:   "query",
 		}
@@ -11836,6 +14096,15 @@ func unpackListTreatmentPlansParams(packed middleware.Parameters) (params ListTr
 		}
 		if v, ok := packed[key]; ok {
 			params.SiteID = v.(OptUUID)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -12034,6 +14303,47 @@ func decodeListTreatmentPlansParams(args [0]string, argsEscaped bool, r *http.Re
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: status.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -12112,6 +14422,50 @@ func decodeListTreatmentPlansParams(args [0]string, argsEscaped bool, r *http.Re
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "site_id",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}
@@ -12252,6 +14606,10 @@ type ListTreatmentsParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// True for active records only, false for archived ones only.
@@ -12293,6 +14651,24 @@ func unpackListTreatmentsParams(packed middleware.Parameters) (params ListTreatm
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -12482,6 +14858,91 @@ func decodeListTreatmentsParams(args [0]string, argsEscaped bool, r *http.Reques
 			Err:  err,
 		}
 	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
+			In:   "query",
+			Err:  err,
+		}
+	}
 	// Decode query: updated_after.
 	if err := func() error {
 		cfg := uri.QueryParameterDecodingConfig{
@@ -12577,6 +15038,10 @@ type ListUsersParams struct {
 	SortBy OptString `json:",omitempty,omitzero"`
 	// Ascending or descending.
 	SortDirection OptString `json:",omitempty,omitzero"`
+	// Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page.
+	Cursor OptString `json:",omitempty,omitzero"`
+	// With these ids, separated by commas: at most 100.
+	Ids []int64 `json:",omitempty"`
 	// Modified at or after this time. Alias: updated_since.
 	UpdatedAfter OptDateTime `json:",omitempty,omitzero"`
 	// Of this site.
@@ -12620,6 +15085,24 @@ func unpackListUsersParams(packed middleware.Parameters) (params ListUsersParams
 		}
 		if v, ok := packed[key]; ok {
 			params.SortDirection = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "cursor",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Cursor = v.(OptString)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "ids",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.Ids = v.([]int64)
 		}
 	}
 	{
@@ -12814,6 +15297,91 @@ func decodeListUsersParams(args [0]string, argsEscaped bool, r *http.Request) (p
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "sort_direction",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: cursor.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "cursor",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotCursorVal string
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToString(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotCursorVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.Cursor.SetTo(paramsDotCursorVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "cursor",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: ids.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "ids",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				params.Ids = nil
+				return d.DecodeArray(func(d uri.Decoder) error {
+					var paramsDotIdsVal int64
+					if err := func() error {
+						val, err := d.DecodeValue()
+						if err != nil {
+							return err
+						}
+
+						c, err := conv.ToInt64(val)
+						if err != nil {
+							return err
+						}
+
+						paramsDotIdsVal = c
+						return nil
+					}(); err != nil {
+						return err
+					}
+					params.Ids = append(params.Ids, paramsDotIdsVal)
+					return nil
+				})
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "ids",
 			In:   "query",
 			Err:  err,
 		}

@@ -165,6 +165,8 @@ type AccountMeta struct {
 	PerPage int `json:"per_page"`
 	// Number of pages.
 	TotalPages int `json:"total_pages"`
+	// With cursor: the cursor of the next page; null on the last one.
+	NextCursor OptNilString `json:"next_cursor"`
 	// Sum over all pages.
 	TotalNhs string `json:"total_nhs"`
 	// Sum over all pages.
@@ -196,6 +198,11 @@ func (s *AccountMeta) GetPerPage() int {
 // GetTotalPages returns the value of TotalPages.
 func (s *AccountMeta) GetTotalPages() int {
 	return s.TotalPages
+}
+
+// GetNextCursor returns the value of NextCursor.
+func (s *AccountMeta) GetNextCursor() OptNilString {
+	return s.NextCursor
 }
 
 // GetTotalNhs returns the value of TotalNhs.
@@ -236,6 +243,11 @@ func (s *AccountMeta) SetPerPage(val int) {
 // SetTotalPages sets the value of TotalPages.
 func (s *AccountMeta) SetTotalPages(val int) {
 	s.TotalPages = val
+}
+
+// SetNextCursor sets the value of NextCursor.
+func (s *AccountMeta) SetNextCursor(val OptNilString) {
+	s.NextCursor = val
 }
 
 // SetTotalNhs sets the value of TotalNhs.
@@ -2956,6 +2968,8 @@ type Meta struct {
 	PerPage int `json:"per_page"`
 	// Number of pages.
 	TotalPages int `json:"total_pages"`
+	// With cursor: the cursor of the next page; null on the last one.
+	NextCursor OptNilString `json:"next_cursor"`
 }
 
 // GetTotal returns the value of Total.
@@ -2983,6 +2997,11 @@ func (s *Meta) GetTotalPages() int {
 	return s.TotalPages
 }
 
+// GetNextCursor returns the value of NextCursor.
+func (s *Meta) GetNextCursor() OptNilString {
+	return s.NextCursor
+}
+
 // SetTotal sets the value of Total.
 func (s *Meta) SetTotal(val int) {
 	s.Total = val
@@ -3006,6 +3025,11 @@ func (s *Meta) SetPerPage(val int) {
 // SetTotalPages sets the value of TotalPages.
 func (s *Meta) SetTotalPages(val int) {
 	s.TotalPages = val
+}
+
+// SetNextCursor sets the value of NextCursor.
+func (s *Meta) SetNextCursor(val OptNilString) {
+	s.NextCursor = val
 }
 
 // Claims to the NHS.
@@ -6359,6 +6383,8 @@ type PaymentMeta struct {
 	PerPage int `json:"per_page"`
 	// Number of pages.
 	TotalPages int `json:"total_pages"`
+	// With cursor: the cursor of the next page; null on the last one.
+	NextCursor OptNilString `json:"next_cursor"`
 	// Sum over all pages.
 	TotalAmount string `json:"total_amount"`
 }
@@ -6386,6 +6412,11 @@ func (s *PaymentMeta) GetPerPage() int {
 // GetTotalPages returns the value of TotalPages.
 func (s *PaymentMeta) GetTotalPages() int {
 	return s.TotalPages
+}
+
+// GetNextCursor returns the value of NextCursor.
+func (s *PaymentMeta) GetNextCursor() OptNilString {
+	return s.NextCursor
 }
 
 // GetTotalAmount returns the value of TotalAmount.
@@ -6416,6 +6447,11 @@ func (s *PaymentMeta) SetPerPage(val int) {
 // SetTotalPages sets the value of TotalPages.
 func (s *PaymentMeta) SetTotalPages(val int) {
 	s.TotalPages = val
+}
+
+// SetNextCursor sets the value of NextCursor.
+func (s *PaymentMeta) SetNextCursor(val OptNilString) {
+	s.NextCursor = val
 }
 
 // SetTotalAmount sets the value of TotalAmount.

@@ -6,8 +6,11 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentappointment"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
 )
 
 // TreatmentAppointmentForm is the response form of treatment appointments.
@@ -50,11 +53,12 @@ func (r Reads) GetTreatmentAppointment(ctx context.Context, p GetTreatmentAppoin
 var TreatmentAppointments = list.List[*ent.TreatmentAppointmentQuery, predicate.TreatmentAppointment, treatmentappointment.OrderOption, TreatmentAppointment]{
 	Form:    TreatmentAppointmentForm,
 	Table:   treatmentappointment.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[treatmentappointment.OrderOption]{
-		{Key: "position", Column: treatmentappointment.FieldPosition},
-		{Key: "created_at", Column: treatmentappointment.FieldCreatedAt},
-		{Key: "updated_at", Column: treatmentappointment.FieldUpdatedAt},
+		{Key: "position", Column: treatmentappointment.FieldPosition, SQL: `"treatment_appointments"."position"`, Kind: "integer"},
+		{Key: "created_at", Column: treatmentappointment.FieldCreatedAt, SQL: `"treatment_appointments"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: treatmentappointment.FieldUpdatedAt, SQL: `"treatment_appointments"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:  list.Orders{"created_at", "updated_at"},
 	Counters: (*ent.TreatmentAppointmentQuery).Counters,
@@ -67,12 +71,26 @@ func TreatmentAppointmentsRequest(p ListTreatmentAppointmentsParams) list.Reques
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
 		Filters: []list.Filter{
 			{Set: p.TreatmentPlanID.Set, Column: "treatment_plan_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
 		},
 	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
 	if v, ok := p.TreatmentPlanID.Get(); ok {
 		r.Where = append(r.Where, treatmentappointment.TreatmentPlanIDEQ(v))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.TreatmentAppointment](treatmentappointment.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, treatmentappointment.UpdatedAtGTE(v))
@@ -81,7 +99,7 @@ func TreatmentAppointmentsRequest(p ListTreatmentAppointmentsParams) list.Reques
 		r.Where = append(r.Where, treatmentappointment.PatientIDEQ(v))
 	}
 	switch {
-	case p.TreatmentPlanID.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	case p.TreatmentPlanID.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.PatientID.Set:
 	default:
 		r.Counter = "treatment_appointments.all"
 	}
@@ -91,7 +109,7 @@ func TreatmentAppointmentsRequest(p ListTreatmentAppointmentsParams) list.Reques
 // ReadTreatmentAppointments reads the page of a list request (list.List.Read).
 func (r Reads) ReadTreatmentAppointments(ctx context.Context, p ListTreatmentAppointmentsParams, extra ...predicate.TreatmentAppointment) ([]TreatmentAppointment, Meta, error) {
 	rows, meta, _, err := TreatmentAppointments.Read(ctx, r.View(ctx), r.Client.TreatmentAppointment.Query(), TreatmentAppointmentsRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
 }
 
 // ListTreatmentAppointments returns a page of treatment appointments.

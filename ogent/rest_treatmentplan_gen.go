@@ -7,9 +7,14 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplan"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 )
 
 // TreatmentPlanForm is the response form of treatment plans.
@@ -72,10 +77,11 @@ func (r Reads) GetTreatmentPlan(ctx context.Context, p GetTreatmentPlanParams) (
 var TreatmentPlans = list.List[*ent.TreatmentPlanQuery, predicate.TreatmentPlan, treatmentplan.OrderOption, TreatmentPlan]{
 	Form:    TreatmentPlanForm,
 	Table:   treatmentplan.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[treatmentplan.OrderOption]{
-		{Key: "created_at", Column: treatmentplan.FieldCreatedAt},
-		{Key: "updated_at", Column: treatmentplan.FieldUpdatedAt},
+		{Key: "created_at", Column: treatmentplan.FieldCreatedAt, SQL: `"treatment_plans"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: treatmentplan.FieldUpdatedAt, SQL: `"treatment_plans"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:  list.Orders{"created_at", "updated_at"},
 	Counters: (*ent.TreatmentPlanQuery).Counters,
@@ -88,16 +94,30 @@ func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.Tr
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
 		Filters: []list.Filter{
 			{Set: p.Status.Set, Column: "completed", Equal: true, Dense: true, Leads: list.Orders{"id"}},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
 			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 		},
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
 	}
 	if v, ok := p.Status.Get(); ok {
 		r.Where = append(r.Where, treatmentplan.CompletedEQ(v == "completed"))
 	}
 	if v, ok := p.SiteID.Get(); ok {
 		r.Where = append(r.Where, treatmentplan.HasPractitionerWith(practitioner.SiteIDEQ(v)))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.TreatmentPlan](treatmentplan.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, treatmentplan.UpdatedAtGTE(v))
@@ -109,7 +129,7 @@ func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.Tr
 		r.Where = append(r.Where, treatmentplan.PractitionerIDEQ(v))
 	}
 	switch {
-	case p.Status.Set || p.SiteID.Set || p.UpdatedAfter.Set || p.PatientID.Set || p.PractitionerID.Set:
+	case p.Status.Set || p.SiteID.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.PatientID.Set || p.PractitionerID.Set:
 	default:
 		r.Counter = "treatment_plans.all"
 	}
@@ -120,9 +140,26 @@ func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.Tr
 func (r Reads) ReadTreatmentPlans(ctx context.Context, p ListTreatmentPlansParams, extra ...predicate.TreatmentPlan) ([]TreatmentPlan, Meta, error) {
 	rows, meta, _, err := TreatmentPlans.Read(ctx, r.View(ctx), r.Client.TreatmentPlan.Query(), TreatmentPlansRequest(p), extra...)
 	if err == nil {
+		err = r.completeTreatmentPlans(ctx, rows)
+	}
+	return rows, MetaOf(meta), err
+}
+
+// completeTreatmentPlans adds to rows what is not in their table.
+func (r Reads) completeTreatmentPlans(ctx context.Context, rows []TreatmentPlan) (err error) {
+	if err == nil {
 		err = r.addMembersToTreatmentPlan(ctx, list.Pointers(rows)...)
 	}
-	return rows, Meta(meta), err
+	return err
+}
+
+// linkedTreatmentPlans returns the documents of treatment plans by id.
+func (r Reads) linkedTreatmentPlans(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.TreatmentPlan.Query().Where(entx.InArray[predicate.TreatmentPlan](treatmentplan.FieldID, ids)), TreatmentPlanForm, len(ids))
+	if err == nil {
+		err = r.completeTreatmentPlans(ctx, rows)
+	}
+	return list.Documents(rows, func(o *TreatmentPlan) int64 { return o.ID }), err
 }
 
 // ListTreatmentPlans returns a page of treatment plans.
