@@ -181,7 +181,7 @@ func loadWorld(t testing.TB, e *harness.Env, slug string) *world {
 			w.ids[table.Name] = column(t, e, query, w.practice)
 		}
 	}
-	w.ids["practice"] = []string{w.practice}
+	w.ids["practice"], w.ids["patient_stats"] = []string{w.practice}, w.ids["patients"]
 	for kind, answer := range map[string]any{"checkbox": true, "text": "words", "textarea": "words"} {
 		for _, id := range column(t, e, "SELECT id FROM custom_fields WHERE practice_id = $1 AND active AND customizable_type = 'Patient' AND type = $2", w.practice, kind) {
 			w.question, w.answer = id, answer
