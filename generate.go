@@ -19,6 +19,7 @@
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks
 //	internal/web         the pages: sign-in, consent, settings, reports
+//	internal/guides      guides for integrators and operators, in Markdown; web serves them
 //	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
 //	internal/dump        exports and restores a whole installation
 //	internal/importer    imports CSV files of other systems into a practice

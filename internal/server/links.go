@@ -1,9 +1,7 @@
 package server
 
 import (
-	"net/url"
 	"strconv"
-	"strings"
 
 	"chairside/ogent"
 )
@@ -16,7 +14,9 @@ func (s *Server) pageLinks(x *requestState, response any) string {
 			if !byCursor {
 				return ""
 			}
-			return s.linksTo(x).add("next", "cursor", next).String()
+			l := s.linksTo(x)
+			l.cursor(next)
+			return l.String()
 		}
 		l, last := s.linksTo(x), max(meta.TotalPages, 1)
 		l.page("first", 1)
@@ -43,33 +43,48 @@ func (s *Server) pageLinks(x *requestState, response any) string {
 	return ""
 }
 
-// links builds a Link header.
+// links is a Link header in the making.
 type links struct {
-	strings.Builder
+	text    []byte
 	address string // of the list, to which the page is added
 }
 
 // linksTo returns links to the pages of the requested list. They have its query in canonical
 // form, so never a token.
 func (s *Server) linksTo(x *requestState) *links {
-	query := x.r.URL.Query()
-	query.Del("page")
-	query.Del("cursor")
-	address := s.BaseURL + "/v1" + x.r.URL.EscapedPath() + "?"
+	query := x.query
+	delete(query, "page")
+	delete(query, "cursor")
+	address, separator := s.BaseURL+"/v1"+x.r.URL.EscapedPath()+"?", ""
 	if len(query) > 0 {
-		address += query.Encode() + "&"
+		separator = "&"
 	}
-	return &links{address: address}
+	address += query.Encode() + separator
+	const relations = 4
+	return &links{address: address, text: make([]byte, 0, relations*(len(address)+40))}
 }
 
 func (l *links) page(relation string, number int) {
-	l.add(relation, "page", strconv.Itoa(number))
+	l.begin("page")
+	l.text = strconv.AppendInt(l.text, int64(number), 10)
+	l.end(relation)
 }
 
-func (l *links) add(relation, param, value string) *links {
-	if l.Len() > 0 {
-		l.WriteString(", ")
-	}
-	l.WriteString("<" + l.address + param + "=" + url.QueryEscape(value) + `>; rel="` + relation + `"`)
-	return l
+func (l *links) cursor(next string) {
+	l.begin("cursor")
+	l.text = append(l.text, next...) // base64 for addresses
+	l.end("next")
 }
+
+func (l *links) begin(param string) {
+	if len(l.text) > 0 {
+		l.text = append(l.text, ", "...)
+	}
+	l.text = append(append(append(append(l.text, '<'), l.address...), param...), '=')
+}
+
+func (l *links) end(relation string) {
+	l.text = append(append(append(l.text, `>; rel="`...), relation...), '"')
+}
+
+func (l *links) String() string { return string(l.text) }

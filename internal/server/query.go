@@ -33,8 +33,9 @@ func readQuery(x *requestState) error {
 		return apierror.InvalidParameter(params)
 	}
 	x.r.URL.RawQuery = canonical.Encode()
+	x.query = canonical
 	var err error
-	x.shape, err = readShape(x, canonical)
+	x.shape, err = readShape(x)
 	return err
 }
 

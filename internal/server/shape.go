@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -20,10 +19,10 @@ type shape struct {
 	links  []codec.Link
 }
 
-// readShape returns the shape that a canonical query asks for, or nil. It refuses linked
+// readShape returns the shape that the query asks for, or nil. It refuses linked
 // records that the token may not read.
-func readShape(x *requestState, query url.Values) (*shape, error) {
-	fields, names := query[codec.FieldsParam], query[codec.ExpandParam]
+func readShape(x *requestState) (*shape, error) {
+	fields, names := x.query[codec.FieldsParam], x.query[codec.ExpandParam]
 	if x.operation.Key == "" || len(fields)+len(names) == 0 {
 		return nil, nil
 	}
