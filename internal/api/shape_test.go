@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -336,6 +338,94 @@ func TestAccountsByCursorAsAtADay(t *testing.T) {
 			if got, want := w.byCursor(t, r, "31", pairs...), w.all(t, "accounts", "accounts", query); !reflect.DeepEqual(got, want) {
 				t.Errorf("%v: %v, want %v", pairs, head(ids(got)), head(ids(want)))
 			}
+		}
+	})
+}
+
+// TestForgedCursorsAreRefused changes the value and the id in a cursor. Each is refused, or
+// gives rows of the practice alone.
+func TestForgedCursorsAreRefused(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w := newWorld(t, e)
+		for list, keys := range map[string][]string{
+			"patients": {"id", "last_name", "date_of_birth", "created_at"}, "appointments": {"start_time", "state"}, "rooms": {"id", "updated_at"},
+			"practitioners": {"last_name"}, "accounts": {"current_balance"}, "appointment_reasons": {"position"},
+		} {
+			for _, key := range keys {
+				path := "/v1/" + list + "?per_page=1&sort_by=" + key + "&cursor="
+				next, ok := e.Get(t, path, w.token).Status(t, 200).At(t, "meta.next_cursor").(string)
+				if !ok {
+					t.Fatalf("%s has one page", list)
+				}
+				text, err := base64.RawURLEncoding.DecodeString(next)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var parts []any
+				if err := json.Unmarshal(text, &parts); err != nil {
+					t.Fatal(err)
+				}
+				for _, hostile := range []any{
+					"", "\x00", "a\x00", "'; DROP TABLE patients; --", "9223372036854775808", "-9223372036854775808", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z",
+					"0001-01-01", "9999-12-31", "\ufffd", "NaN", "Infinity", 5, nil, []any{}, strings.Repeat("é", 3000), "019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f", "{019f3a52-7d1c-7b6e-8c55-0a1b2c3d4e5f}",
+				} {
+					for i := 1; i < len(parts); i++ {
+						forged := slices.Clone(parts)
+						forged[i] = hostile
+						text, err := json.Marshal(forged)
+						if err != nil {
+							t.Fatal(err)
+						}
+						res := e.Get(t, path+base64.RawURLEncoding.EncodeToString(text), w.token)
+						if res.Code != 200 {
+							res.Error(t, 400, "invalid_parameter", "cursor")
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestIDsOfAnotherPracticeMatchNothing: nor do those of another site.
+func TestIDsOfAnotherPracticeMatchNothing(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w := newWorld(t, e)
+		other := e.TokenOf(t, "admin@second.chairside.test", "", nil)
+		limited := e.TokenOf(t, "admin@demo.chairside.test", "", siteID(t, w.homes["1"]))
+		for _, list := range []string{"patients", "appointments", "sites", "rooms", "invoices", "invoice_items", "treatment_appointments", "patient_stats"} {
+			foreign := strings.Join(e.Get(t, "/v1/"+list+"?per_page=20", other).Status(t, 200).Column(t, list, "id"), ",")
+			for _, token := range []string{w.token, limited} {
+				res := e.Get(t, "/v1/"+list+"?ids="+foreign, token).Status(t, 200)
+				if foreign == "" || len(res.List(t, list)) > 0 || res.Text(t, "meta.total") != "0" {
+					t.Errorf("%s: ids %q of another practice give %s", list, foreign, res.Raw)
+				}
+			}
+		}
+		elsewhere := ""
+		for id, home := range w.homes {
+			if home != w.homes["1"] {
+				elsewhere = id
+			}
+		}
+		if res := e.Get(t, "/v1/patients?ids=1,"+elsewhere, limited).Status(t, 200); res.Text(t, "meta.total") != "1" {
+			t.Errorf("ids of another site give %s", res.Raw)
+		}
+	})
+}
+
+// TestFieldsShowNoHiddenColumn: fields= names members, not columns.
+func TestFieldsShowNoHiddenColumn(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		token := e.Token(t, "")
+		for path, column := range map[string]string{
+			"/v1/patients": "practice_id", "/v1/patients/1": "search_text", "/v1/users": "password_hash", "/v1/practitioners": "user_id", "/v1/user": "password_hash",
+			"/v1/practice": "slug.x", "/v1/patients/1/stats": "last_name",
+		} {
+			e.Get(t, path+"?fields=id,"+column, token).Error(t, 400, "invalid_parameter", "fields")
+		}
+		if got := e.Get(t, "/v1/patients/1/stats?fields=total_paid", token).Status(t, 200).At(t, "patient_stats").(row); len(got) != 1 {
+			t.Errorf("fields=total_paid gives %v", got)
 		}
 	})
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -42,7 +44,7 @@ func decodePosition(cursor, query string) (p position, ok bool) {
 	if err := json.Unmarshal(text, &parts); err != nil || len(parts) != 4 {
 		return p, false
 	}
-	return p, p.Query == query && p.Page > 1
+	return p, p.Query == query && p.Page > 1 && p.Page < math.MaxInt32
 }
 
 // errCursor refuses a cursor that this list has not given.
@@ -105,7 +107,7 @@ func argument(text string, kind codec.Kind) (value any, ok bool) {
 	case codec.UUID:
 		value, err = uuid.Parse(text)
 	default:
-		value = text
+		return text, !strings.ContainsRune(text, 0)
 	}
 	return value, err == nil
 }
