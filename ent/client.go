@@ -16,7 +16,6 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
-	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -24,7 +23,6 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
-	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
@@ -42,6 +40,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
@@ -70,8 +69,6 @@ type Client struct {
 	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
 	Appointment *AppointmentClient
-	// AppointmentHold is the client for interacting with the AppointmentHold builders.
-	AppointmentHold *AppointmentHoldClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
 	AppointmentReason *AppointmentReasonClient
 	// AuthorizationCode is the client for interacting with the AuthorizationCode builders.
@@ -86,8 +83,6 @@ type Client struct {
 	CustomFieldAnswer *CustomFieldAnswerClient
 	// Fee is the client for interacting with the Fee builders.
 	Fee *FeeClient
-	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
-	IdempotencyKey *IdempotencyKeyClient
 	// ImportRun is the client for interacting with the ImportRun builders.
 	ImportRun *ImportRunClient
 	// ImportedRecord is the client for interacting with the ImportedRecord builders.
@@ -122,6 +117,8 @@ type Client struct {
 	Sundry *SundryClient
 	// Treatment is the client for interacting with the Treatment builders.
 	Treatment *TreatmentClient
+	// TreatmentAppointment is the client for interacting with the TreatmentAppointment builders.
+	TreatmentAppointment *TreatmentAppointmentClient
 	// TreatmentCategory is the client for interacting with the TreatmentCategory builders.
 	TreatmentCategory *TreatmentCategoryClient
 	// TreatmentPlan is the client for interacting with the TreatmentPlan builders.
@@ -148,7 +145,6 @@ func (c *Client) init() {
 	c.AcquisitionSource = NewAcquisitionSourceClient(c.config)
 	c.Application = NewApplicationClient(c.config)
 	c.Appointment = NewAppointmentClient(c.config)
-	c.AppointmentHold = NewAppointmentHoldClient(c.config)
 	c.AppointmentReason = NewAppointmentReasonClient(c.config)
 	c.AuthorizationCode = NewAuthorizationCodeClient(c.config)
 	c.Change = NewChangeClient(c.config)
@@ -156,7 +152,6 @@ func (c *Client) init() {
 	c.CustomField = NewCustomFieldClient(c.config)
 	c.CustomFieldAnswer = NewCustomFieldAnswerClient(c.config)
 	c.Fee = NewFeeClient(c.config)
-	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.ImportRun = NewImportRunClient(c.config)
 	c.ImportedRecord = NewImportedRecordClient(c.config)
 	c.Invoice = NewInvoiceClient(c.config)
@@ -174,6 +169,7 @@ func (c *Client) init() {
 	c.Site = NewSiteClient(c.config)
 	c.Sundry = NewSundryClient(c.config)
 	c.Treatment = NewTreatmentClient(c.config)
+	c.TreatmentAppointment = NewTreatmentAppointmentClient(c.config)
 	c.TreatmentCategory = NewTreatmentCategoryClient(c.config)
 	c.TreatmentPlan = NewTreatmentPlanClient(c.config)
 	c.TreatmentPlanItem = NewTreatmentPlanItemClient(c.config)
@@ -269,44 +265,43 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:                ctx,
-		config:             cfg,
-		AccessToken:        NewAccessTokenClient(cfg),
-		Account:            NewAccountClient(cfg),
-		AcquisitionSource:  NewAcquisitionSourceClient(cfg),
-		Application:        NewApplicationClient(cfg),
-		Appointment:        NewAppointmentClient(cfg),
-		AppointmentHold:    NewAppointmentHoldClient(cfg),
-		AppointmentReason:  NewAppointmentReasonClient(cfg),
-		AuthorizationCode:  NewAuthorizationCodeClient(cfg),
-		Change:             NewChangeClient(cfg),
-		Contract:           NewContractClient(cfg),
-		CustomField:        NewCustomFieldClient(cfg),
-		CustomFieldAnswer:  NewCustomFieldAnswerClient(cfg),
-		Fee:                NewFeeClient(cfg),
-		IdempotencyKey:     NewIdempotencyKeyClient(cfg),
-		ImportRun:          NewImportRunClient(cfg),
-		ImportedRecord:     NewImportedRecordClient(cfg),
-		Invoice:            NewInvoiceClient(cfg),
-		InvoiceItem:        NewInvoiceItemClient(cfg),
-		NHSClaim:           NewNHSClaimClient(cfg),
-		Patient:            NewPatientClient(cfg),
-		Payment:            NewPaymentClient(cfg),
-		PaymentExplanation: NewPaymentExplanationClient(cfg),
-		PaymentPlan:        NewPaymentPlanClient(cfg),
-		Practice:           NewPracticeClient(cfg),
-		Practitioner:       NewPractitionerClient(cfg),
-		Room:               NewRoomClient(cfg),
-		Session:            NewSessionClient(cfg),
-		SignInAttempt:      NewSignInAttemptClient(cfg),
-		Site:               NewSiteClient(cfg),
-		Sundry:             NewSundryClient(cfg),
-		Treatment:          NewTreatmentClient(cfg),
-		TreatmentCategory:  NewTreatmentCategoryClient(cfg),
-		TreatmentPlan:      NewTreatmentPlanClient(cfg),
-		TreatmentPlanItem:  NewTreatmentPlanItemClient(cfg),
-		User:               NewUserClient(cfg),
-		WorkingSession:     NewWorkingSessionClient(cfg),
+		ctx:                  ctx,
+		config:               cfg,
+		AccessToken:          NewAccessTokenClient(cfg),
+		Account:              NewAccountClient(cfg),
+		AcquisitionSource:    NewAcquisitionSourceClient(cfg),
+		Application:          NewApplicationClient(cfg),
+		Appointment:          NewAppointmentClient(cfg),
+		AppointmentReason:    NewAppointmentReasonClient(cfg),
+		AuthorizationCode:    NewAuthorizationCodeClient(cfg),
+		Change:               NewChangeClient(cfg),
+		Contract:             NewContractClient(cfg),
+		CustomField:          NewCustomFieldClient(cfg),
+		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
+		Fee:                  NewFeeClient(cfg),
+		ImportRun:            NewImportRunClient(cfg),
+		ImportedRecord:       NewImportedRecordClient(cfg),
+		Invoice:              NewInvoiceClient(cfg),
+		InvoiceItem:          NewInvoiceItemClient(cfg),
+		NHSClaim:             NewNHSClaimClient(cfg),
+		Patient:              NewPatientClient(cfg),
+		Payment:              NewPaymentClient(cfg),
+		PaymentExplanation:   NewPaymentExplanationClient(cfg),
+		PaymentPlan:          NewPaymentPlanClient(cfg),
+		Practice:             NewPracticeClient(cfg),
+		Practitioner:         NewPractitionerClient(cfg),
+		Room:                 NewRoomClient(cfg),
+		Session:              NewSessionClient(cfg),
+		SignInAttempt:        NewSignInAttemptClient(cfg),
+		Site:                 NewSiteClient(cfg),
+		Sundry:               NewSundryClient(cfg),
+		Treatment:            NewTreatmentClient(cfg),
+		TreatmentAppointment: NewTreatmentAppointmentClient(cfg),
+		TreatmentCategory:    NewTreatmentCategoryClient(cfg),
+		TreatmentPlan:        NewTreatmentPlanClient(cfg),
+		TreatmentPlanItem:    NewTreatmentPlanItemClient(cfg),
+		User:                 NewUserClient(cfg),
+		WorkingSession:       NewWorkingSessionClient(cfg),
 	}, nil
 }
 
@@ -324,44 +319,43 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:                ctx,
-		config:             cfg,
-		AccessToken:        NewAccessTokenClient(cfg),
-		Account:            NewAccountClient(cfg),
-		AcquisitionSource:  NewAcquisitionSourceClient(cfg),
-		Application:        NewApplicationClient(cfg),
-		Appointment:        NewAppointmentClient(cfg),
-		AppointmentHold:    NewAppointmentHoldClient(cfg),
-		AppointmentReason:  NewAppointmentReasonClient(cfg),
-		AuthorizationCode:  NewAuthorizationCodeClient(cfg),
-		Change:             NewChangeClient(cfg),
-		Contract:           NewContractClient(cfg),
-		CustomField:        NewCustomFieldClient(cfg),
-		CustomFieldAnswer:  NewCustomFieldAnswerClient(cfg),
-		Fee:                NewFeeClient(cfg),
-		IdempotencyKey:     NewIdempotencyKeyClient(cfg),
-		ImportRun:          NewImportRunClient(cfg),
-		ImportedRecord:     NewImportedRecordClient(cfg),
-		Invoice:            NewInvoiceClient(cfg),
-		InvoiceItem:        NewInvoiceItemClient(cfg),
-		NHSClaim:           NewNHSClaimClient(cfg),
-		Patient:            NewPatientClient(cfg),
-		Payment:            NewPaymentClient(cfg),
-		PaymentExplanation: NewPaymentExplanationClient(cfg),
-		PaymentPlan:        NewPaymentPlanClient(cfg),
-		Practice:           NewPracticeClient(cfg),
-		Practitioner:       NewPractitionerClient(cfg),
-		Room:               NewRoomClient(cfg),
-		Session:            NewSessionClient(cfg),
-		SignInAttempt:      NewSignInAttemptClient(cfg),
-		Site:               NewSiteClient(cfg),
-		Sundry:             NewSundryClient(cfg),
-		Treatment:          NewTreatmentClient(cfg),
-		TreatmentCategory:  NewTreatmentCategoryClient(cfg),
-		TreatmentPlan:      NewTreatmentPlanClient(cfg),
-		TreatmentPlanItem:  NewTreatmentPlanItemClient(cfg),
-		User:               NewUserClient(cfg),
-		WorkingSession:     NewWorkingSessionClient(cfg),
+		ctx:                  ctx,
+		config:               cfg,
+		AccessToken:          NewAccessTokenClient(cfg),
+		Account:              NewAccountClient(cfg),
+		AcquisitionSource:    NewAcquisitionSourceClient(cfg),
+		Application:          NewApplicationClient(cfg),
+		Appointment:          NewAppointmentClient(cfg),
+		AppointmentReason:    NewAppointmentReasonClient(cfg),
+		AuthorizationCode:    NewAuthorizationCodeClient(cfg),
+		Change:               NewChangeClient(cfg),
+		Contract:             NewContractClient(cfg),
+		CustomField:          NewCustomFieldClient(cfg),
+		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
+		Fee:                  NewFeeClient(cfg),
+		ImportRun:            NewImportRunClient(cfg),
+		ImportedRecord:       NewImportedRecordClient(cfg),
+		Invoice:              NewInvoiceClient(cfg),
+		InvoiceItem:          NewInvoiceItemClient(cfg),
+		NHSClaim:             NewNHSClaimClient(cfg),
+		Patient:              NewPatientClient(cfg),
+		Payment:              NewPaymentClient(cfg),
+		PaymentExplanation:   NewPaymentExplanationClient(cfg),
+		PaymentPlan:          NewPaymentPlanClient(cfg),
+		Practice:             NewPracticeClient(cfg),
+		Practitioner:         NewPractitionerClient(cfg),
+		Room:                 NewRoomClient(cfg),
+		Session:              NewSessionClient(cfg),
+		SignInAttempt:        NewSignInAttemptClient(cfg),
+		Site:                 NewSiteClient(cfg),
+		Sundry:               NewSundryClient(cfg),
+		Treatment:            NewTreatmentClient(cfg),
+		TreatmentAppointment: NewTreatmentAppointmentClient(cfg),
+		TreatmentCategory:    NewTreatmentCategoryClient(cfg),
+		TreatmentPlan:        NewTreatmentPlanClient(cfg),
+		TreatmentPlanItem:    NewTreatmentPlanItemClient(cfg),
+		User:                 NewUserClient(cfg),
+		WorkingSession:       NewWorkingSessionClient(cfg),
 	}, nil
 }
 
@@ -392,13 +386,12 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
-		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.IdempotencyKey,
-		c.ImportRun, c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient,
-		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
-		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
-		c.TreatmentCategory, c.TreatmentPlan, c.TreatmentPlanItem, c.User,
-		c.WorkingSession,
+		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
+		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
+		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
+		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
+		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
+		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -409,13 +402,12 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
-		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.IdempotencyKey,
-		c.ImportRun, c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient,
-		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
-		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
-		c.TreatmentCategory, c.TreatmentPlan, c.TreatmentPlanItem, c.User,
-		c.WorkingSession,
+		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
+		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
+		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
+		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
+		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
+		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -434,8 +426,6 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Application.mutate(ctx, m)
 	case *AppointmentMutation:
 		return c.Appointment.mutate(ctx, m)
-	case *AppointmentHoldMutation:
-		return c.AppointmentHold.mutate(ctx, m)
 	case *AppointmentReasonMutation:
 		return c.AppointmentReason.mutate(ctx, m)
 	case *AuthorizationCodeMutation:
@@ -450,8 +440,6 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.CustomFieldAnswer.mutate(ctx, m)
 	case *FeeMutation:
 		return c.Fee.mutate(ctx, m)
-	case *IdempotencyKeyMutation:
-		return c.IdempotencyKey.mutate(ctx, m)
 	case *ImportRunMutation:
 		return c.ImportRun.mutate(ctx, m)
 	case *ImportedRecordMutation:
@@ -486,6 +474,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Sundry.mutate(ctx, m)
 	case *TreatmentMutation:
 		return c.Treatment.mutate(ctx, m)
+	case *TreatmentAppointmentMutation:
+		return c.TreatmentAppointment.mutate(ctx, m)
 	case *TreatmentCategoryMutation:
 		return c.TreatmentCategory.mutate(ctx, m)
 	case *TreatmentPlanMutation:
@@ -1413,173 +1403,6 @@ func (c *AppointmentClient) mutate(ctx context.Context, m *AppointmentMutation) 
 		return (&AppointmentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Appointment mutation op: %q", m.Op())
-	}
-}
-
-// AppointmentHoldClient is a client for the AppointmentHold schema.
-type AppointmentHoldClient struct {
-	config
-}
-
-// NewAppointmentHoldClient returns a client for the AppointmentHold from the given config.
-func NewAppointmentHoldClient(c config) *AppointmentHoldClient {
-	return &AppointmentHoldClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `appointmenthold.Hooks(f(g(h())))`.
-func (c *AppointmentHoldClient) Use(hooks ...Hook) {
-	c.hooks.AppointmentHold = append(c.hooks.AppointmentHold, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `appointmenthold.Intercept(f(g(h())))`.
-func (c *AppointmentHoldClient) Intercept(interceptors ...Interceptor) {
-	c.inters.AppointmentHold = append(c.inters.AppointmentHold, interceptors...)
-}
-
-// Create returns a builder for creating a AppointmentHold entity.
-func (c *AppointmentHoldClient) Create() *AppointmentHoldCreate {
-	mutation := newAppointmentHoldMutation(c.config, OpCreate)
-	return &AppointmentHoldCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of AppointmentHold entities.
-func (c *AppointmentHoldClient) CreateBulk(builders ...*AppointmentHoldCreate) *AppointmentHoldCreateBulk {
-	return &AppointmentHoldCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AppointmentHoldClient) MapCreateBulk(slice any, setFunc func(*AppointmentHoldCreate, int)) *AppointmentHoldCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AppointmentHoldCreateBulk{err: fmt.Errorf("calling to AppointmentHoldClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AppointmentHoldCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AppointmentHoldCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for AppointmentHold.
-func (c *AppointmentHoldClient) Update() *AppointmentHoldUpdate {
-	mutation := newAppointmentHoldMutation(c.config, OpUpdate)
-	return &AppointmentHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AppointmentHoldClient) UpdateOne(_m *AppointmentHold) *AppointmentHoldUpdateOne {
-	mutation := newAppointmentHoldMutation(c.config, OpUpdateOne, withAppointmentHold(_m))
-	return &AppointmentHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AppointmentHoldClient) UpdateOneID(id uuid.UUID) *AppointmentHoldUpdateOne {
-	mutation := newAppointmentHoldMutation(c.config, OpUpdateOne, withAppointmentHoldID(id))
-	return &AppointmentHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AppointmentHold.
-func (c *AppointmentHoldClient) Delete() *AppointmentHoldDelete {
-	mutation := newAppointmentHoldMutation(c.config, OpDelete)
-	return &AppointmentHoldDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AppointmentHoldClient) DeleteOne(_m *AppointmentHold) *AppointmentHoldDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AppointmentHoldClient) DeleteOneID(id uuid.UUID) *AppointmentHoldDeleteOne {
-	builder := c.Delete().Where(appointmenthold.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AppointmentHoldDeleteOne{builder}
-}
-
-// Query returns a query builder for AppointmentHold.
-func (c *AppointmentHoldClient) Query() *AppointmentHoldQuery {
-	return &AppointmentHoldQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeAppointmentHold},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a AppointmentHold entity by its id.
-func (c *AppointmentHoldClient) Get(ctx context.Context, id uuid.UUID) (*AppointmentHold, error) {
-	return c.Query().Where(appointmenthold.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *AppointmentHoldClient) GetX(ctx context.Context, id uuid.UUID) *AppointmentHold {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryPractice queries the practice edge of a AppointmentHold.
-func (c *AppointmentHoldClient) QueryPractice(_m *AppointmentHold) *PracticeQuery {
-	query := (&PracticeClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(appointmenthold.Table, appointmenthold.FieldID, id),
-			sqlgraph.To(practice.Table, practice.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, appointmenthold.PracticeTable, appointmenthold.PracticeColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// QueryPractitioner queries the practitioner edge of a AppointmentHold.
-func (c *AppointmentHoldClient) QueryPractitioner(_m *AppointmentHold) *PractitionerQuery {
-	query := (&PractitionerClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(appointmenthold.Table, appointmenthold.FieldID, id),
-			sqlgraph.To(practitioner.Table, practitioner.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, false, appointmenthold.PractitionerTable, appointmenthold.PractitionerColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// Hooks returns the client hooks.
-func (c *AppointmentHoldClient) Hooks() []Hook {
-	hooks := c.hooks.AppointmentHold
-	return append(hooks[:len(hooks):len(hooks)], appointmenthold.Hooks[:]...)
-}
-
-// Interceptors returns the client interceptors.
-func (c *AppointmentHoldClient) Interceptors() []Interceptor {
-	inters := c.inters.AppointmentHold
-	return append(inters[:len(inters):len(inters)], appointmenthold.Interceptors[:]...)
-}
-
-func (c *AppointmentHoldClient) mutate(ctx context.Context, m *AppointmentHoldMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&AppointmentHoldCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AppointmentHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AppointmentHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AppointmentHoldDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown AppointmentHold mutation op: %q", m.Op())
 	}
 }
 
@@ -2781,141 +2604,6 @@ func (c *FeeClient) mutate(ctx context.Context, m *FeeMutation) (Value, error) {
 		return (&FeeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Fee mutation op: %q", m.Op())
-	}
-}
-
-// IdempotencyKeyClient is a client for the IdempotencyKey schema.
-type IdempotencyKeyClient struct {
-	config
-}
-
-// NewIdempotencyKeyClient returns a client for the IdempotencyKey from the given config.
-func NewIdempotencyKeyClient(c config) *IdempotencyKeyClient {
-	return &IdempotencyKeyClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `idempotencykey.Hooks(f(g(h())))`.
-func (c *IdempotencyKeyClient) Use(hooks ...Hook) {
-	c.hooks.IdempotencyKey = append(c.hooks.IdempotencyKey, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `idempotencykey.Intercept(f(g(h())))`.
-func (c *IdempotencyKeyClient) Intercept(interceptors ...Interceptor) {
-	c.inters.IdempotencyKey = append(c.inters.IdempotencyKey, interceptors...)
-}
-
-// Create returns a builder for creating a IdempotencyKey entity.
-func (c *IdempotencyKeyClient) Create() *IdempotencyKeyCreate {
-	mutation := newIdempotencyKeyMutation(c.config, OpCreate)
-	return &IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of IdempotencyKey entities.
-func (c *IdempotencyKeyClient) CreateBulk(builders ...*IdempotencyKeyCreate) *IdempotencyKeyCreateBulk {
-	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *IdempotencyKeyClient) MapCreateBulk(slice any, setFunc func(*IdempotencyKeyCreate, int)) *IdempotencyKeyCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &IdempotencyKeyCreateBulk{err: fmt.Errorf("calling to IdempotencyKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*IdempotencyKeyCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for IdempotencyKey.
-func (c *IdempotencyKeyClient) Update() *IdempotencyKeyUpdate {
-	mutation := newIdempotencyKeyMutation(c.config, OpUpdate)
-	return &IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *IdempotencyKeyClient) UpdateOne(_m *IdempotencyKey) *IdempotencyKeyUpdateOne {
-	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKey(_m))
-	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *IdempotencyKeyClient) UpdateOneID(id int64) *IdempotencyKeyUpdateOne {
-	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKeyID(id))
-	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for IdempotencyKey.
-func (c *IdempotencyKeyClient) Delete() *IdempotencyKeyDelete {
-	mutation := newIdempotencyKeyMutation(c.config, OpDelete)
-	return &IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *IdempotencyKeyClient) DeleteOne(_m *IdempotencyKey) *IdempotencyKeyDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *IdempotencyKeyClient) DeleteOneID(id int64) *IdempotencyKeyDeleteOne {
-	builder := c.Delete().Where(idempotencykey.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &IdempotencyKeyDeleteOne{builder}
-}
-
-// Query returns a query builder for IdempotencyKey.
-func (c *IdempotencyKeyClient) Query() *IdempotencyKeyQuery {
-	return &IdempotencyKeyQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeIdempotencyKey},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a IdempotencyKey entity by its id.
-func (c *IdempotencyKeyClient) Get(ctx context.Context, id int64) (*IdempotencyKey, error) {
-	return c.Query().Where(idempotencykey.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *IdempotencyKeyClient) GetX(ctx context.Context, id int64) *IdempotencyKey {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *IdempotencyKeyClient) Hooks() []Hook {
-	hooks := c.hooks.IdempotencyKey
-	return append(hooks[:len(hooks):len(hooks)], idempotencykey.Hooks[:]...)
-}
-
-// Interceptors returns the client interceptors.
-func (c *IdempotencyKeyClient) Interceptors() []Interceptor {
-	inters := c.inters.IdempotencyKey
-	return append(inters[:len(inters):len(inters)], idempotencykey.Interceptors[:]...)
-}
-
-func (c *IdempotencyKeyClient) mutate(ctx context.Context, m *IdempotencyKeyMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown IdempotencyKey mutation op: %q", m.Op())
 	}
 }
 
@@ -6126,6 +5814,189 @@ func (c *TreatmentClient) mutate(ctx context.Context, m *TreatmentMutation) (Val
 	}
 }
 
+// TreatmentAppointmentClient is a client for the TreatmentAppointment schema.
+type TreatmentAppointmentClient struct {
+	config
+}
+
+// NewTreatmentAppointmentClient returns a client for the TreatmentAppointment from the given config.
+func NewTreatmentAppointmentClient(c config) *TreatmentAppointmentClient {
+	return &TreatmentAppointmentClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `treatmentappointment.Hooks(f(g(h())))`.
+func (c *TreatmentAppointmentClient) Use(hooks ...Hook) {
+	c.hooks.TreatmentAppointment = append(c.hooks.TreatmentAppointment, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `treatmentappointment.Intercept(f(g(h())))`.
+func (c *TreatmentAppointmentClient) Intercept(interceptors ...Interceptor) {
+	c.inters.TreatmentAppointment = append(c.inters.TreatmentAppointment, interceptors...)
+}
+
+// Create returns a builder for creating a TreatmentAppointment entity.
+func (c *TreatmentAppointmentClient) Create() *TreatmentAppointmentCreate {
+	mutation := newTreatmentAppointmentMutation(c.config, OpCreate)
+	return &TreatmentAppointmentCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of TreatmentAppointment entities.
+func (c *TreatmentAppointmentClient) CreateBulk(builders ...*TreatmentAppointmentCreate) *TreatmentAppointmentCreateBulk {
+	return &TreatmentAppointmentCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *TreatmentAppointmentClient) MapCreateBulk(slice any, setFunc func(*TreatmentAppointmentCreate, int)) *TreatmentAppointmentCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &TreatmentAppointmentCreateBulk{err: fmt.Errorf("calling to TreatmentAppointmentClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*TreatmentAppointmentCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &TreatmentAppointmentCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for TreatmentAppointment.
+func (c *TreatmentAppointmentClient) Update() *TreatmentAppointmentUpdate {
+	mutation := newTreatmentAppointmentMutation(c.config, OpUpdate)
+	return &TreatmentAppointmentUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *TreatmentAppointmentClient) UpdateOne(_m *TreatmentAppointment) *TreatmentAppointmentUpdateOne {
+	mutation := newTreatmentAppointmentMutation(c.config, OpUpdateOne, withTreatmentAppointment(_m))
+	return &TreatmentAppointmentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *TreatmentAppointmentClient) UpdateOneID(id int64) *TreatmentAppointmentUpdateOne {
+	mutation := newTreatmentAppointmentMutation(c.config, OpUpdateOne, withTreatmentAppointmentID(id))
+	return &TreatmentAppointmentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for TreatmentAppointment.
+func (c *TreatmentAppointmentClient) Delete() *TreatmentAppointmentDelete {
+	mutation := newTreatmentAppointmentMutation(c.config, OpDelete)
+	return &TreatmentAppointmentDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *TreatmentAppointmentClient) DeleteOne(_m *TreatmentAppointment) *TreatmentAppointmentDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *TreatmentAppointmentClient) DeleteOneID(id int64) *TreatmentAppointmentDeleteOne {
+	builder := c.Delete().Where(treatmentappointment.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &TreatmentAppointmentDeleteOne{builder}
+}
+
+// Query returns a query builder for TreatmentAppointment.
+func (c *TreatmentAppointmentClient) Query() *TreatmentAppointmentQuery {
+	return &TreatmentAppointmentQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTreatmentAppointment},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a TreatmentAppointment entity by its id.
+func (c *TreatmentAppointmentClient) Get(ctx context.Context, id int64) (*TreatmentAppointment, error) {
+	return c.Query().Where(treatmentappointment.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *TreatmentAppointmentClient) GetX(ctx context.Context, id int64) *TreatmentAppointment {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a TreatmentAppointment.
+func (c *TreatmentAppointmentClient) QueryPractice(_m *TreatmentAppointment) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(treatmentappointment.Table, treatmentappointment.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, treatmentappointment.PracticeTable, treatmentappointment.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryTreatmentPlan queries the treatment_plan edge of a TreatmentAppointment.
+func (c *TreatmentAppointmentClient) QueryTreatmentPlan(_m *TreatmentAppointment) *TreatmentPlanQuery {
+	query := (&TreatmentPlanClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(treatmentappointment.Table, treatmentappointment.FieldID, id),
+			sqlgraph.To(treatmentplan.Table, treatmentplan.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, treatmentappointment.TreatmentPlanTable, treatmentappointment.TreatmentPlanColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPatient queries the patient edge of a TreatmentAppointment.
+func (c *TreatmentAppointmentClient) QueryPatient(_m *TreatmentAppointment) *PatientQuery {
+	query := (&PatientClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(treatmentappointment.Table, treatmentappointment.FieldID, id),
+			sqlgraph.To(patient.Table, patient.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, treatmentappointment.PatientTable, treatmentappointment.PatientColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *TreatmentAppointmentClient) Hooks() []Hook {
+	hooks := c.hooks.TreatmentAppointment
+	return append(hooks[:len(hooks):len(hooks)], treatmentappointment.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *TreatmentAppointmentClient) Interceptors() []Interceptor {
+	inters := c.inters.TreatmentAppointment
+	return append(inters[:len(inters):len(inters)], treatmentappointment.Interceptors[:]...)
+}
+
+func (c *TreatmentAppointmentClient) mutate(ctx context.Context, m *TreatmentAppointmentMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&TreatmentAppointmentCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&TreatmentAppointmentUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&TreatmentAppointmentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&TreatmentAppointmentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown TreatmentAppointment mutation op: %q", m.Op())
+	}
+}
+
 // TreatmentCategoryClient is a client for the TreatmentCategory schema.
 type TreatmentCategoryClient struct {
 	config
@@ -7141,20 +7012,20 @@ func (c *WorkingSessionClient) mutate(ctx context.Context, m *WorkingSessionMuta
 type (
 	hooks struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
-		CustomField, CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord,
-		Invoice, InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation,
-		PaymentPlan, Practice, Practitioner, Room, Session, SignInAttempt, Site,
-		Sundry, Treatment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
-		WorkingSession []ent.Hook
+		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
+		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
+		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
+		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
+		User, WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
-		CustomField, CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord,
-		Invoice, InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation,
-		PaymentPlan, Practice, Practitioner, Room, Session, SignInAttempt, Site,
-		Sundry, Treatment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
-		WorkingSession []ent.Interceptor
+		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
+		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
+		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
+		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
+		User, WorkingSession []ent.Interceptor
 	}
 )

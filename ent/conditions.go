@@ -41,6 +41,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
@@ -358,6 +359,15 @@ func (q *TreatmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{treatment.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *TreatmentAppointmentQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{treatmentappointment.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

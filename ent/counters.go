@@ -13,6 +13,7 @@ import (
 	"chairside/ent/nhsclaim"
 	"chairside/ent/patient"
 	"chairside/ent/payment"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/internal/entx"
@@ -30,6 +31,7 @@ var Counters = []entx.Counter{
 	{Name: "nhs_claims.all", Table: "nhs_claims", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "patients.all", Table: "patients", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "payments.all", Table: "payments", By: "", Day: "", Where: "", Columns: []string(nil)},
+	{Name: "treatment_appointments.all", Table: "treatment_appointments", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "treatment_plans.all", Table: "treatment_plans", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "treatment_plan_items.all", Table: "treatment_plan_items", By: "", Day: "", Where: "", Columns: []string(nil)},
 }
@@ -137,6 +139,24 @@ func (q *PaymentQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	}
 	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
 		!prepared.confinement.Exactly(prepared.inters, payment.Table, payment.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return entx.NewCounters(q.driver, c.PracticeID), nil
+}
+
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
+func (q *TreatmentAppointmentQuery) Counters(ctx context.Context) (*entx.Counters, error) {
+	c, err := principal.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, treatmentappointment.Table, treatmentappointment.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil

@@ -8,7 +8,6 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
-	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -16,7 +15,6 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
-	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
@@ -28,14 +26,13 @@ import (
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
-	"chairside/ent/ratebucket"
-	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
@@ -110,44 +107,41 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			accesstoken.Table:        accesstoken.ValidColumn,
-			account.Table:            account.ValidColumn,
-			acquisitionsource.Table:  acquisitionsource.ValidColumn,
-			application.Table:        application.ValidColumn,
-			appointment.Table:        appointment.ValidColumn,
-			appointmenthold.Table:    appointmenthold.ValidColumn,
-			appointmentreason.Table:  appointmentreason.ValidColumn,
-			authorizationcode.Table:  authorizationcode.ValidColumn,
-			change.Table:             change.ValidColumn,
-			contract.Table:           contract.ValidColumn,
-			customfield.Table:        customfield.ValidColumn,
-			customfieldanswer.Table:  customfieldanswer.ValidColumn,
-			fee.Table:                fee.ValidColumn,
-			idempotencykey.Table:     idempotencykey.ValidColumn,
-			importrun.Table:          importrun.ValidColumn,
-			importedrecord.Table:     importedrecord.ValidColumn,
-			invoice.Table:            invoice.ValidColumn,
-			invoiceitem.Table:        invoiceitem.ValidColumn,
-			nhsclaim.Table:           nhsclaim.ValidColumn,
-			patient.Table:            patient.ValidColumn,
-			payment.Table:            payment.ValidColumn,
-			paymentexplanation.Table: paymentexplanation.ValidColumn,
-			paymentplan.Table:        paymentplan.ValidColumn,
-			practice.Table:           practice.ValidColumn,
-			practitioner.Table:       practitioner.ValidColumn,
-			ratebucket.Table:         ratebucket.ValidColumn,
-			refreshtoken.Table:       refreshtoken.ValidColumn,
-			room.Table:               room.ValidColumn,
-			session.Table:            session.ValidColumn,
-			signinattempt.Table:      signinattempt.ValidColumn,
-			site.Table:               site.ValidColumn,
-			sundry.Table:             sundry.ValidColumn,
-			treatment.Table:          treatment.ValidColumn,
-			treatmentcategory.Table:  treatmentcategory.ValidColumn,
-			treatmentplan.Table:      treatmentplan.ValidColumn,
-			treatmentplanitem.Table:  treatmentplanitem.ValidColumn,
-			user.Table:               user.ValidColumn,
-			workingsession.Table:     workingsession.ValidColumn,
+			accesstoken.Table:          accesstoken.ValidColumn,
+			account.Table:              account.ValidColumn,
+			acquisitionsource.Table:    acquisitionsource.ValidColumn,
+			application.Table:          application.ValidColumn,
+			appointment.Table:          appointment.ValidColumn,
+			appointmentreason.Table:    appointmentreason.ValidColumn,
+			authorizationcode.Table:    authorizationcode.ValidColumn,
+			change.Table:               change.ValidColumn,
+			contract.Table:             contract.ValidColumn,
+			customfield.Table:          customfield.ValidColumn,
+			customfieldanswer.Table:    customfieldanswer.ValidColumn,
+			fee.Table:                  fee.ValidColumn,
+			importrun.Table:            importrun.ValidColumn,
+			importedrecord.Table:       importedrecord.ValidColumn,
+			invoice.Table:              invoice.ValidColumn,
+			invoiceitem.Table:          invoiceitem.ValidColumn,
+			nhsclaim.Table:             nhsclaim.ValidColumn,
+			patient.Table:              patient.ValidColumn,
+			payment.Table:              payment.ValidColumn,
+			paymentexplanation.Table:   paymentexplanation.ValidColumn,
+			paymentplan.Table:          paymentplan.ValidColumn,
+			practice.Table:             practice.ValidColumn,
+			practitioner.Table:         practitioner.ValidColumn,
+			room.Table:                 room.ValidColumn,
+			session.Table:              session.ValidColumn,
+			signinattempt.Table:        signinattempt.ValidColumn,
+			site.Table:                 site.ValidColumn,
+			sundry.Table:               sundry.ValidColumn,
+			treatment.Table:            treatment.ValidColumn,
+			treatmentappointment.Table: treatmentappointment.ValidColumn,
+			treatmentcategory.Table:    treatmentcategory.ValidColumn,
+			treatmentplan.Table:        treatmentplan.ValidColumn,
+			treatmentplanitem.Table:    treatmentplanitem.ValidColumn,
+			user.Table:                 user.ValidColumn,
+			workingsession.Table:       workingsession.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

@@ -138,6 +138,8 @@ var Limits = []limit.Column{
 	{Table: "treatments", Name: "patient_nomenclature", Nullable: true, MaxRunes: 65535},
 	{Table: "treatments", Name: "nhs_treatment_cat", Nullable: true, MaxRunes: 65535},
 	{Table: "treatments", Name: "uda_band", Nullable: true, MaxRunes: 65535},
+	{Table: "treatment_appointments", Name: "position", Min: new(int64(1))},
+	{Table: "treatment_appointments", Name: "notes", Nullable: true, MaxRunes: 65535},
 	{Table: "treatment_categories", Name: "name", MaxRunes: 65535, Filled: true},
 	{Table: "treatment_plans", Name: "nickname", Nullable: true, MaxRunes: 65535},
 	{Table: "treatment_plan_items", Name: "teeth", JSON: "array"},

@@ -41,6 +41,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
@@ -957,6 +958,32 @@ func (q *TreatmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, e
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *TreatmentAppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{treatmentappointment.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -982,7 +1009,8 @@ func (q *TreatmentCategoryQuery) Rows(ctx context.Context, columns string) (*sql
 }
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
-// query cannot be used again. Columns are SQL text, each with the name of its table.
+// query cannot be used again. Columns are SQL text, each with the name of its table or of an edge, which
+// joins its row: patient.
 func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1003,6 +1031,13 @@ func (q *TreatmentPlanQuery) Rows(ctx context.Context, columns string) (*sql.Row
 	q.confinement.Hold(s)
 	for _, shape := range q.shapes {
 		shape(s)
+	}
+	if entx.Names(columns, "patient") {
+		joined := (&PatientClient{config: q.config}).Query()
+		if err := joined.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		entx.LeftJoin(s, patient.Table, "patient", "patient_id", patient.FieldID, joined.predicates)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }

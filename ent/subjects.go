@@ -40,6 +40,10 @@ func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table s
 		for _, r := range rows {
 			uuidID("payment_explanations", r.ID)
 		}
+	case []*TreatmentAppointment:
+		for _, r := range rows {
+			int64ID("treatment_appointments", r.ID)
+		}
 	case []*TreatmentPlan:
 		for _, r := range rows {
 			int64ID("treatment_plans", r.ID)

@@ -78,6 +78,8 @@ type Tx struct {
 	Sundry *SundryClient
 	// Treatment is the client for interacting with the Treatment builders.
 	Treatment *TreatmentClient
+	// TreatmentAppointment is the client for interacting with the TreatmentAppointment builders.
+	TreatmentAppointment *TreatmentAppointmentClient
 	// TreatmentCategory is the client for interacting with the TreatmentCategory builders.
 	TreatmentCategory *TreatmentCategoryClient
 	// TreatmentPlan is the client for interacting with the TreatmentPlan builders.
@@ -252,6 +254,7 @@ func (tx *Tx) init() {
 	tx.Site = NewSiteClient(tx.config)
 	tx.Sundry = NewSundryClient(tx.config)
 	tx.Treatment = NewTreatmentClient(tx.config)
+	tx.TreatmentAppointment = NewTreatmentAppointmentClient(tx.config)
 	tx.TreatmentCategory = NewTreatmentCategoryClient(tx.config)
 	tx.TreatmentPlan = NewTreatmentPlanClient(tx.config)
 	tx.TreatmentPlanItem = NewTreatmentPlanItemClient(tx.config)

@@ -477,6 +477,11 @@ func (m *TreatmentMutation) Changes() (changes *ChangeClient, inTransaction bool
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
+func (m *TreatmentAppointmentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *TreatmentCategoryMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }

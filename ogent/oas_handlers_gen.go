@@ -1814,6 +1814,101 @@ func (s *Server) handleGetPatientRequest(args [1]string, argsEscaped bool, w htt
 	}
 }
 
+// handleGetPatientStatsRequest handles getPatientStats operation.
+//
+// Get statistics of a patient.
+//
+// GET /patients/{id}/stats
+func (s *Server) handleGetPatientStatsRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: GetPatientStatsOperation,
+			ID:   "getPatientStats",
+		}
+	)
+	params, err := decodeGetPatientStatsParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *PatientStatsResponse
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    GetPatientStatsOperation,
+			OperationSummary: "Get statistics of a patient",
+			OperationID:      "getPatientStats",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "id",
+					In:   "path",
+				}: params.ID,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = GetPatientStatsParams
+			Response = *PatientStatsResponse
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackGetPatientStatsParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.GetPatientStats(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.GetPatientStats(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeGetPatientStatsResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
 // handleGetPaymentRequest handles getPayment operation.
 //
 // Get a payment.
@@ -2555,6 +2650,101 @@ func (s *Server) handleGetTreatmentRequest(args [1]string, argsEscaped bool, w h
 	}
 }
 
+// handleGetTreatmentAppointmentRequest handles getTreatmentAppointment operation.
+//
+// Get a treatment appointment.
+//
+// GET /treatment_appointments/{id}
+func (s *Server) handleGetTreatmentAppointmentRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: GetTreatmentAppointmentOperation,
+			ID:   "getTreatmentAppointment",
+		}
+	)
+	params, err := decodeGetTreatmentAppointmentParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *TreatmentAppointmentResponse
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    GetTreatmentAppointmentOperation,
+			OperationSummary: "Get a treatment appointment",
+			OperationID:      "getTreatmentAppointment",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "id",
+					In:   "path",
+				}: params.ID,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = GetTreatmentAppointmentParams
+			Response = *TreatmentAppointmentResponse
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackGetTreatmentAppointmentParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.GetTreatmentAppointment(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.GetTreatmentAppointment(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeGetTreatmentAppointmentResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
 // handleGetTreatmentCategoryRequest handles getTreatmentCategory operation.
 //
 // Get a treatment category.
@@ -3068,6 +3258,10 @@ func (s *Server) handleListAccountsRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "state",
 					In:   "query",
 				}: params.State,
@@ -3075,6 +3269,14 @@ func (s *Server) handleListAccountsRequest(args [0]string, argsEscaped bool, w h
 					Name: "as_at",
 					In:   "query",
 				}: params.AsAt,
+				{
+					Name: "site_id",
+					In:   "query",
+				}: params.SiteID,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3191,6 +3393,14 @@ func (s *Server) handleListAcquisitionSourcesRequest(args [0]string, argsEscaped
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -3306,9 +3516,17 @@ func (s *Server) handleListAppointmentReasonsRequest(args [0]string, argsEscaped
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "deleted",
 					In:   "query",
 				}: params.Deleted,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3421,6 +3639,10 @@ func (s *Server) handleListAppointmentsRequest(args [0]string, argsEscaped bool,
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "on",
 					In:   "query",
 				}: params.On,
@@ -3452,6 +3674,10 @@ func (s *Server) handleListAppointmentsRequest(args [0]string, argsEscaped bool,
 					Name: "cancelled",
 					In:   "query",
 				}: params.Cancelled,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3683,6 +3909,14 @@ func (s *Server) handleListContractsRequest(args [0]string, argsEscaped bool, w 
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -3802,9 +4036,17 @@ func (s *Server) handleListCustomFieldsRequest(args [0]string, argsEscaped bool,
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "updated_before",
 					In:   "query",
 				}: params.UpdatedBefore,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -3921,6 +4163,10 @@ func (s *Server) handleListFeesRequest(args [0]string, argsEscaped bool, w http.
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "payment_plan_id",
 					In:   "query",
 				}: params.PaymentPlanID,
@@ -3928,6 +4174,10 @@ func (s *Server) handleListFeesRequest(args [0]string, argsEscaped bool, w http.
 					Name: "treatment_id",
 					In:   "query",
 				}: params.TreatmentID,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4040,13 +4290,25 @@ func (s *Server) handleListInvoiceItemsRequest(args [0]string, argsEscaped bool,
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "invoice_id",
 					In:   "query",
 				}: params.InvoiceID,
 				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
 			},
 			Raw: r,
 		}
@@ -4155,6 +4417,10 @@ func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "account_id",
 					In:   "query",
 				}: params.AccountID,
@@ -4182,6 +4448,10 @@ func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w h
 					Name: "created_before",
 					In:   "query",
 				}: params.CreatedBefore,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4302,6 +4572,10 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "created_after",
 					In:   "query",
 				}: params.CreatedAfter,
@@ -4322,6 +4596,10 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 					In:   "query",
 				}: params.Before,
 				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -4329,6 +4607,10 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 					Name: "patient_id",
 					In:   "query",
 				}: params.PatientID,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
 			},
 			Raw: r,
 		}
@@ -4372,6 +4654,145 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 	}
 
 	if err := encodeListNhsClaimsResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
+// handleListPatientStatsRequest handles listPatientStats operation.
+//
+// List statistics of patients.
+//
+// GET /patient_stats
+func (s *Server) handleListPatientStatsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: ListPatientStatsOperation,
+			ID:   "listPatientStats",
+		}
+	)
+	params, err := decodeListPatientStatsParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *PatientStatsList
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    ListPatientStatsOperation,
+			OperationSummary: "List statistics of patients",
+			OperationID:      "listPatientStats",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "page",
+					In:   "query",
+				}: params.Page,
+				{
+					Name: "per_page",
+					In:   "query",
+				}: params.PerPage,
+				{
+					Name: "sort_by",
+					In:   "query",
+				}: params.SortBy,
+				{
+					Name: "sort_direction",
+					In:   "query",
+				}: params.SortDirection,
+				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "query",
+					In:   "query",
+				}: params.Query,
+				{
+					Name: "created_after",
+					In:   "query",
+				}: params.CreatedAfter,
+				{
+					Name: "created_before",
+					In:   "query",
+				}: params.CreatedBefore,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
+					Name: "updated_after",
+					In:   "query",
+				}: params.UpdatedAfter,
+				{
+					Name: "site_id",
+					In:   "query",
+				}: params.SiteID,
+				{
+					Name: "active",
+					In:   "query",
+				}: params.Active,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = ListPatientStatsParams
+			Response = *PatientStatsList
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackListPatientStatsParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.ListPatientStats(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.ListPatientStats(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeListPatientStatsResponse(response, w); err != nil {
 		defer recordError("EncodeResponse", err)
 		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
 			s.cfg.ErrorHandler(ctx, w, r, err)
@@ -4437,6 +4858,10 @@ func (s *Server) handleListPatientsRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "query",
 					In:   "query",
 				}: params.Query,
@@ -4448,6 +4873,10 @@ func (s *Server) handleListPatientsRequest(args [0]string, argsEscaped bool, w h
 					Name: "created_before",
 					In:   "query",
 				}: params.CreatedBefore,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4568,6 +4997,14 @@ func (s *Server) handleListPaymentPlansRequest(args [0]string, argsEscaped bool,
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -4683,6 +5120,10 @@ func (s *Server) handleListPaymentsRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "start_date",
 					In:   "query",
 				}: params.StartDate,
@@ -4690,6 +5131,14 @@ func (s *Server) handleListPaymentsRequest(args [0]string, argsEscaped bool, w h
 					Name: "end_date",
 					In:   "query",
 				}: params.EndDate,
+				{
+					Name: "created_after",
+					In:   "query",
+				}: params.CreatedAfter,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -4810,6 +5259,14 @@ func (s *Server) handleListPractitionersRequest(args [0]string, argsEscaped bool
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -4929,6 +5386,14 @@ func (s *Server) handleListRoomsRequest(args [0]string, argsEscaped bool, w http
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -4983,6 +5448,125 @@ func (s *Server) handleListRoomsRequest(args [0]string, argsEscaped bool, w http
 	}
 
 	if err := encodeListRoomsResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
+// handleListRotaPractitionerDiariesRequest handles listRotaPractitionerDiaries operation.
+//
+// List the working days of practitioners.
+//
+// GET /rota_practitioner_diaries
+func (s *Server) handleListRotaPractitionerDiariesRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: ListRotaPractitionerDiariesOperation,
+			ID:   "listRotaPractitionerDiaries",
+		}
+	)
+	params, err := decodeListRotaPractitionerDiariesParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *RotaPractitionerDiaryList
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    ListRotaPractitionerDiariesOperation,
+			OperationSummary: "List the working days of practitioners",
+			OperationID:      "listRotaPractitionerDiaries",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "page",
+					In:   "query",
+				}: params.Page,
+				{
+					Name: "per_page",
+					In:   "query",
+				}: params.PerPage,
+				{
+					Name: "after",
+					In:   "query",
+				}: params.After,
+				{
+					Name: "before",
+					In:   "query",
+				}: params.Before,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
+				{
+					Name: "site_id",
+					In:   "query",
+				}: params.SiteID,
+				{
+					Name: "include_inactive_practitioners",
+					In:   "query",
+				}: params.IncludeInactivePractitioners,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = ListRotaPractitionerDiariesParams
+			Response = *RotaPractitionerDiaryList
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackListRotaPractitionerDiariesParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.ListRotaPractitionerDiaries(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.ListRotaPractitionerDiaries(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeListRotaPractitionerDiariesResponse(response, w); err != nil {
 		defer recordError("EncodeResponse", err)
 		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
 			s.cfg.ErrorHandler(ctx, w, r, err)
@@ -5047,6 +5631,14 @@ func (s *Server) handleListSitesRequest(args [0]string, argsEscaped bool, w http
 					Name: "sort_direction",
 					In:   "query",
 				}: params.SortDirection,
+				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5163,6 +5755,14 @@ func (s *Server) handleListSundriesRequest(args [0]string, argsEscaped bool, w h
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
 					Name: "updated_after",
 					In:   "query",
 				}: params.UpdatedAfter,
@@ -5217,6 +5817,133 @@ func (s *Server) handleListSundriesRequest(args [0]string, argsEscaped bool, w h
 	}
 
 	if err := encodeListSundriesResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
+// handleListTreatmentAppointmentsRequest handles listTreatmentAppointments operation.
+//
+// List treatment appointments.
+//
+// GET /treatment_appointments
+func (s *Server) handleListTreatmentAppointmentsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: ListTreatmentAppointmentsOperation,
+			ID:   "listTreatmentAppointments",
+		}
+	)
+	params, err := decodeListTreatmentAppointmentsParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *TreatmentAppointmentList
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    ListTreatmentAppointmentsOperation,
+			OperationSummary: "List treatment appointments",
+			OperationID:      "listTreatmentAppointments",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "page",
+					In:   "query",
+				}: params.Page,
+				{
+					Name: "per_page",
+					In:   "query",
+				}: params.PerPage,
+				{
+					Name: "sort_by",
+					In:   "query",
+				}: params.SortBy,
+				{
+					Name: "sort_direction",
+					In:   "query",
+				}: params.SortDirection,
+				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "treatment_plan_id",
+					In:   "query",
+				}: params.TreatmentPlanID,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
+				{
+					Name: "updated_after",
+					In:   "query",
+				}: params.UpdatedAfter,
+				{
+					Name: "patient_id",
+					In:   "query",
+				}: params.PatientID,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = ListTreatmentAppointmentsParams
+			Response = *TreatmentAppointmentList
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackListTreatmentAppointmentsParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.ListTreatmentAppointments(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.ListTreatmentAppointments(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeListTreatmentAppointmentsResponse(response, w); err != nil {
 		defer recordError("EncodeResponse", err)
 		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
 			s.cfg.ErrorHandler(ctx, w, r, err)
@@ -5281,6 +6008,14 @@ func (s *Server) handleListTreatmentCategoriesRequest(args [0]string, argsEscape
 					Name: "sort_direction",
 					In:   "query",
 				}: params.SortDirection,
+				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5393,9 +6128,25 @@ func (s *Server) handleListTreatmentPlanItemsRequest(args [0]string, argsEscaped
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "treatment_plan_id",
 					In:   "query",
 				}: params.TreatmentPlanID,
+				{
+					Name: "invoice_id",
+					In:   "query",
+				}: params.InvoiceID,
+				{
+					Name: "completed",
+					In:   "query",
+				}: params.Completed,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5404,6 +6155,10 @@ func (s *Server) handleListTreatmentPlanItemsRequest(args [0]string, argsEscaped
 					Name: "patient_id",
 					In:   "query",
 				}: params.PatientID,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
 			},
 			Raw: r,
 		}
@@ -5512,9 +6267,21 @@ func (s *Server) handleListTreatmentPlansRequest(args [0]string, argsEscaped boo
 					In:   "query",
 				}: params.SortDirection,
 				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
 					Name: "status",
 					In:   "query",
 				}: params.Status,
+				{
+					Name: "site_id",
+					In:   "query",
+				}: params.SiteID,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5523,6 +6290,10 @@ func (s *Server) handleListTreatmentPlansRequest(args [0]string, argsEscaped boo
 					Name: "patient_id",
 					In:   "query",
 				}: params.PatientID,
+				{
+					Name: "practitioner_id",
+					In:   "query",
+				}: params.PractitionerID,
 			},
 			Raw: r,
 		}
@@ -5630,6 +6401,14 @@ func (s *Server) handleListTreatmentsRequest(args [0]string, argsEscaped bool, w
 					Name: "sort_direction",
 					In:   "query",
 				}: params.SortDirection,
+				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",
@@ -5745,6 +6524,14 @@ func (s *Server) handleListUsersRequest(args [0]string, argsEscaped bool, w http
 					Name: "sort_direction",
 					In:   "query",
 				}: params.SortDirection,
+				{
+					Name: "cursor",
+					In:   "query",
+				}: params.Cursor,
+				{
+					Name: "ids",
+					In:   "query",
+				}: params.Ids,
 				{
 					Name: "updated_after",
 					In:   "query",

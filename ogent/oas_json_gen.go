@@ -398,6 +398,12 @@ func (s *AccountMeta) encodeFields(e *jx.Encoder) {
 		e.Int(s.TotalPages)
 	}
 	{
+		if s.NextCursor.Set {
+			e.FieldStart("next_cursor")
+			s.NextCursor.Encode(e)
+		}
+	}
+	{
 		e.FieldStart("total_nhs")
 		e.Str(s.TotalNhs)
 	}
@@ -411,15 +417,16 @@ func (s *AccountMeta) encodeFields(e *jx.Encoder) {
 	}
 }
 
-var jsonFieldsNameOfAccountMeta = [8]string{
+var jsonFieldsNameOfAccountMeta = [9]string{
 	0: "total",
 	1: "page",
 	2: "current_page",
 	3: "per_page",
 	4: "total_pages",
-	5: "total_nhs",
-	6: "total_private",
-	7: "total_balance",
+	5: "next_cursor",
+	6: "total_nhs",
+	7: "total_private",
+	8: "total_balance",
 }
 
 // Decode decodes AccountMeta from json.
@@ -427,7 +434,7 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 	if s == nil {
 		return errors.New("invalid: unable to decode AccountMeta to nil")
 	}
-	var requiredBitSet [1]uint8
+	var requiredBitSet [2]uint8
 
 	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
 		switch string(k) {
@@ -491,8 +498,18 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"total_pages\"")
 			}
+		case "next_cursor":
+			if err := func() error {
+				s.NextCursor.Reset()
+				if err := s.NextCursor.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"next_cursor\"")
+			}
 		case "total_nhs":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.TotalNhs = string(v)
@@ -504,7 +521,7 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"total_nhs\"")
 			}
 		case "total_private":
-			requiredBitSet[0] |= 1 << 6
+			requiredBitSet[0] |= 1 << 7
 			if err := func() error {
 				v, err := d.Str()
 				s.TotalPrivate = string(v)
@@ -516,7 +533,7 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 				return errors.Wrap(err, "decode field \"total_private\"")
 			}
 		case "total_balance":
-			requiredBitSet[0] |= 1 << 7
+			requiredBitSet[1] |= 1 << 0
 			if err := func() error {
 				v, err := d.Str()
 				s.TotalBalance = string(v)
@@ -536,8 +553,9 @@ func (s *AccountMeta) Decode(d *jx.Decoder) error {
 	}
 	// Validate required fields.
 	var failures []validate.FieldError
-	for i, mask := range [1]uint8{
-		0b11111111,
+	for i, mask := range [2]uint8{
+		0b11011111,
+		0b00000001,
 	} {
 		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
 			// Mask only required fields and check equality to mask using XOR.
@@ -7942,14 +7960,21 @@ func (s *Meta) encodeFields(e *jx.Encoder) {
 		e.FieldStart("total_pages")
 		e.Int(s.TotalPages)
 	}
+	{
+		if s.NextCursor.Set {
+			e.FieldStart("next_cursor")
+			s.NextCursor.Encode(e)
+		}
+	}
 }
 
-var jsonFieldsNameOfMeta = [5]string{
+var jsonFieldsNameOfMeta = [6]string{
 	0: "total",
 	1: "page",
 	2: "current_page",
 	3: "per_page",
 	4: "total_pages",
+	5: "next_cursor",
 }
 
 // Decode decodes Meta from json.
@@ -8020,6 +8045,16 @@ func (s *Meta) Decode(d *jx.Decoder) error {
 				return nil
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"total_pages\"")
+			}
+		case "next_cursor":
+			if err := func() error {
+				s.NextCursor.Reset()
+				if err := s.NextCursor.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"next_cursor\"")
 			}
 		default:
 			return d.Skip()
@@ -12110,6 +12145,586 @@ func (s *PatientResponse) UnmarshalJSON(data []byte) error {
 }
 
 // Encode implements json.Marshaler.
+func (s *PatientStats) Encode(e *jx.Encoder) {
+	e.ObjStart()
+	s.encodeFields(e)
+	e.ObjEnd()
+}
+
+// encodeFields encodes fields.
+func (s *PatientStats) encodeFields(e *jx.Encoder) {
+	{
+		e.FieldStart("id")
+		e.Int64(s.ID)
+	}
+	{
+		e.FieldStart("patient_id")
+		e.Int64(s.PatientID)
+	}
+	{
+		e.FieldStart("first_appointment_date")
+		s.FirstAppointmentDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("last_appointment_date")
+		s.LastAppointmentDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("next_appointment_date")
+		s.NextAppointmentDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("first_exam_date")
+		s.FirstExamDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("last_exam_date")
+		s.LastExamDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("next_exam_date")
+		s.NextExamDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("first_scale_and_polish_date")
+		s.FirstScaleAndPolishDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("last_scale_and_polish_date")
+		s.LastScaleAndPolishDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("next_scale_and_polish_date")
+		s.NextScaleAndPolishDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("last_cancelled_appointment_date")
+		s.LastCancelledAppointmentDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("last_fta_appointment_date")
+		s.LastFtaAppointmentDate.Encode(e, json.EncodeDate)
+	}
+	{
+		e.FieldStart("failed_appointments")
+		e.Int(s.FailedAppointments)
+	}
+	{
+		e.FieldStart("total_invoiced")
+		e.Str(s.TotalInvoiced)
+	}
+	{
+		e.FieldStart("total_paid")
+		e.Str(s.TotalPaid)
+	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+}
+
+var jsonFieldsNameOfPatientStats = [18]string{
+	0:  "id",
+	1:  "patient_id",
+	2:  "first_appointment_date",
+	3:  "last_appointment_date",
+	4:  "next_appointment_date",
+	5:  "first_exam_date",
+	6:  "last_exam_date",
+	7:  "next_exam_date",
+	8:  "first_scale_and_polish_date",
+	9:  "last_scale_and_polish_date",
+	10: "next_scale_and_polish_date",
+	11: "last_cancelled_appointment_date",
+	12: "last_fta_appointment_date",
+	13: "failed_appointments",
+	14: "total_invoiced",
+	15: "total_paid",
+	16: "created_at",
+	17: "updated_at",
+}
+
+// Decode decodes PatientStats from json.
+func (s *PatientStats) Decode(d *jx.Decoder) error {
+	if s == nil {
+		return errors.New("invalid: unable to decode PatientStats to nil")
+	}
+	var requiredBitSet [3]uint8
+
+	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
+		switch string(k) {
+		case "id":
+			requiredBitSet[0] |= 1 << 0
+			if err := func() error {
+				v, err := d.Int64()
+				s.ID = int64(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"id\"")
+			}
+		case "patient_id":
+			requiredBitSet[0] |= 1 << 1
+			if err := func() error {
+				v, err := d.Int64()
+				s.PatientID = int64(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"patient_id\"")
+			}
+		case "first_appointment_date":
+			requiredBitSet[0] |= 1 << 2
+			if err := func() error {
+				if err := s.FirstAppointmentDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"first_appointment_date\"")
+			}
+		case "last_appointment_date":
+			requiredBitSet[0] |= 1 << 3
+			if err := func() error {
+				if err := s.LastAppointmentDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"last_appointment_date\"")
+			}
+		case "next_appointment_date":
+			requiredBitSet[0] |= 1 << 4
+			if err := func() error {
+				if err := s.NextAppointmentDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"next_appointment_date\"")
+			}
+		case "first_exam_date":
+			requiredBitSet[0] |= 1 << 5
+			if err := func() error {
+				if err := s.FirstExamDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"first_exam_date\"")
+			}
+		case "last_exam_date":
+			requiredBitSet[0] |= 1 << 6
+			if err := func() error {
+				if err := s.LastExamDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"last_exam_date\"")
+			}
+		case "next_exam_date":
+			requiredBitSet[0] |= 1 << 7
+			if err := func() error {
+				if err := s.NextExamDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"next_exam_date\"")
+			}
+		case "first_scale_and_polish_date":
+			requiredBitSet[1] |= 1 << 0
+			if err := func() error {
+				if err := s.FirstScaleAndPolishDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"first_scale_and_polish_date\"")
+			}
+		case "last_scale_and_polish_date":
+			requiredBitSet[1] |= 1 << 1
+			if err := func() error {
+				if err := s.LastScaleAndPolishDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"last_scale_and_polish_date\"")
+			}
+		case "next_scale_and_polish_date":
+			requiredBitSet[1] |= 1 << 2
+			if err := func() error {
+				if err := s.NextScaleAndPolishDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"next_scale_and_polish_date\"")
+			}
+		case "last_cancelled_appointment_date":
+			requiredBitSet[1] |= 1 << 3
+			if err := func() error {
+				if err := s.LastCancelledAppointmentDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"last_cancelled_appointment_date\"")
+			}
+		case "last_fta_appointment_date":
+			requiredBitSet[1] |= 1 << 4
+			if err := func() error {
+				if err := s.LastFtaAppointmentDate.Decode(d, json.DecodeDate); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"last_fta_appointment_date\"")
+			}
+		case "failed_appointments":
+			requiredBitSet[1] |= 1 << 5
+			if err := func() error {
+				v, err := d.Int()
+				s.FailedAppointments = int(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"failed_appointments\"")
+			}
+		case "total_invoiced":
+			requiredBitSet[1] |= 1 << 6
+			if err := func() error {
+				v, err := d.Str()
+				s.TotalInvoiced = string(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"total_invoiced\"")
+			}
+		case "total_paid":
+			requiredBitSet[1] |= 1 << 7
+			if err := func() error {
+				v, err := d.Str()
+				s.TotalPaid = string(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"total_paid\"")
+			}
+		case "created_at":
+			requiredBitSet[2] |= 1 << 0
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[2] |= 1 << 1
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
+			}
+		default:
+			return d.Skip()
+		}
+		return nil
+	}); err != nil {
+		return errors.Wrap(err, "decode PatientStats")
+	}
+	// Validate required fields.
+	var failures []validate.FieldError
+	for i, mask := range [3]uint8{
+		0b11111111,
+		0b11111111,
+		0b00000011,
+	} {
+		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
+			// Mask only required fields and check equality to mask using XOR.
+			//
+			// If XOR result is not zero, result is not equal to expected, so some fields are missed.
+			// Bits of fields which would be set are actually bits of missed fields.
+			missed := bits.OnesCount8(result)
+			for bitN := 0; bitN < missed; bitN++ {
+				bitIdx := bits.TrailingZeros8(result)
+				fieldIdx := i*8 + bitIdx
+				var name string
+				if fieldIdx < len(jsonFieldsNameOfPatientStats) {
+					name = jsonFieldsNameOfPatientStats[fieldIdx]
+				} else {
+					name = strconv.Itoa(fieldIdx)
+				}
+				failures = append(failures, validate.FieldError{
+					Name:  name,
+					Error: validate.ErrFieldRequired,
+				})
+				// Reset bit.
+				result &^= 1 << bitIdx
+			}
+		}
+	}
+	if len(failures) > 0 {
+		return &validate.Error{Fields: failures}
+	}
+
+	return nil
+}
+
+// MarshalJSON implements stdjson.Marshaler.
+func (s *PatientStats) MarshalJSON() ([]byte, error) {
+	e := jx.Encoder{}
+	s.Encode(&e)
+	return e.Bytes(), nil
+}
+
+// UnmarshalJSON implements stdjson.Unmarshaler.
+func (s *PatientStats) UnmarshalJSON(data []byte) error {
+	d := jx.DecodeBytes(data)
+	return s.Decode(d)
+}
+
+// Encode implements json.Marshaler.
+func (s *PatientStatsList) Encode(e *jx.Encoder) {
+	e.ObjStart()
+	s.encodeFields(e)
+	e.ObjEnd()
+}
+
+// encodeFields encodes fields.
+func (s *PatientStatsList) encodeFields(e *jx.Encoder) {
+	{
+		e.FieldStart("patient_stats")
+		e.ArrStart()
+		for _, elem := range s.PatientStats {
+			elem.Encode(e)
+		}
+		e.ArrEnd()
+	}
+	{
+		e.FieldStart("meta")
+		s.Meta.Encode(e)
+	}
+}
+
+var jsonFieldsNameOfPatientStatsList = [2]string{
+	0: "patient_stats",
+	1: "meta",
+}
+
+// Decode decodes PatientStatsList from json.
+func (s *PatientStatsList) Decode(d *jx.Decoder) error {
+	if s == nil {
+		return errors.New("invalid: unable to decode PatientStatsList to nil")
+	}
+	var requiredBitSet [1]uint8
+
+	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
+		switch string(k) {
+		case "patient_stats":
+			requiredBitSet[0] |= 1 << 0
+			if err := func() error {
+				s.PatientStats = make([]PatientStats, 0)
+				if err := d.Arr(func(d *jx.Decoder) error {
+					var elem PatientStats
+					if err := elem.Decode(d); err != nil {
+						return err
+					}
+					s.PatientStats = append(s.PatientStats, elem)
+					return nil
+				}); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"patient_stats\"")
+			}
+		case "meta":
+			requiredBitSet[0] |= 1 << 1
+			if err := func() error {
+				if err := s.Meta.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"meta\"")
+			}
+		default:
+			return d.Skip()
+		}
+		return nil
+	}); err != nil {
+		return errors.Wrap(err, "decode PatientStatsList")
+	}
+	// Validate required fields.
+	var failures []validate.FieldError
+	for i, mask := range [1]uint8{
+		0b00000011,
+	} {
+		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
+			// Mask only required fields and check equality to mask using XOR.
+			//
+			// If XOR result is not zero, result is not equal to expected, so some fields are missed.
+			// Bits of fields which would be set are actually bits of missed fields.
+			missed := bits.OnesCount8(result)
+			for bitN := 0; bitN < missed; bitN++ {
+				bitIdx := bits.TrailingZeros8(result)
+				fieldIdx := i*8 + bitIdx
+				var name string
+				if fieldIdx < len(jsonFieldsNameOfPatientStatsList) {
+					name = jsonFieldsNameOfPatientStatsList[fieldIdx]
+				} else {
+					name = strconv.Itoa(fieldIdx)
+				}
+				failures = append(failures, validate.FieldError{
+					Name:  name,
+					Error: validate.ErrFieldRequired,
+				})
+				// Reset bit.
+				result &^= 1 << bitIdx
+			}
+		}
+	}
+	if len(failures) > 0 {
+		return &validate.Error{Fields: failures}
+	}
+
+	return nil
+}
+
+// MarshalJSON implements stdjson.Marshaler.
+func (s *PatientStatsList) MarshalJSON() ([]byte, error) {
+	e := jx.Encoder{}
+	s.Encode(&e)
+	return e.Bytes(), nil
+}
+
+// UnmarshalJSON implements stdjson.Unmarshaler.
+func (s *PatientStatsList) UnmarshalJSON(data []byte) error {
+	d := jx.DecodeBytes(data)
+	return s.Decode(d)
+}
+
+// Encode implements json.Marshaler.
+func (s *PatientStatsResponse) Encode(e *jx.Encoder) {
+	e.ObjStart()
+	s.encodeFields(e)
+	e.ObjEnd()
+}
+
+// encodeFields encodes fields.
+func (s *PatientStatsResponse) encodeFields(e *jx.Encoder) {
+	{
+		e.FieldStart("patient_stats")
+		s.PatientStats.Encode(e)
+	}
+}
+
+var jsonFieldsNameOfPatientStatsResponse = [1]string{
+	0: "patient_stats",
+}
+
+// Decode decodes PatientStatsResponse from json.
+func (s *PatientStatsResponse) Decode(d *jx.Decoder) error {
+	if s == nil {
+		return errors.New("invalid: unable to decode PatientStatsResponse to nil")
+	}
+	var requiredBitSet [1]uint8
+
+	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
+		switch string(k) {
+		case "patient_stats":
+			requiredBitSet[0] |= 1 << 0
+			if err := func() error {
+				if err := s.PatientStats.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"patient_stats\"")
+			}
+		default:
+			return d.Skip()
+		}
+		return nil
+	}); err != nil {
+		return errors.Wrap(err, "decode PatientStatsResponse")
+	}
+	// Validate required fields.
+	var failures []validate.FieldError
+	for i, mask := range [1]uint8{
+		0b00000001,
+	} {
+		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
+			// Mask only required fields and check equality to mask using XOR.
+			//
+			// If XOR result is not zero, result is not equal to expected, so some fields are missed.
+			// Bits of fields which would be set are actually bits of missed fields.
+			missed := bits.OnesCount8(result)
+			for bitN := 0; bitN < missed; bitN++ {
+				bitIdx := bits.TrailingZeros8(result)
+				fieldIdx := i*8 + bitIdx
+				var name string
+				if fieldIdx < len(jsonFieldsNameOfPatientStatsResponse) {
+					name = jsonFieldsNameOfPatientStatsResponse[fieldIdx]
+				} else {
+					name = strconv.Itoa(fieldIdx)
+				}
+				failures = append(failures, validate.FieldError{
+					Name:  name,
+					Error: validate.ErrFieldRequired,
+				})
+				// Reset bit.
+				result &^= 1 << bitIdx
+			}
+		}
+	}
+	if len(failures) > 0 {
+		return &validate.Error{Fields: failures}
+	}
+
+	return nil
+}
+
+// MarshalJSON implements stdjson.Marshaler.
+func (s *PatientStatsResponse) MarshalJSON() ([]byte, error) {
+	e := jx.Encoder{}
+	s.Encode(&e)
+	return e.Bytes(), nil
+}
+
+// UnmarshalJSON implements stdjson.Unmarshaler.
+func (s *PatientStatsResponse) UnmarshalJSON(data []byte) error {
+	d := jx.DecodeBytes(data)
+	return s.Decode(d)
+}
+
+// Encode implements json.Marshaler.
 func (s *Payment) Encode(e *jx.Encoder) {
 	e.ObjStart()
 	s.encodeFields(e)
@@ -12684,18 +13299,25 @@ func (s *PaymentMeta) encodeFields(e *jx.Encoder) {
 		e.Int(s.TotalPages)
 	}
 	{
+		if s.NextCursor.Set {
+			e.FieldStart("next_cursor")
+			s.NextCursor.Encode(e)
+		}
+	}
+	{
 		e.FieldStart("total_amount")
 		e.Str(s.TotalAmount)
 	}
 }
 
-var jsonFieldsNameOfPaymentMeta = [6]string{
+var jsonFieldsNameOfPaymentMeta = [7]string{
 	0: "total",
 	1: "page",
 	2: "current_page",
 	3: "per_page",
 	4: "total_pages",
-	5: "total_amount",
+	5: "next_cursor",
+	6: "total_amount",
 }
 
 // Decode decodes PaymentMeta from json.
@@ -12767,8 +13389,18 @@ func (s *PaymentMeta) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"total_pages\"")
 			}
+		case "next_cursor":
+			if err := func() error {
+				s.NextCursor.Reset()
+				if err := s.NextCursor.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"next_cursor\"")
+			}
 		case "total_amount":
-			requiredBitSet[0] |= 1 << 5
+			requiredBitSet[0] |= 1 << 6
 			if err := func() error {
 				v, err := d.Str()
 				s.TotalAmount = string(v)
@@ -12789,7 +13421,7 @@ func (s *PaymentMeta) Decode(d *jx.Decoder) error {
 	// Validate required fields.
 	var failures []validate.FieldError
 	for i, mask := range [1]uint8{
-		0b00111111,
+		0b01011111,
 	} {
 		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
 			// Mask only required fields and check equality to mask using XOR.
@@ -14883,6 +15515,461 @@ func (s *RoomResponse) UnmarshalJSON(data []byte) error {
 }
 
 // Encode implements json.Marshaler.
+func (s *RotaBreak) Encode(e *jx.Encoder) {
+	e.ObjStart()
+	s.encodeFields(e)
+	e.ObjEnd()
+}
+
+// encodeFields encodes fields.
+func (s *RotaBreak) encodeFields(e *jx.Encoder) {
+	{
+		e.FieldStart("id")
+		json.EncodeUUID(e, s.ID)
+	}
+	{
+		e.FieldStart("name")
+		e.Str(s.Name)
+	}
+	{
+		e.FieldStart("start_time")
+		json.EncodeTimeFormat(e, s.StartTime, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("end_time")
+		json.EncodeTimeFormat(e, s.EndTime, "2006-01-02T15:04:05.000-07:00")
+	}
+}
+
+var jsonFieldsNameOfRotaBreak = [4]string{
+	0: "id",
+	1: "name",
+	2: "start_time",
+	3: "end_time",
+}
+
+// Decode decodes RotaBreak from json.
+func (s *RotaBreak) Decode(d *jx.Decoder) error {
+	if s == nil {
+		return errors.New("invalid: unable to decode RotaBreak to nil")
+	}
+	var requiredBitSet [1]uint8
+
+	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
+		switch string(k) {
+		case "id":
+			requiredBitSet[0] |= 1 << 0
+			if err := func() error {
+				v, err := json.DecodeUUID(d)
+				s.ID = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"id\"")
+			}
+		case "name":
+			requiredBitSet[0] |= 1 << 1
+			if err := func() error {
+				v, err := d.Str()
+				s.Name = string(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"name\"")
+			}
+		case "start_time":
+			requiredBitSet[0] |= 1 << 2
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.StartTime = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"start_time\"")
+			}
+		case "end_time":
+			requiredBitSet[0] |= 1 << 3
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.EndTime = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"end_time\"")
+			}
+		default:
+			return d.Skip()
+		}
+		return nil
+	}); err != nil {
+		return errors.Wrap(err, "decode RotaBreak")
+	}
+	// Validate required fields.
+	var failures []validate.FieldError
+	for i, mask := range [1]uint8{
+		0b00001111,
+	} {
+		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
+			// Mask only required fields and check equality to mask using XOR.
+			//
+			// If XOR result is not zero, result is not equal to expected, so some fields are missed.
+			// Bits of fields which would be set are actually bits of missed fields.
+			missed := bits.OnesCount8(result)
+			for bitN := 0; bitN < missed; bitN++ {
+				bitIdx := bits.TrailingZeros8(result)
+				fieldIdx := i*8 + bitIdx
+				var name string
+				if fieldIdx < len(jsonFieldsNameOfRotaBreak) {
+					name = jsonFieldsNameOfRotaBreak[fieldIdx]
+				} else {
+					name = strconv.Itoa(fieldIdx)
+				}
+				failures = append(failures, validate.FieldError{
+					Name:  name,
+					Error: validate.ErrFieldRequired,
+				})
+				// Reset bit.
+				result &^= 1 << bitIdx
+			}
+		}
+	}
+	if len(failures) > 0 {
+		return &validate.Error{Fields: failures}
+	}
+
+	return nil
+}
+
+// MarshalJSON implements stdjson.Marshaler.
+func (s *RotaBreak) MarshalJSON() ([]byte, error) {
+	e := jx.Encoder{}
+	s.Encode(&e)
+	return e.Bytes(), nil
+}
+
+// UnmarshalJSON implements stdjson.Unmarshaler.
+func (s *RotaBreak) UnmarshalJSON(data []byte) error {
+	d := jx.DecodeBytes(data)
+	return s.Decode(d)
+}
+
+// Encode implements json.Marshaler.
+func (s *RotaPractitionerDiary) Encode(e *jx.Encoder) {
+	e.ObjStart()
+	s.encodeFields(e)
+	e.ObjEnd()
+}
+
+// encodeFields encodes fields.
+func (s *RotaPractitionerDiary) encodeFields(e *jx.Encoder) {
+	{
+		e.FieldStart("practitioner_id")
+		e.Int64(s.PractitionerID)
+	}
+	{
+		e.FieldStart("day")
+		json.EncodeDate(e, s.Day)
+	}
+	{
+		e.FieldStart("start_time")
+		s.StartTime.Encode(e, json.NewTimeEncoder("2006-01-02T15:04:05.000-07:00"))
+	}
+	{
+		e.FieldStart("end_time")
+		s.EndTime.Encode(e, json.NewTimeEncoder("2006-01-02T15:04:05.000-07:00"))
+	}
+	{
+		e.FieldStart("unavailable")
+		e.Bool(s.Unavailable)
+	}
+	{
+		e.FieldStart("breaks")
+		e.ArrStart()
+		for _, elem := range s.Breaks {
+			elem.Encode(e)
+		}
+		e.ArrEnd()
+	}
+}
+
+var jsonFieldsNameOfRotaPractitionerDiary = [6]string{
+	0: "practitioner_id",
+	1: "day",
+	2: "start_time",
+	3: "end_time",
+	4: "unavailable",
+	5: "breaks",
+}
+
+// Decode decodes RotaPractitionerDiary from json.
+func (s *RotaPractitionerDiary) Decode(d *jx.Decoder) error {
+	if s == nil {
+		return errors.New("invalid: unable to decode RotaPractitionerDiary to nil")
+	}
+	var requiredBitSet [1]uint8
+
+	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
+		switch string(k) {
+		case "practitioner_id":
+			requiredBitSet[0] |= 1 << 0
+			if err := func() error {
+				v, err := d.Int64()
+				s.PractitionerID = int64(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"practitioner_id\"")
+			}
+		case "day":
+			requiredBitSet[0] |= 1 << 1
+			if err := func() error {
+				v, err := json.DecodeDate(d)
+				s.Day = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"day\"")
+			}
+		case "start_time":
+			requiredBitSet[0] |= 1 << 2
+			if err := func() error {
+				if err := s.StartTime.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"start_time\"")
+			}
+		case "end_time":
+			requiredBitSet[0] |= 1 << 3
+			if err := func() error {
+				if err := s.EndTime.Decode(d, json.NewTimeDecoder("2006-01-02T15:04:05.000-07:00")); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"end_time\"")
+			}
+		case "unavailable":
+			requiredBitSet[0] |= 1 << 4
+			if err := func() error {
+				v, err := d.Bool()
+				s.Unavailable = bool(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"unavailable\"")
+			}
+		case "breaks":
+			requiredBitSet[0] |= 1 << 5
+			if err := func() error {
+				s.Breaks = make([]RotaBreak, 0)
+				if err := d.Arr(func(d *jx.Decoder) error {
+					var elem RotaBreak
+					if err := elem.Decode(d); err != nil {
+						return err
+					}
+					s.Breaks = append(s.Breaks, elem)
+					return nil
+				}); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"breaks\"")
+			}
+		default:
+			return d.Skip()
+		}
+		return nil
+	}); err != nil {
+		return errors.Wrap(err, "decode RotaPractitionerDiary")
+	}
+	// Validate required fields.
+	var failures []validate.FieldError
+	for i, mask := range [1]uint8{
+		0b00111111,
+	} {
+		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
+			// Mask only required fields and check equality to mask using XOR.
+			//
+			// If XOR result is not zero, result is not equal to expected, so some fields are missed.
+			// Bits of fields which would be set are actually bits of missed fields.
+			missed := bits.OnesCount8(result)
+			for bitN := 0; bitN < missed; bitN++ {
+				bitIdx := bits.TrailingZeros8(result)
+				fieldIdx := i*8 + bitIdx
+				var name string
+				if fieldIdx < len(jsonFieldsNameOfRotaPractitionerDiary) {
+					name = jsonFieldsNameOfRotaPractitionerDiary[fieldIdx]
+				} else {
+					name = strconv.Itoa(fieldIdx)
+				}
+				failures = append(failures, validate.FieldError{
+					Name:  name,
+					Error: validate.ErrFieldRequired,
+				})
+				// Reset bit.
+				result &^= 1 << bitIdx
+			}
+		}
+	}
+	if len(failures) > 0 {
+		return &validate.Error{Fields: failures}
+	}
+
+	return nil
+}
+
+// MarshalJSON implements stdjson.Marshaler.
+func (s *RotaPractitionerDiary) MarshalJSON() ([]byte, error) {
+	e := jx.Encoder{}
+	s.Encode(&e)
+	return e.Bytes(), nil
+}
+
+// UnmarshalJSON implements stdjson.Unmarshaler.
+func (s *RotaPractitionerDiary) UnmarshalJSON(data []byte) error {
+	d := jx.DecodeBytes(data)
+	return s.Decode(d)
+}
+
+// Encode implements json.Marshaler.
+func (s *RotaPractitionerDiaryList) Encode(e *jx.Encoder) {
+	e.ObjStart()
+	s.encodeFields(e)
+	e.ObjEnd()
+}
+
+// encodeFields encodes fields.
+func (s *RotaPractitionerDiaryList) encodeFields(e *jx.Encoder) {
+	{
+		e.FieldStart("rota_practitioner_diaries")
+		e.ArrStart()
+		for _, elem := range s.RotaPractitionerDiaries {
+			elem.Encode(e)
+		}
+		e.ArrEnd()
+	}
+	{
+		e.FieldStart("meta")
+		s.Meta.Encode(e)
+	}
+}
+
+var jsonFieldsNameOfRotaPractitionerDiaryList = [2]string{
+	0: "rota_practitioner_diaries",
+	1: "meta",
+}
+
+// Decode decodes RotaPractitionerDiaryList from json.
+func (s *RotaPractitionerDiaryList) Decode(d *jx.Decoder) error {
+	if s == nil {
+		return errors.New("invalid: unable to decode RotaPractitionerDiaryList to nil")
+	}
+	var requiredBitSet [1]uint8
+
+	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
+		switch string(k) {
+		case "rota_practitioner_diaries":
+			requiredBitSet[0] |= 1 << 0
+			if err := func() error {
+				s.RotaPractitionerDiaries = make([]RotaPractitionerDiary, 0)
+				if err := d.Arr(func(d *jx.Decoder) error {
+					var elem RotaPractitionerDiary
+					if err := elem.Decode(d); err != nil {
+						return err
+					}
+					s.RotaPractitionerDiaries = append(s.RotaPractitionerDiaries, elem)
+					return nil
+				}); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"rota_practitioner_diaries\"")
+			}
+		case "meta":
+			requiredBitSet[0] |= 1 << 1
+			if err := func() error {
+				if err := s.Meta.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"meta\"")
+			}
+		default:
+			return d.Skip()
+		}
+		return nil
+	}); err != nil {
+		return errors.Wrap(err, "decode RotaPractitionerDiaryList")
+	}
+	// Validate required fields.
+	var failures []validate.FieldError
+	for i, mask := range [1]uint8{
+		0b00000011,
+	} {
+		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
+			// Mask only required fields and check equality to mask using XOR.
+			//
+			// If XOR result is not zero, result is not equal to expected, so some fields are missed.
+			// Bits of fields which would be set are actually bits of missed fields.
+			missed := bits.OnesCount8(result)
+			for bitN := 0; bitN < missed; bitN++ {
+				bitIdx := bits.TrailingZeros8(result)
+				fieldIdx := i*8 + bitIdx
+				var name string
+				if fieldIdx < len(jsonFieldsNameOfRotaPractitionerDiaryList) {
+					name = jsonFieldsNameOfRotaPractitionerDiaryList[fieldIdx]
+				} else {
+					name = strconv.Itoa(fieldIdx)
+				}
+				failures = append(failures, validate.FieldError{
+					Name:  name,
+					Error: validate.ErrFieldRequired,
+				})
+				// Reset bit.
+				result &^= 1 << bitIdx
+			}
+		}
+	}
+	if len(failures) > 0 {
+		return &validate.Error{Fields: failures}
+	}
+
+	return nil
+}
+
+// MarshalJSON implements stdjson.Marshaler.
+func (s *RotaPractitionerDiaryList) MarshalJSON() ([]byte, error) {
+	e := jx.Encoder{}
+	s.Encode(&e)
+	return e.Bytes(), nil
+}
+
+// UnmarshalJSON implements stdjson.Unmarshaler.
+func (s *RotaPractitionerDiaryList) UnmarshalJSON(data []byte) error {
+	d := jx.DecodeBytes(data)
+	return s.Decode(d)
+}
+
+// Encode implements json.Marshaler.
 func (s *Site) Encode(e *jx.Encoder) {
 	e.ObjStart()
 	s.encodeFields(e)
@@ -16038,6 +17125,450 @@ func (s *Treatment) UnmarshalJSON(data []byte) error {
 }
 
 // Encode implements json.Marshaler.
+func (s *TreatmentAppointment) Encode(e *jx.Encoder) {
+	e.ObjStart()
+	s.encodeFields(e)
+	e.ObjEnd()
+}
+
+// encodeFields encodes fields.
+func (s *TreatmentAppointment) encodeFields(e *jx.Encoder) {
+	{
+		e.FieldStart("id")
+		e.Int64(s.ID)
+	}
+	{
+		e.FieldStart("treatment_plan_id")
+		e.Int64(s.TreatmentPlanID)
+	}
+	{
+		e.FieldStart("patient_id")
+		e.Int64(s.PatientID)
+	}
+	{
+		e.FieldStart("position")
+		e.Int(s.Position)
+	}
+	{
+		e.FieldStart("appointment_id")
+		s.AppointmentID.Encode(e)
+	}
+	{
+		e.FieldStart("notes")
+		s.Notes.Encode(e)
+	}
+	{
+		e.FieldStart("bookable")
+		e.Bool(s.Bookable)
+	}
+	{
+		e.FieldStart("created_at")
+		json.EncodeTimeFormat(e, s.CreatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+	{
+		e.FieldStart("updated_at")
+		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
+	}
+}
+
+var jsonFieldsNameOfTreatmentAppointment = [9]string{
+	0: "id",
+	1: "treatment_plan_id",
+	2: "patient_id",
+	3: "position",
+	4: "appointment_id",
+	5: "notes",
+	6: "bookable",
+	7: "created_at",
+	8: "updated_at",
+}
+
+// Decode decodes TreatmentAppointment from json.
+func (s *TreatmentAppointment) Decode(d *jx.Decoder) error {
+	if s == nil {
+		return errors.New("invalid: unable to decode TreatmentAppointment to nil")
+	}
+	var requiredBitSet [2]uint8
+
+	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
+		switch string(k) {
+		case "id":
+			requiredBitSet[0] |= 1 << 0
+			if err := func() error {
+				v, err := d.Int64()
+				s.ID = int64(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"id\"")
+			}
+		case "treatment_plan_id":
+			requiredBitSet[0] |= 1 << 1
+			if err := func() error {
+				v, err := d.Int64()
+				s.TreatmentPlanID = int64(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"treatment_plan_id\"")
+			}
+		case "patient_id":
+			requiredBitSet[0] |= 1 << 2
+			if err := func() error {
+				v, err := d.Int64()
+				s.PatientID = int64(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"patient_id\"")
+			}
+		case "position":
+			requiredBitSet[0] |= 1 << 3
+			if err := func() error {
+				v, err := d.Int()
+				s.Position = int(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"position\"")
+			}
+		case "appointment_id":
+			requiredBitSet[0] |= 1 << 4
+			if err := func() error {
+				if err := s.AppointmentID.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"appointment_id\"")
+			}
+		case "notes":
+			requiredBitSet[0] |= 1 << 5
+			if err := func() error {
+				if err := s.Notes.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"notes\"")
+			}
+		case "bookable":
+			requiredBitSet[0] |= 1 << 6
+			if err := func() error {
+				v, err := d.Bool()
+				s.Bookable = bool(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"bookable\"")
+			}
+		case "created_at":
+			requiredBitSet[0] |= 1 << 7
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.CreatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"created_at\"")
+			}
+		case "updated_at":
+			requiredBitSet[1] |= 1 << 0
+			if err := func() error {
+				v, err := json.DecodeTimeFormat(d, "2006-01-02T15:04:05.000-07:00")
+				s.UpdatedAt = v
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"updated_at\"")
+			}
+		default:
+			return d.Skip()
+		}
+		return nil
+	}); err != nil {
+		return errors.Wrap(err, "decode TreatmentAppointment")
+	}
+	// Validate required fields.
+	var failures []validate.FieldError
+	for i, mask := range [2]uint8{
+		0b11111111,
+		0b00000001,
+	} {
+		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
+			// Mask only required fields and check equality to mask using XOR.
+			//
+			// If XOR result is not zero, result is not equal to expected, so some fields are missed.
+			// Bits of fields which would be set are actually bits of missed fields.
+			missed := bits.OnesCount8(result)
+			for bitN := 0; bitN < missed; bitN++ {
+				bitIdx := bits.TrailingZeros8(result)
+				fieldIdx := i*8 + bitIdx
+				var name string
+				if fieldIdx < len(jsonFieldsNameOfTreatmentAppointment) {
+					name = jsonFieldsNameOfTreatmentAppointment[fieldIdx]
+				} else {
+					name = strconv.Itoa(fieldIdx)
+				}
+				failures = append(failures, validate.FieldError{
+					Name:  name,
+					Error: validate.ErrFieldRequired,
+				})
+				// Reset bit.
+				result &^= 1 << bitIdx
+			}
+		}
+	}
+	if len(failures) > 0 {
+		return &validate.Error{Fields: failures}
+	}
+
+	return nil
+}
+
+// MarshalJSON implements stdjson.Marshaler.
+func (s *TreatmentAppointment) MarshalJSON() ([]byte, error) {
+	e := jx.Encoder{}
+	s.Encode(&e)
+	return e.Bytes(), nil
+}
+
+// UnmarshalJSON implements stdjson.Unmarshaler.
+func (s *TreatmentAppointment) UnmarshalJSON(data []byte) error {
+	d := jx.DecodeBytes(data)
+	return s.Decode(d)
+}
+
+// Encode implements json.Marshaler.
+func (s *TreatmentAppointmentList) Encode(e *jx.Encoder) {
+	e.ObjStart()
+	s.encodeFields(e)
+	e.ObjEnd()
+}
+
+// encodeFields encodes fields.
+func (s *TreatmentAppointmentList) encodeFields(e *jx.Encoder) {
+	{
+		e.FieldStart("treatment_appointments")
+		e.ArrStart()
+		for _, elem := range s.TreatmentAppointments {
+			elem.Encode(e)
+		}
+		e.ArrEnd()
+	}
+	{
+		e.FieldStart("meta")
+		s.Meta.Encode(e)
+	}
+}
+
+var jsonFieldsNameOfTreatmentAppointmentList = [2]string{
+	0: "treatment_appointments",
+	1: "meta",
+}
+
+// Decode decodes TreatmentAppointmentList from json.
+func (s *TreatmentAppointmentList) Decode(d *jx.Decoder) error {
+	if s == nil {
+		return errors.New("invalid: unable to decode TreatmentAppointmentList to nil")
+	}
+	var requiredBitSet [1]uint8
+
+	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
+		switch string(k) {
+		case "treatment_appointments":
+			requiredBitSet[0] |= 1 << 0
+			if err := func() error {
+				s.TreatmentAppointments = make([]TreatmentAppointment, 0)
+				if err := d.Arr(func(d *jx.Decoder) error {
+					var elem TreatmentAppointment
+					if err := elem.Decode(d); err != nil {
+						return err
+					}
+					s.TreatmentAppointments = append(s.TreatmentAppointments, elem)
+					return nil
+				}); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"treatment_appointments\"")
+			}
+		case "meta":
+			requiredBitSet[0] |= 1 << 1
+			if err := func() error {
+				if err := s.Meta.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"meta\"")
+			}
+		default:
+			return d.Skip()
+		}
+		return nil
+	}); err != nil {
+		return errors.Wrap(err, "decode TreatmentAppointmentList")
+	}
+	// Validate required fields.
+	var failures []validate.FieldError
+	for i, mask := range [1]uint8{
+		0b00000011,
+	} {
+		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
+			// Mask only required fields and check equality to mask using XOR.
+			//
+			// If XOR result is not zero, result is not equal to expected, so some fields are missed.
+			// Bits of fields which would be set are actually bits of missed fields.
+			missed := bits.OnesCount8(result)
+			for bitN := 0; bitN < missed; bitN++ {
+				bitIdx := bits.TrailingZeros8(result)
+				fieldIdx := i*8 + bitIdx
+				var name string
+				if fieldIdx < len(jsonFieldsNameOfTreatmentAppointmentList) {
+					name = jsonFieldsNameOfTreatmentAppointmentList[fieldIdx]
+				} else {
+					name = strconv.Itoa(fieldIdx)
+				}
+				failures = append(failures, validate.FieldError{
+					Name:  name,
+					Error: validate.ErrFieldRequired,
+				})
+				// Reset bit.
+				result &^= 1 << bitIdx
+			}
+		}
+	}
+	if len(failures) > 0 {
+		return &validate.Error{Fields: failures}
+	}
+
+	return nil
+}
+
+// MarshalJSON implements stdjson.Marshaler.
+func (s *TreatmentAppointmentList) MarshalJSON() ([]byte, error) {
+	e := jx.Encoder{}
+	s.Encode(&e)
+	return e.Bytes(), nil
+}
+
+// UnmarshalJSON implements stdjson.Unmarshaler.
+func (s *TreatmentAppointmentList) UnmarshalJSON(data []byte) error {
+	d := jx.DecodeBytes(data)
+	return s.Decode(d)
+}
+
+// Encode implements json.Marshaler.
+func (s *TreatmentAppointmentResponse) Encode(e *jx.Encoder) {
+	e.ObjStart()
+	s.encodeFields(e)
+	e.ObjEnd()
+}
+
+// encodeFields encodes fields.
+func (s *TreatmentAppointmentResponse) encodeFields(e *jx.Encoder) {
+	{
+		e.FieldStart("treatment_appointment")
+		s.TreatmentAppointment.Encode(e)
+	}
+}
+
+var jsonFieldsNameOfTreatmentAppointmentResponse = [1]string{
+	0: "treatment_appointment",
+}
+
+// Decode decodes TreatmentAppointmentResponse from json.
+func (s *TreatmentAppointmentResponse) Decode(d *jx.Decoder) error {
+	if s == nil {
+		return errors.New("invalid: unable to decode TreatmentAppointmentResponse to nil")
+	}
+	var requiredBitSet [1]uint8
+
+	if err := d.ObjBytes(func(d *jx.Decoder, k []byte) error {
+		switch string(k) {
+		case "treatment_appointment":
+			requiredBitSet[0] |= 1 << 0
+			if err := func() error {
+				if err := s.TreatmentAppointment.Decode(d); err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"treatment_appointment\"")
+			}
+		default:
+			return d.Skip()
+		}
+		return nil
+	}); err != nil {
+		return errors.Wrap(err, "decode TreatmentAppointmentResponse")
+	}
+	// Validate required fields.
+	var failures []validate.FieldError
+	for i, mask := range [1]uint8{
+		0b00000001,
+	} {
+		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
+			// Mask only required fields and check equality to mask using XOR.
+			//
+			// If XOR result is not zero, result is not equal to expected, so some fields are missed.
+			// Bits of fields which would be set are actually bits of missed fields.
+			missed := bits.OnesCount8(result)
+			for bitN := 0; bitN < missed; bitN++ {
+				bitIdx := bits.TrailingZeros8(result)
+				fieldIdx := i*8 + bitIdx
+				var name string
+				if fieldIdx < len(jsonFieldsNameOfTreatmentAppointmentResponse) {
+					name = jsonFieldsNameOfTreatmentAppointmentResponse[fieldIdx]
+				} else {
+					name = strconv.Itoa(fieldIdx)
+				}
+				failures = append(failures, validate.FieldError{
+					Name:  name,
+					Error: validate.ErrFieldRequired,
+				})
+				// Reset bit.
+				result &^= 1 << bitIdx
+			}
+		}
+	}
+	if len(failures) > 0 {
+		return &validate.Error{Fields: failures}
+	}
+
+	return nil
+}
+
+// MarshalJSON implements stdjson.Marshaler.
+func (s *TreatmentAppointmentResponse) MarshalJSON() ([]byte, error) {
+	e := jx.Encoder{}
+	s.Encode(&e)
+	return e.Bytes(), nil
+}
+
+// UnmarshalJSON implements stdjson.Unmarshaler.
+func (s *TreatmentAppointmentResponse) UnmarshalJSON(data []byte) error {
+	d := jx.DecodeBytes(data)
+	return s.Decode(d)
+}
+
+// Encode implements json.Marshaler.
 func (s *TreatmentCategory) Encode(e *jx.Encoder) {
 	e.ObjStart()
 	s.encodeFields(e)
@@ -16581,9 +18112,17 @@ func (s *TreatmentPlan) encodeFields(e *jx.Encoder) {
 		e.FieldStart("updated_at")
 		json.EncodeTimeFormat(e, s.UpdatedAt, "2006-01-02T15:04:05.000-07:00")
 	}
+	{
+		e.FieldStart("patient_name")
+		e.Str(s.PatientName)
+	}
+	{
+		e.FieldStart("total_gross")
+		e.Str(s.TotalGross)
+	}
 }
 
-var jsonFieldsNameOfTreatmentPlan = [13]string{
+var jsonFieldsNameOfTreatmentPlan = [15]string{
 	0:  "id",
 	1:  "nickname",
 	2:  "patient_id",
@@ -16597,6 +18136,8 @@ var jsonFieldsNameOfTreatmentPlan = [13]string{
 	10: "nhs_uda_value",
 	11: "created_at",
 	12: "updated_at",
+	13: "patient_name",
+	14: "total_gross",
 }
 
 // Decode decodes TreatmentPlan from json.
@@ -16756,6 +18297,30 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 			}(); err != nil {
 				return errors.Wrap(err, "decode field \"updated_at\"")
 			}
+		case "patient_name":
+			requiredBitSet[1] |= 1 << 5
+			if err := func() error {
+				v, err := d.Str()
+				s.PatientName = string(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"patient_name\"")
+			}
+		case "total_gross":
+			requiredBitSet[1] |= 1 << 6
+			if err := func() error {
+				v, err := d.Str()
+				s.TotalGross = string(v)
+				if err != nil {
+					return err
+				}
+				return nil
+			}(); err != nil {
+				return errors.Wrap(err, "decode field \"total_gross\"")
+			}
 		default:
 			return d.Skip()
 		}
@@ -16767,7 +18332,7 @@ func (s *TreatmentPlan) Decode(d *jx.Decoder) error {
 	var failures []validate.FieldError
 	for i, mask := range [2]uint8{
 		0b11111111,
-		0b00011111,
+		0b01111111,
 	} {
 		if result := (requiredBitSet[i] & mask) ^ mask; result != 0 {
 			// Mask only required fields and check equality to mask using XOR.

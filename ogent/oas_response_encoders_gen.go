@@ -236,6 +236,19 @@ func encodeGetPatientResponse(response *PatientResponse, w http.ResponseWriter) 
 	return nil
 }
 
+func encodeGetPatientStatsResponse(response *PatientStatsResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeGetPaymentResponse(response *PaymentResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
@@ -328,6 +341,19 @@ func encodeGetSundryResponse(response *SundryResponse, w http.ResponseWriter) er
 }
 
 func encodeGetTreatmentResponse(response *TreatmentResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
+func encodeGetTreatmentAppointmentResponse(response *TreatmentAppointmentResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
@@ -548,6 +574,19 @@ func encodeListNhsClaimsResponse(response *NHSClaimList, w http.ResponseWriter) 
 	return nil
 }
 
+func encodeListPatientStatsResponse(response *PatientStatsList, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeListPatientsResponse(response *PatientList, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
@@ -613,6 +652,19 @@ func encodeListRoomsResponse(response *RoomList, w http.ResponseWriter) error {
 	return nil
 }
 
+func encodeListRotaPractitionerDiariesResponse(response *RotaPractitionerDiaryList, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeListSitesResponse(response *SiteList, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
@@ -627,6 +679,19 @@ func encodeListSitesResponse(response *SiteList, w http.ResponseWriter) error {
 }
 
 func encodeListSundriesResponse(response *SundryList, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
+func encodeListTreatmentAppointmentsResponse(response *TreatmentAppointmentList, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 

@@ -14,19 +14,16 @@ var (
 	rn1AllowedHeaders = map[string]string{
 		"POST": "Content-Type",
 	}
-	rn2AllowedHeaders = map[string]string{
-		"POST": "Content-Type",
-	}
-	rn6AllowedHeaders = map[string]string{
+	rn5AllowedHeaders = map[string]string{
 		"PATCH": "Content-Type",
 	}
-	rn27AllowedHeaders = map[string]string{
+	rn24AllowedHeaders = map[string]string{
 		"PATCH": "Content-Type",
 	}
-	rn4AllowedHeaders = map[string]string{
+	rn3AllowedHeaders = map[string]string{
 		"POST": "Content-Type",
 	}
-	rn10AllowedHeaders = map[string]string{
+	rn7AllowedHeaders = map[string]string{
 		"PATCH": "Content-Type",
 	}
 )
@@ -370,73 +367,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 								}
 
 								elem = origElem
-							case 'h': // Prefix: "holds"
-								origElem := elem
-								if l := len("holds"); len(elem) >= l && elem[0:l] == "holds" {
-									elem = elem[l:]
-								} else {
-									break
-								}
-
-								if len(elem) == 0 {
-									switch r.Method {
-									case "POST":
-										s.handleCreateAppointmentHoldRequest([0]string{}, elemIsEscaped, w, r)
-									default:
-										s.notAllowed(w, r, notAllowedParams{
-											allowedMethods: "POST",
-											allowedHeaders: rn2AllowedHeaders,
-											acceptPost:     "application/json",
-											acceptPatch:    "",
-										})
-									}
-
-									return
-								}
-								switch elem[0] {
-								case '/': // Prefix: "/"
-
-									if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
-										elem = elem[l:]
-									} else {
-										break
-									}
-
-									// Param: "id"
-									// Leaf parameter, slashes are prohibited
-									idx := strings.IndexByte(elem, '/')
-									if idx >= 0 {
-										break
-									}
-									args[0] = elem
-									elem = ""
-
-									if len(elem) == 0 {
-										// Leaf node.
-										switch r.Method {
-										case "DELETE":
-											s.handleDeleteAppointmentHoldRequest([1]string{
-												args[0],
-											}, elemIsEscaped, w, r)
-										case "GET":
-											s.handleGetAppointmentHoldRequest([1]string{
-												args[0],
-											}, elemIsEscaped, w, r)
-										default:
-											s.notAllowed(w, r, notAllowedParams{
-												allowedMethods: "DELETE,GET",
-												allowedHeaders: nil,
-												acceptPost:     "",
-												acceptPatch:    "",
-											})
-										}
-
-										return
-									}
-
-								}
-
-								elem = origElem
 							}
 							// Param: "id"
 							// Leaf parameter, slashes are prohibited
@@ -465,7 +395,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 								default:
 									s.notAllowed(w, r, notAllowedParams{
 										allowedMethods: "DELETE,GET,PATCH",
-										allowedHeaders: rn6AllowedHeaders,
+										allowedHeaders: rn5AllowedHeaders,
 										acceptPost:     "",
 										acceptPatch:    "application/json",
 									})
@@ -673,7 +603,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 						default:
 							s.notAllowed(w, r, notAllowedParams{
 								allowedMethods: "GET,PATCH",
-								allowedHeaders: rn27AllowedHeaders,
+								allowedHeaders: rn24AllowedHeaders,
 								acceptPost:     "",
 								acceptPatch:    "application/json",
 							})
@@ -908,74 +838,141 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 						break
 					}
 					switch elem[0] {
-					case 't': // Prefix: "tients"
+					case 't': // Prefix: "tient"
 
-						if l := len("tients"); len(elem) >= l && elem[0:l] == "tients" {
+						if l := len("tient"); len(elem) >= l && elem[0:l] == "tient" {
 							elem = elem[l:]
 						} else {
 							break
 						}
 
 						if len(elem) == 0 {
-							switch r.Method {
-							case "GET":
-								s.handleListPatientsRequest([0]string{}, elemIsEscaped, w, r)
-							case "POST":
-								s.handleCreatePatientRequest([0]string{}, elemIsEscaped, w, r)
-							default:
-								s.notAllowed(w, r, notAllowedParams{
-									allowedMethods: "GET,POST",
-									allowedHeaders: rn4AllowedHeaders,
-									acceptPost:     "application/json",
-									acceptPatch:    "",
-								})
-							}
-
-							return
+							break
 						}
 						switch elem[0] {
-						case '/': // Prefix: "/"
+						case '_': // Prefix: "_stats"
 
-							if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+							if l := len("_stats"); len(elem) >= l && elem[0:l] == "_stats" {
 								elem = elem[l:]
 							} else {
 								break
 							}
 
-							// Param: "id"
-							// Leaf parameter, slashes are prohibited
-							idx := strings.IndexByte(elem, '/')
-							if idx >= 0 {
-								break
-							}
-							args[0] = elem
-							elem = ""
-
 							if len(elem) == 0 {
 								// Leaf node.
 								switch r.Method {
-								case "DELETE":
-									s.handleDeletePatientRequest([1]string{
-										args[0],
-									}, elemIsEscaped, w, r)
 								case "GET":
-									s.handleGetPatientRequest([1]string{
-										args[0],
-									}, elemIsEscaped, w, r)
-								case "PATCH":
-									s.handleUpdatePatientRequest([1]string{
-										args[0],
-									}, elemIsEscaped, w, r)
+									s.handleListPatientStatsRequest([0]string{}, elemIsEscaped, w, r)
 								default:
 									s.notAllowed(w, r, notAllowedParams{
-										allowedMethods: "DELETE,GET,PATCH",
-										allowedHeaders: rn10AllowedHeaders,
+										allowedMethods: "GET",
+										allowedHeaders: nil,
 										acceptPost:     "",
-										acceptPatch:    "application/json",
+										acceptPatch:    "",
 									})
 								}
 
 								return
+							}
+
+						case 's': // Prefix: "s"
+
+							if l := len("s"); len(elem) >= l && elem[0:l] == "s" {
+								elem = elem[l:]
+							} else {
+								break
+							}
+
+							if len(elem) == 0 {
+								switch r.Method {
+								case "GET":
+									s.handleListPatientsRequest([0]string{}, elemIsEscaped, w, r)
+								case "POST":
+									s.handleCreatePatientRequest([0]string{}, elemIsEscaped, w, r)
+								default:
+									s.notAllowed(w, r, notAllowedParams{
+										allowedMethods: "GET,POST",
+										allowedHeaders: rn3AllowedHeaders,
+										acceptPost:     "application/json",
+										acceptPatch:    "",
+									})
+								}
+
+								return
+							}
+							switch elem[0] {
+							case '/': // Prefix: "/"
+
+								if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+									elem = elem[l:]
+								} else {
+									break
+								}
+
+								// Param: "id"
+								// Match until "/"
+								idx := strings.IndexByte(elem, '/')
+								if idx < 0 {
+									idx = len(elem)
+								}
+								args[0] = elem[:idx]
+								elem = elem[idx:]
+
+								if len(elem) == 0 {
+									switch r.Method {
+									case "DELETE":
+										s.handleDeletePatientRequest([1]string{
+											args[0],
+										}, elemIsEscaped, w, r)
+									case "GET":
+										s.handleGetPatientRequest([1]string{
+											args[0],
+										}, elemIsEscaped, w, r)
+									case "PATCH":
+										s.handleUpdatePatientRequest([1]string{
+											args[0],
+										}, elemIsEscaped, w, r)
+									default:
+										s.notAllowed(w, r, notAllowedParams{
+											allowedMethods: "DELETE,GET,PATCH",
+											allowedHeaders: rn7AllowedHeaders,
+											acceptPost:     "",
+											acceptPatch:    "application/json",
+										})
+									}
+
+									return
+								}
+								switch elem[0] {
+								case '/': // Prefix: "/stats"
+
+									if l := len("/stats"); len(elem) >= l && elem[0:l] == "/stats" {
+										elem = elem[l:]
+									} else {
+										break
+									}
+
+									if len(elem) == 0 {
+										// Leaf node.
+										switch r.Method {
+										case "GET":
+											s.handleGetPatientStatsRequest([1]string{
+												args[0],
+											}, elemIsEscaped, w, r)
+										default:
+											s.notAllowed(w, r, notAllowedParams{
+												allowedMethods: "GET",
+												allowedHeaders: nil,
+												acceptPost:     "",
+												acceptPatch:    "",
+											})
+										}
+
+										return
+									}
+
+								}
+
 							}
 
 						}
@@ -1223,54 +1220,93 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 				}
 
-			case 'r': // Prefix: "rooms"
+			case 'r': // Prefix: "ro"
 
-				if l := len("rooms"); len(elem) >= l && elem[0:l] == "rooms" {
+				if l := len("ro"); len(elem) >= l && elem[0:l] == "ro" {
 					elem = elem[l:]
 				} else {
 					break
 				}
 
 				if len(elem) == 0 {
-					switch r.Method {
-					case "GET":
-						s.handleListRoomsRequest([0]string{}, elemIsEscaped, w, r)
-					default:
-						s.notAllowed(w, r, notAllowedParams{
-							allowedMethods: "GET",
-							allowedHeaders: nil,
-							acceptPost:     "",
-							acceptPatch:    "",
-						})
-					}
-
-					return
+					break
 				}
 				switch elem[0] {
-				case '/': // Prefix: "/"
+				case 'o': // Prefix: "oms"
 
-					if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+					if l := len("oms"); len(elem) >= l && elem[0:l] == "oms" {
 						elem = elem[l:]
 					} else {
 						break
 					}
 
-					// Param: "id"
-					// Leaf parameter, slashes are prohibited
-					idx := strings.IndexByte(elem, '/')
-					if idx >= 0 {
+					if len(elem) == 0 {
+						switch r.Method {
+						case "GET":
+							s.handleListRoomsRequest([0]string{}, elemIsEscaped, w, r)
+						default:
+							s.notAllowed(w, r, notAllowedParams{
+								allowedMethods: "GET",
+								allowedHeaders: nil,
+								acceptPost:     "",
+								acceptPatch:    "",
+							})
+						}
+
+						return
+					}
+					switch elem[0] {
+					case '/': // Prefix: "/"
+
+						if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+							elem = elem[l:]
+						} else {
+							break
+						}
+
+						// Param: "id"
+						// Leaf parameter, slashes are prohibited
+						idx := strings.IndexByte(elem, '/')
+						if idx >= 0 {
+							break
+						}
+						args[0] = elem
+						elem = ""
+
+						if len(elem) == 0 {
+							// Leaf node.
+							switch r.Method {
+							case "GET":
+								s.handleGetRoomRequest([1]string{
+									args[0],
+								}, elemIsEscaped, w, r)
+							default:
+								s.notAllowed(w, r, notAllowedParams{
+									allowedMethods: "GET",
+									allowedHeaders: nil,
+									acceptPost:     "",
+									acceptPatch:    "",
+								})
+							}
+
+							return
+						}
+
+					}
+
+				case 't': // Prefix: "ta_practitioner_diaries"
+
+					if l := len("ta_practitioner_diaries"); len(elem) >= l && elem[0:l] == "ta_practitioner_diaries" {
+						elem = elem[l:]
+					} else {
 						break
 					}
-					args[0] = elem
-					elem = ""
 
 					if len(elem) == 0 {
 						// Leaf node.
 						switch r.Method {
 						case "GET":
-							s.handleGetRoomRequest([1]string{
-								args[0],
-							}, elemIsEscaped, w, r)
+							s.handleListRotaPractitionerDiariesRequest([0]string{}, elemIsEscaped, w, r)
 						default:
 							s.notAllowed(w, r, notAllowedParams{
 								allowedMethods: "GET",
@@ -1447,6 +1483,68 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 						break
 					}
 					switch elem[0] {
+					case 'a': // Prefix: "appointments"
+
+						if l := len("appointments"); len(elem) >= l && elem[0:l] == "appointments" {
+							elem = elem[l:]
+						} else {
+							break
+						}
+
+						if len(elem) == 0 {
+							switch r.Method {
+							case "GET":
+								s.handleListTreatmentAppointmentsRequest([0]string{}, elemIsEscaped, w, r)
+							default:
+								s.notAllowed(w, r, notAllowedParams{
+									allowedMethods: "GET",
+									allowedHeaders: nil,
+									acceptPost:     "",
+									acceptPatch:    "",
+								})
+							}
+
+							return
+						}
+						switch elem[0] {
+						case '/': // Prefix: "/"
+
+							if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+								elem = elem[l:]
+							} else {
+								break
+							}
+
+							// Param: "id"
+							// Leaf parameter, slashes are prohibited
+							idx := strings.IndexByte(elem, '/')
+							if idx >= 0 {
+								break
+							}
+							args[0] = elem
+							elem = ""
+
+							if len(elem) == 0 {
+								// Leaf node.
+								switch r.Method {
+								case "GET":
+									s.handleGetTreatmentAppointmentRequest([1]string{
+										args[0],
+									}, elemIsEscaped, w, r)
+								default:
+									s.notAllowed(w, r, notAllowedParams{
+										allowedMethods: "GET",
+										allowedHeaders: nil,
+										acceptPost:     "",
+										acceptPatch:    "",
+									})
+								}
+
+								return
+							}
+
+						}
+
 					case 'c': // Prefix: "categories"
 
 						if l := len("categories"); len(elem) >= l && elem[0:l] == "categories" {
@@ -2221,76 +2319,6 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 								}
 
 								elem = origElem
-							case 'h': // Prefix: "holds"
-								origElem := elem
-								if l := len("holds"); len(elem) >= l && elem[0:l] == "holds" {
-									elem = elem[l:]
-								} else {
-									break
-								}
-
-								if len(elem) == 0 {
-									switch method {
-									case "POST":
-										r.name = CreateAppointmentHoldOperation
-										r.summary = "Create a hold"
-										r.operationID = "createAppointmentHold"
-										r.operationGroup = ""
-										r.pathPattern = "/appointments/holds"
-										r.args = args
-										r.count = 0
-										return r, true
-									default:
-										return
-									}
-								}
-								switch elem[0] {
-								case '/': // Prefix: "/"
-
-									if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
-										elem = elem[l:]
-									} else {
-										break
-									}
-
-									// Param: "id"
-									// Leaf parameter, slashes are prohibited
-									idx := strings.IndexByte(elem, '/')
-									if idx >= 0 {
-										break
-									}
-									args[0] = elem
-									elem = ""
-
-									if len(elem) == 0 {
-										// Leaf node.
-										switch method {
-										case "DELETE":
-											r.name = DeleteAppointmentHoldOperation
-											r.summary = "Delete a hold"
-											r.operationID = "deleteAppointmentHold"
-											r.operationGroup = ""
-											r.pathPattern = "/appointments/holds/{id}"
-											r.args = args
-											r.count = 1
-											return r, true
-										case "GET":
-											r.name = GetAppointmentHoldOperation
-											r.summary = "Get a hold"
-											r.operationID = "getAppointmentHold"
-											r.operationGroup = ""
-											r.pathPattern = "/appointments/holds/{id}"
-											r.args = args
-											r.count = 1
-											return r, true
-										default:
-											return
-										}
-									}
-
-								}
-
-								elem = origElem
 							}
 							// Param: "id"
 							// Leaf parameter, slashes are prohibited
@@ -2763,89 +2791,154 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						break
 					}
 					switch elem[0] {
-					case 't': // Prefix: "tients"
+					case 't': // Prefix: "tient"
 
-						if l := len("tients"); len(elem) >= l && elem[0:l] == "tients" {
+						if l := len("tient"); len(elem) >= l && elem[0:l] == "tient" {
 							elem = elem[l:]
 						} else {
 							break
 						}
 
 						if len(elem) == 0 {
-							switch method {
-							case "GET":
-								r.name = ListPatientsOperation
-								r.summary = "List patients"
-								r.operationID = "listPatients"
-								r.operationGroup = ""
-								r.pathPattern = "/patients"
-								r.args = args
-								r.count = 0
-								return r, true
-							case "POST":
-								r.name = CreatePatientOperation
-								r.summary = "Create a patient"
-								r.operationID = "createPatient"
-								r.operationGroup = ""
-								r.pathPattern = "/patients"
-								r.args = args
-								r.count = 0
-								return r, true
-							default:
-								return
-							}
+							break
 						}
 						switch elem[0] {
-						case '/': // Prefix: "/"
+						case '_': // Prefix: "_stats"
 
-							if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+							if l := len("_stats"); len(elem) >= l && elem[0:l] == "_stats" {
 								elem = elem[l:]
 							} else {
 								break
 							}
 
-							// Param: "id"
-							// Leaf parameter, slashes are prohibited
-							idx := strings.IndexByte(elem, '/')
-							if idx >= 0 {
-								break
-							}
-							args[0] = elem
-							elem = ""
-
 							if len(elem) == 0 {
 								// Leaf node.
 								switch method {
-								case "DELETE":
-									r.name = DeletePatientOperation
-									r.summary = "Delete a patient"
-									r.operationID = "deletePatient"
-									r.operationGroup = ""
-									r.pathPattern = "/patients/{id}"
-									r.args = args
-									r.count = 1
-									return r, true
 								case "GET":
-									r.name = GetPatientOperation
-									r.summary = "Get a patient"
-									r.operationID = "getPatient"
+									r.name = ListPatientStatsOperation
+									r.summary = "List statistics of patients"
+									r.operationID = "listPatientStats"
 									r.operationGroup = ""
-									r.pathPattern = "/patients/{id}"
+									r.pathPattern = "/patient_stats"
 									r.args = args
-									r.count = 1
-									return r, true
-								case "PATCH":
-									r.name = UpdatePatientOperation
-									r.summary = "Change a patient"
-									r.operationID = "updatePatient"
-									r.operationGroup = ""
-									r.pathPattern = "/patients/{id}"
-									r.args = args
-									r.count = 1
+									r.count = 0
 									return r, true
 								default:
 									return
 								}
+							}
+
+						case 's': // Prefix: "s"
+
+							if l := len("s"); len(elem) >= l && elem[0:l] == "s" {
+								elem = elem[l:]
+							} else {
+								break
+							}
+
+							if len(elem) == 0 {
+								switch method {
+								case "GET":
+									r.name = ListPatientsOperation
+									r.summary = "List patients"
+									r.operationID = "listPatients"
+									r.operationGroup = ""
+									r.pathPattern = "/patients"
+									r.args = args
+									r.count = 0
+									return r, true
+								case "POST":
+									r.name = CreatePatientOperation
+									r.summary = "Create a patient"
+									r.operationID = "createPatient"
+									r.operationGroup = ""
+									r.pathPattern = "/patients"
+									r.args = args
+									r.count = 0
+									return r, true
+								default:
+									return
+								}
+							}
+							switch elem[0] {
+							case '/': // Prefix: "/"
+
+								if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+									elem = elem[l:]
+								} else {
+									break
+								}
+
+								// Param: "id"
+								// Match until "/"
+								idx := strings.IndexByte(elem, '/')
+								if idx < 0 {
+									idx = len(elem)
+								}
+								args[0] = elem[:idx]
+								elem = elem[idx:]
+
+								if len(elem) == 0 {
+									switch method {
+									case "DELETE":
+										r.name = DeletePatientOperation
+										r.summary = "Delete a patient"
+										r.operationID = "deletePatient"
+										r.operationGroup = ""
+										r.pathPattern = "/patients/{id}"
+										r.args = args
+										r.count = 1
+										return r, true
+									case "GET":
+										r.name = GetPatientOperation
+										r.summary = "Get a patient"
+										r.operationID = "getPatient"
+										r.operationGroup = ""
+										r.pathPattern = "/patients/{id}"
+										r.args = args
+										r.count = 1
+										return r, true
+									case "PATCH":
+										r.name = UpdatePatientOperation
+										r.summary = "Change a patient"
+										r.operationID = "updatePatient"
+										r.operationGroup = ""
+										r.pathPattern = "/patients/{id}"
+										r.args = args
+										r.count = 1
+										return r, true
+									default:
+										return
+									}
+								}
+								switch elem[0] {
+								case '/': // Prefix: "/stats"
+
+									if l := len("/stats"); len(elem) >= l && elem[0:l] == "/stats" {
+										elem = elem[l:]
+									} else {
+										break
+									}
+
+									if len(elem) == 0 {
+										// Leaf node.
+										switch method {
+										case "GET":
+											r.name = GetPatientStatsOperation
+											r.summary = "Get statistics of a patient"
+											r.operationID = "getPatientStats"
+											r.operationGroup = ""
+											r.pathPattern = "/patients/{id}/stats"
+											r.args = args
+											r.count = 1
+											return r, true
+										default:
+											return
+										}
+									}
+
+								}
+
 							}
 
 						}
@@ -3087,58 +3180,97 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 
 				}
 
-			case 'r': // Prefix: "rooms"
+			case 'r': // Prefix: "ro"
 
-				if l := len("rooms"); len(elem) >= l && elem[0:l] == "rooms" {
+				if l := len("ro"); len(elem) >= l && elem[0:l] == "ro" {
 					elem = elem[l:]
 				} else {
 					break
 				}
 
 				if len(elem) == 0 {
-					switch method {
-					case "GET":
-						r.name = ListRoomsOperation
-						r.summary = "List rooms"
-						r.operationID = "listRooms"
-						r.operationGroup = ""
-						r.pathPattern = "/rooms"
-						r.args = args
-						r.count = 0
-						return r, true
-					default:
-						return
-					}
+					break
 				}
 				switch elem[0] {
-				case '/': // Prefix: "/"
+				case 'o': // Prefix: "oms"
 
-					if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+					if l := len("oms"); len(elem) >= l && elem[0:l] == "oms" {
 						elem = elem[l:]
 					} else {
 						break
 					}
 
-					// Param: "id"
-					// Leaf parameter, slashes are prohibited
-					idx := strings.IndexByte(elem, '/')
-					if idx >= 0 {
+					if len(elem) == 0 {
+						switch method {
+						case "GET":
+							r.name = ListRoomsOperation
+							r.summary = "List rooms"
+							r.operationID = "listRooms"
+							r.operationGroup = ""
+							r.pathPattern = "/rooms"
+							r.args = args
+							r.count = 0
+							return r, true
+						default:
+							return
+						}
+					}
+					switch elem[0] {
+					case '/': // Prefix: "/"
+
+						if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+							elem = elem[l:]
+						} else {
+							break
+						}
+
+						// Param: "id"
+						// Leaf parameter, slashes are prohibited
+						idx := strings.IndexByte(elem, '/')
+						if idx >= 0 {
+							break
+						}
+						args[0] = elem
+						elem = ""
+
+						if len(elem) == 0 {
+							// Leaf node.
+							switch method {
+							case "GET":
+								r.name = GetRoomOperation
+								r.summary = "Get a room"
+								r.operationID = "getRoom"
+								r.operationGroup = ""
+								r.pathPattern = "/rooms/{id}"
+								r.args = args
+								r.count = 1
+								return r, true
+							default:
+								return
+							}
+						}
+
+					}
+
+				case 't': // Prefix: "ta_practitioner_diaries"
+
+					if l := len("ta_practitioner_diaries"); len(elem) >= l && elem[0:l] == "ta_practitioner_diaries" {
+						elem = elem[l:]
+					} else {
 						break
 					}
-					args[0] = elem
-					elem = ""
 
 					if len(elem) == 0 {
 						// Leaf node.
 						switch method {
 						case "GET":
-							r.name = GetRoomOperation
-							r.summary = "Get a room"
-							r.operationID = "getRoom"
+							r.name = ListRotaPractitionerDiariesOperation
+							r.summary = "List the working days of practitioners"
+							r.operationID = "listRotaPractitionerDiaries"
 							r.operationGroup = ""
-							r.pathPattern = "/rooms/{id}"
+							r.pathPattern = "/rota_practitioner_diaries"
 							r.args = args
-							r.count = 1
+							r.count = 0
 							return r, true
 						default:
 							return
@@ -3305,6 +3437,66 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 						break
 					}
 					switch elem[0] {
+					case 'a': // Prefix: "appointments"
+
+						if l := len("appointments"); len(elem) >= l && elem[0:l] == "appointments" {
+							elem = elem[l:]
+						} else {
+							break
+						}
+
+						if len(elem) == 0 {
+							switch method {
+							case "GET":
+								r.name = ListTreatmentAppointmentsOperation
+								r.summary = "List treatment appointments"
+								r.operationID = "listTreatmentAppointments"
+								r.operationGroup = ""
+								r.pathPattern = "/treatment_appointments"
+								r.args = args
+								r.count = 0
+								return r, true
+							default:
+								return
+							}
+						}
+						switch elem[0] {
+						case '/': // Prefix: "/"
+
+							if l := len("/"); len(elem) >= l && elem[0:l] == "/" {
+								elem = elem[l:]
+							} else {
+								break
+							}
+
+							// Param: "id"
+							// Leaf parameter, slashes are prohibited
+							idx := strings.IndexByte(elem, '/')
+							if idx >= 0 {
+								break
+							}
+							args[0] = elem
+							elem = ""
+
+							if len(elem) == 0 {
+								// Leaf node.
+								switch method {
+								case "GET":
+									r.name = GetTreatmentAppointmentOperation
+									r.summary = "Get a treatment appointment"
+									r.operationID = "getTreatmentAppointment"
+									r.operationGroup = ""
+									r.pathPattern = "/treatment_appointments/{id}"
+									r.args = args
+									r.count = 1
+									return r, true
+								default:
+									return
+								}
+							}
+
+						}
+
 					case 'c': // Prefix: "categories"
 
 						if l := len("categories"); len(elem) >= l && elem[0:l] == "categories" {

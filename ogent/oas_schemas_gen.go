@@ -165,6 +165,8 @@ type AccountMeta struct {
 	PerPage int `json:"per_page"`
 	// Number of pages.
 	TotalPages int `json:"total_pages"`
+	// With cursor: the cursor of the next page; null on the last one.
+	NextCursor OptNilString `json:"next_cursor"`
 	// Sum over all pages.
 	TotalNhs string `json:"total_nhs"`
 	// Sum over all pages.
@@ -196,6 +198,11 @@ func (s *AccountMeta) GetPerPage() int {
 // GetTotalPages returns the value of TotalPages.
 func (s *AccountMeta) GetTotalPages() int {
 	return s.TotalPages
+}
+
+// GetNextCursor returns the value of NextCursor.
+func (s *AccountMeta) GetNextCursor() OptNilString {
+	return s.NextCursor
 }
 
 // GetTotalNhs returns the value of TotalNhs.
@@ -236,6 +243,11 @@ func (s *AccountMeta) SetPerPage(val int) {
 // SetTotalPages sets the value of TotalPages.
 func (s *AccountMeta) SetTotalPages(val int) {
 	s.TotalPages = val
+}
+
+// SetNextCursor sets the value of NextCursor.
+func (s *AccountMeta) SetNextCursor(val OptNilString) {
+	s.NextCursor = val
 }
 
 // SetTotalNhs sets the value of TotalNhs.
@@ -3223,6 +3235,8 @@ type Meta struct {
 	PerPage int `json:"per_page"`
 	// Number of pages.
 	TotalPages int `json:"total_pages"`
+	// With cursor: the cursor of the next page; null on the last one.
+	NextCursor OptNilString `json:"next_cursor"`
 }
 
 // GetTotal returns the value of Total.
@@ -3250,6 +3264,11 @@ func (s *Meta) GetTotalPages() int {
 	return s.TotalPages
 }
 
+// GetNextCursor returns the value of NextCursor.
+func (s *Meta) GetNextCursor() OptNilString {
+	return s.NextCursor
+}
+
 // SetTotal sets the value of Total.
 func (s *Meta) SetTotal(val int) {
 	s.Total = val
@@ -3273,6 +3292,11 @@ func (s *Meta) SetPerPage(val int) {
 // SetTotalPages sets the value of TotalPages.
 func (s *Meta) SetTotalPages(val int) {
 	s.TotalPages = val
+}
+
+// SetNextCursor sets the value of NextCursor.
+func (s *Meta) SetNextCursor(val OptNilString) {
+	s.NextCursor = val
 }
 
 // Claims to the NHS.
@@ -6138,6 +6162,267 @@ func (s *PatientResponse) SetPatient(val Patient) {
 	s.Patient = val
 }
 
+// Ref: #/components/schemas/PatientStats
+type PatientStats struct {
+	// The patient.
+	ID int64 `json:"id"`
+	// The patient.
+	PatientID int64 `json:"patient_id"`
+	// Day of the first past appointment. Cancelled and missed appointments do not count, here and below.
+	FirstAppointmentDate NilDate `json:"first_appointment_date"`
+	// Day of the last past appointment.
+	LastAppointmentDate NilDate `json:"last_appointment_date"`
+	// Day of the next appointment.
+	NextAppointmentDate NilDate `json:"next_appointment_date"`
+	// Day of the first past exam.
+	FirstExamDate NilDate `json:"first_exam_date"`
+	// Day of the last past exam.
+	LastExamDate NilDate `json:"last_exam_date"`
+	// Day of the next exam.
+	NextExamDate NilDate `json:"next_exam_date"`
+	// Day of the first past scale and polish.
+	FirstScaleAndPolishDate NilDate `json:"first_scale_and_polish_date"`
+	// Day of the last past scale and polish.
+	LastScaleAndPolishDate NilDate `json:"last_scale_and_polish_date"`
+	// Day of the next scale and polish.
+	NextScaleAndPolishDate NilDate `json:"next_scale_and_polish_date"`
+	// Day of the last cancelled appointment.
+	LastCancelledAppointmentDate NilDate `json:"last_cancelled_appointment_date"`
+	// Day of the last appointment that the patient did not attend.
+	LastFtaAppointmentDate NilDate `json:"last_fta_appointment_date"`
+	// Number of appointments that the patient did not attend.
+	FailedAppointments int `json:"failed_appointments"`
+	// Sum of the invoices, without void ones.
+	TotalInvoiced string `json:"total_invoiced"`
+	// Sum of the payments, without deleted ones.
+	TotalPaid string `json:"total_paid"`
+	// When the patient was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the patient last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// GetID returns the value of ID.
+func (s *PatientStats) GetID() int64 {
+	return s.ID
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *PatientStats) GetPatientID() int64 {
+	return s.PatientID
+}
+
+// GetFirstAppointmentDate returns the value of FirstAppointmentDate.
+func (s *PatientStats) GetFirstAppointmentDate() NilDate {
+	return s.FirstAppointmentDate
+}
+
+// GetLastAppointmentDate returns the value of LastAppointmentDate.
+func (s *PatientStats) GetLastAppointmentDate() NilDate {
+	return s.LastAppointmentDate
+}
+
+// GetNextAppointmentDate returns the value of NextAppointmentDate.
+func (s *PatientStats) GetNextAppointmentDate() NilDate {
+	return s.NextAppointmentDate
+}
+
+// GetFirstExamDate returns the value of FirstExamDate.
+func (s *PatientStats) GetFirstExamDate() NilDate {
+	return s.FirstExamDate
+}
+
+// GetLastExamDate returns the value of LastExamDate.
+func (s *PatientStats) GetLastExamDate() NilDate {
+	return s.LastExamDate
+}
+
+// GetNextExamDate returns the value of NextExamDate.
+func (s *PatientStats) GetNextExamDate() NilDate {
+	return s.NextExamDate
+}
+
+// GetFirstScaleAndPolishDate returns the value of FirstScaleAndPolishDate.
+func (s *PatientStats) GetFirstScaleAndPolishDate() NilDate {
+	return s.FirstScaleAndPolishDate
+}
+
+// GetLastScaleAndPolishDate returns the value of LastScaleAndPolishDate.
+func (s *PatientStats) GetLastScaleAndPolishDate() NilDate {
+	return s.LastScaleAndPolishDate
+}
+
+// GetNextScaleAndPolishDate returns the value of NextScaleAndPolishDate.
+func (s *PatientStats) GetNextScaleAndPolishDate() NilDate {
+	return s.NextScaleAndPolishDate
+}
+
+// GetLastCancelledAppointmentDate returns the value of LastCancelledAppointmentDate.
+func (s *PatientStats) GetLastCancelledAppointmentDate() NilDate {
+	return s.LastCancelledAppointmentDate
+}
+
+// GetLastFtaAppointmentDate returns the value of LastFtaAppointmentDate.
+func (s *PatientStats) GetLastFtaAppointmentDate() NilDate {
+	return s.LastFtaAppointmentDate
+}
+
+// GetFailedAppointments returns the value of FailedAppointments.
+func (s *PatientStats) GetFailedAppointments() int {
+	return s.FailedAppointments
+}
+
+// GetTotalInvoiced returns the value of TotalInvoiced.
+func (s *PatientStats) GetTotalInvoiced() string {
+	return s.TotalInvoiced
+}
+
+// GetTotalPaid returns the value of TotalPaid.
+func (s *PatientStats) GetTotalPaid() string {
+	return s.TotalPaid
+}
+
+// GetCreatedAt returns the value of CreatedAt.
+func (s *PatientStats) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *PatientStats) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
+// SetID sets the value of ID.
+func (s *PatientStats) SetID(val int64) {
+	s.ID = val
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *PatientStats) SetPatientID(val int64) {
+	s.PatientID = val
+}
+
+// SetFirstAppointmentDate sets the value of FirstAppointmentDate.
+func (s *PatientStats) SetFirstAppointmentDate(val NilDate) {
+	s.FirstAppointmentDate = val
+}
+
+// SetLastAppointmentDate sets the value of LastAppointmentDate.
+func (s *PatientStats) SetLastAppointmentDate(val NilDate) {
+	s.LastAppointmentDate = val
+}
+
+// SetNextAppointmentDate sets the value of NextAppointmentDate.
+func (s *PatientStats) SetNextAppointmentDate(val NilDate) {
+	s.NextAppointmentDate = val
+}
+
+// SetFirstExamDate sets the value of FirstExamDate.
+func (s *PatientStats) SetFirstExamDate(val NilDate) {
+	s.FirstExamDate = val
+}
+
+// SetLastExamDate sets the value of LastExamDate.
+func (s *PatientStats) SetLastExamDate(val NilDate) {
+	s.LastExamDate = val
+}
+
+// SetNextExamDate sets the value of NextExamDate.
+func (s *PatientStats) SetNextExamDate(val NilDate) {
+	s.NextExamDate = val
+}
+
+// SetFirstScaleAndPolishDate sets the value of FirstScaleAndPolishDate.
+func (s *PatientStats) SetFirstScaleAndPolishDate(val NilDate) {
+	s.FirstScaleAndPolishDate = val
+}
+
+// SetLastScaleAndPolishDate sets the value of LastScaleAndPolishDate.
+func (s *PatientStats) SetLastScaleAndPolishDate(val NilDate) {
+	s.LastScaleAndPolishDate = val
+}
+
+// SetNextScaleAndPolishDate sets the value of NextScaleAndPolishDate.
+func (s *PatientStats) SetNextScaleAndPolishDate(val NilDate) {
+	s.NextScaleAndPolishDate = val
+}
+
+// SetLastCancelledAppointmentDate sets the value of LastCancelledAppointmentDate.
+func (s *PatientStats) SetLastCancelledAppointmentDate(val NilDate) {
+	s.LastCancelledAppointmentDate = val
+}
+
+// SetLastFtaAppointmentDate sets the value of LastFtaAppointmentDate.
+func (s *PatientStats) SetLastFtaAppointmentDate(val NilDate) {
+	s.LastFtaAppointmentDate = val
+}
+
+// SetFailedAppointments sets the value of FailedAppointments.
+func (s *PatientStats) SetFailedAppointments(val int) {
+	s.FailedAppointments = val
+}
+
+// SetTotalInvoiced sets the value of TotalInvoiced.
+func (s *PatientStats) SetTotalInvoiced(val string) {
+	s.TotalInvoiced = val
+}
+
+// SetTotalPaid sets the value of TotalPaid.
+func (s *PatientStats) SetTotalPaid(val string) {
+	s.TotalPaid = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *PatientStats) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *PatientStats) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
+// Ref: #/components/schemas/PatientStatsList
+type PatientStatsList struct {
+	PatientStats []PatientStats `json:"patient_stats"`
+	Meta         Meta           `json:"meta"`
+}
+
+// GetPatientStats returns the value of PatientStats.
+func (s *PatientStatsList) GetPatientStats() []PatientStats {
+	return s.PatientStats
+}
+
+// GetMeta returns the value of Meta.
+func (s *PatientStatsList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetPatientStats sets the value of PatientStats.
+func (s *PatientStatsList) SetPatientStats(val []PatientStats) {
+	s.PatientStats = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *PatientStatsList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
+// Ref: #/components/schemas/PatientStatsResponse
+type PatientStatsResponse struct {
+	PatientStats PatientStats `json:"patient_stats"`
+}
+
+// GetPatientStats returns the value of PatientStats.
+func (s *PatientStatsResponse) GetPatientStats() PatientStats {
+	return s.PatientStats
+}
+
+// SetPatientStats sets the value of PatientStats.
+func (s *PatientStatsResponse) SetPatientStats(val PatientStats) {
+	s.PatientStats = val
+}
+
 // Money received from patients.
 // Ref: #/components/schemas/Payment
 type Payment struct {
@@ -6365,6 +6650,8 @@ type PaymentMeta struct {
 	PerPage int `json:"per_page"`
 	// Number of pages.
 	TotalPages int `json:"total_pages"`
+	// With cursor: the cursor of the next page; null on the last one.
+	NextCursor OptNilString `json:"next_cursor"`
 	// Sum over all pages.
 	TotalAmount string `json:"total_amount"`
 }
@@ -6392,6 +6679,11 @@ func (s *PaymentMeta) GetPerPage() int {
 // GetTotalPages returns the value of TotalPages.
 func (s *PaymentMeta) GetTotalPages() int {
 	return s.TotalPages
+}
+
+// GetNextCursor returns the value of NextCursor.
+func (s *PaymentMeta) GetNextCursor() OptNilString {
+	return s.NextCursor
 }
 
 // GetTotalAmount returns the value of TotalAmount.
@@ -6422,6 +6714,11 @@ func (s *PaymentMeta) SetPerPage(val int) {
 // SetTotalPages sets the value of TotalPages.
 func (s *PaymentMeta) SetTotalPages(val int) {
 	s.TotalPages = val
+}
+
+// SetNextCursor sets the value of NextCursor.
+func (s *PaymentMeta) SetNextCursor(val OptNilString) {
+	s.NextCursor = val
 }
 
 // SetTotalAmount sets the value of TotalAmount.
@@ -7206,6 +7503,160 @@ func (s *RoomResponse) SetRoom(val Room) {
 	s.Room = val
 }
 
+// Ref: #/components/schemas/RotaBreak
+type RotaBreak struct {
+	// The working session after the break.
+	ID uuid.UUID `json:"id"`
+	// Name of the break.
+	Name string `json:"name"`
+	// Start of the break.
+	StartTime time.Time `json:"start_time"`
+	// End of the break.
+	EndTime time.Time `json:"end_time"`
+}
+
+// GetID returns the value of ID.
+func (s *RotaBreak) GetID() uuid.UUID {
+	return s.ID
+}
+
+// GetName returns the value of Name.
+func (s *RotaBreak) GetName() string {
+	return s.Name
+}
+
+// GetStartTime returns the value of StartTime.
+func (s *RotaBreak) GetStartTime() time.Time {
+	return s.StartTime
+}
+
+// GetEndTime returns the value of EndTime.
+func (s *RotaBreak) GetEndTime() time.Time {
+	return s.EndTime
+}
+
+// SetID sets the value of ID.
+func (s *RotaBreak) SetID(val uuid.UUID) {
+	s.ID = val
+}
+
+// SetName sets the value of Name.
+func (s *RotaBreak) SetName(val string) {
+	s.Name = val
+}
+
+// SetStartTime sets the value of StartTime.
+func (s *RotaBreak) SetStartTime(val time.Time) {
+	s.StartTime = val
+}
+
+// SetEndTime sets the value of EndTime.
+func (s *RotaBreak) SetEndTime(val time.Time) {
+	s.EndTime = val
+}
+
+// Ref: #/components/schemas/RotaPractitionerDiary
+type RotaPractitionerDiary struct {
+	// The practitioner.
+	PractitionerID int64 `json:"practitioner_id"`
+	// The local day.
+	Day time.Time `json:"day"`
+	// Start of work; null if the practitioner is unavailable.
+	StartTime NilDateTime `json:"start_time"`
+	// End of work; null if the practitioner is unavailable.
+	EndTime NilDateTime `json:"end_time"`
+	// Whether the practitioner does not work on this day.
+	Unavailable bool `json:"unavailable"`
+	// Times between working sessions.
+	Breaks []RotaBreak `json:"breaks"`
+}
+
+// GetPractitionerID returns the value of PractitionerID.
+func (s *RotaPractitionerDiary) GetPractitionerID() int64 {
+	return s.PractitionerID
+}
+
+// GetDay returns the value of Day.
+func (s *RotaPractitionerDiary) GetDay() time.Time {
+	return s.Day
+}
+
+// GetStartTime returns the value of StartTime.
+func (s *RotaPractitionerDiary) GetStartTime() NilDateTime {
+	return s.StartTime
+}
+
+// GetEndTime returns the value of EndTime.
+func (s *RotaPractitionerDiary) GetEndTime() NilDateTime {
+	return s.EndTime
+}
+
+// GetUnavailable returns the value of Unavailable.
+func (s *RotaPractitionerDiary) GetUnavailable() bool {
+	return s.Unavailable
+}
+
+// GetBreaks returns the value of Breaks.
+func (s *RotaPractitionerDiary) GetBreaks() []RotaBreak {
+	return s.Breaks
+}
+
+// SetPractitionerID sets the value of PractitionerID.
+func (s *RotaPractitionerDiary) SetPractitionerID(val int64) {
+	s.PractitionerID = val
+}
+
+// SetDay sets the value of Day.
+func (s *RotaPractitionerDiary) SetDay(val time.Time) {
+	s.Day = val
+}
+
+// SetStartTime sets the value of StartTime.
+func (s *RotaPractitionerDiary) SetStartTime(val NilDateTime) {
+	s.StartTime = val
+}
+
+// SetEndTime sets the value of EndTime.
+func (s *RotaPractitionerDiary) SetEndTime(val NilDateTime) {
+	s.EndTime = val
+}
+
+// SetUnavailable sets the value of Unavailable.
+func (s *RotaPractitionerDiary) SetUnavailable(val bool) {
+	s.Unavailable = val
+}
+
+// SetBreaks sets the value of Breaks.
+func (s *RotaPractitionerDiary) SetBreaks(val []RotaBreak) {
+	s.Breaks = val
+}
+
+// Ref: #/components/schemas/RotaPractitionerDiaryList
+type RotaPractitionerDiaryList struct {
+	RotaPractitionerDiaries []RotaPractitionerDiary `json:"rota_practitioner_diaries"`
+	Meta                    Meta                    `json:"meta"`
+}
+
+// GetRotaPractitionerDiaries returns the value of RotaPractitionerDiaries.
+func (s *RotaPractitionerDiaryList) GetRotaPractitionerDiaries() []RotaPractitionerDiary {
+	return s.RotaPractitionerDiaries
+}
+
+// GetMeta returns the value of Meta.
+func (s *RotaPractitionerDiaryList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetRotaPractitionerDiaries sets the value of RotaPractitionerDiaries.
+func (s *RotaPractitionerDiaryList) SetRotaPractitionerDiaries(val []RotaPractitionerDiary) {
+	s.RotaPractitionerDiaries = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *RotaPractitionerDiaryList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
 // Sites of the practice.
 // Ref: #/components/schemas/Site
 type Site struct {
@@ -7663,6 +8114,160 @@ func (s *Treatment) SetUpdatedAt(val time.Time) {
 	s.UpdatedAt = val
 }
 
+// Visits that treatment plans need.
+// Ref: #/components/schemas/TreatmentAppointment
+type TreatmentAppointment struct {
+	// Identifier.
+	ID int64 `json:"id"`
+	// The treatment plan.
+	TreatmentPlanID int64 `json:"treatment_plan_id"`
+	// The patient.
+	PatientID int64 `json:"patient_id"`
+	// Position among the visits of the plan, from 1.
+	Position int `json:"position"`
+	// The appointment, which may have been deleted since; null until the visit is booked.
+	AppointmentID NilInt64 `json:"appointment_id"`
+	// Notes.
+	Notes NilString `json:"notes"`
+	// Whether the visit can be booked.
+	Bookable bool `json:"bookable"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// GetID returns the value of ID.
+func (s *TreatmentAppointment) GetID() int64 {
+	return s.ID
+}
+
+// GetTreatmentPlanID returns the value of TreatmentPlanID.
+func (s *TreatmentAppointment) GetTreatmentPlanID() int64 {
+	return s.TreatmentPlanID
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *TreatmentAppointment) GetPatientID() int64 {
+	return s.PatientID
+}
+
+// GetPosition returns the value of Position.
+func (s *TreatmentAppointment) GetPosition() int {
+	return s.Position
+}
+
+// GetAppointmentID returns the value of AppointmentID.
+func (s *TreatmentAppointment) GetAppointmentID() NilInt64 {
+	return s.AppointmentID
+}
+
+// GetNotes returns the value of Notes.
+func (s *TreatmentAppointment) GetNotes() NilString {
+	return s.Notes
+}
+
+// GetBookable returns the value of Bookable.
+func (s *TreatmentAppointment) GetBookable() bool {
+	return s.Bookable
+}
+
+// GetCreatedAt returns the value of CreatedAt.
+func (s *TreatmentAppointment) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *TreatmentAppointment) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
+// SetID sets the value of ID.
+func (s *TreatmentAppointment) SetID(val int64) {
+	s.ID = val
+}
+
+// SetTreatmentPlanID sets the value of TreatmentPlanID.
+func (s *TreatmentAppointment) SetTreatmentPlanID(val int64) {
+	s.TreatmentPlanID = val
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *TreatmentAppointment) SetPatientID(val int64) {
+	s.PatientID = val
+}
+
+// SetPosition sets the value of Position.
+func (s *TreatmentAppointment) SetPosition(val int) {
+	s.Position = val
+}
+
+// SetAppointmentID sets the value of AppointmentID.
+func (s *TreatmentAppointment) SetAppointmentID(val NilInt64) {
+	s.AppointmentID = val
+}
+
+// SetNotes sets the value of Notes.
+func (s *TreatmentAppointment) SetNotes(val NilString) {
+	s.Notes = val
+}
+
+// SetBookable sets the value of Bookable.
+func (s *TreatmentAppointment) SetBookable(val bool) {
+	s.Bookable = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *TreatmentAppointment) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *TreatmentAppointment) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
+// Ref: #/components/schemas/TreatmentAppointmentList
+type TreatmentAppointmentList struct {
+	TreatmentAppointments []TreatmentAppointment `json:"treatment_appointments"`
+	Meta                  Meta                   `json:"meta"`
+}
+
+// GetTreatmentAppointments returns the value of TreatmentAppointments.
+func (s *TreatmentAppointmentList) GetTreatmentAppointments() []TreatmentAppointment {
+	return s.TreatmentAppointments
+}
+
+// GetMeta returns the value of Meta.
+func (s *TreatmentAppointmentList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetTreatmentAppointments sets the value of TreatmentAppointments.
+func (s *TreatmentAppointmentList) SetTreatmentAppointments(val []TreatmentAppointment) {
+	s.TreatmentAppointments = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *TreatmentAppointmentList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
+// Ref: #/components/schemas/TreatmentAppointmentResponse
+type TreatmentAppointmentResponse struct {
+	TreatmentAppointment TreatmentAppointment `json:"treatment_appointment"`
+}
+
+// GetTreatmentAppointment returns the value of TreatmentAppointment.
+func (s *TreatmentAppointmentResponse) GetTreatmentAppointment() TreatmentAppointment {
+	return s.TreatmentAppointment
+}
+
+// SetTreatmentAppointment sets the value of TreatmentAppointment.
+func (s *TreatmentAppointmentResponse) SetTreatmentAppointment(val TreatmentAppointment) {
+	s.TreatmentAppointment = val
+}
+
 // Groups of treatments.
 // Ref: #/components/schemas/TreatmentCategory
 type TreatmentCategory struct {
@@ -7812,6 +8417,10 @@ type TreatmentPlan struct {
 	CreatedAt time.Time `json:"created_at"`
 	// When the record last changed.
 	UpdatedAt time.Time `json:"updated_at"`
+	// First and last name of the patient.
+	PatientName string `json:"patient_name"`
+	// Sum of the prices of its items.
+	TotalGross string `json:"total_gross"`
 }
 
 // GetID returns the value of ID.
@@ -7879,6 +8488,16 @@ func (s *TreatmentPlan) GetUpdatedAt() time.Time {
 	return s.UpdatedAt
 }
 
+// GetPatientName returns the value of PatientName.
+func (s *TreatmentPlan) GetPatientName() string {
+	return s.PatientName
+}
+
+// GetTotalGross returns the value of TotalGross.
+func (s *TreatmentPlan) GetTotalGross() string {
+	return s.TotalGross
+}
+
 // SetID sets the value of ID.
 func (s *TreatmentPlan) SetID(val int64) {
 	s.ID = val
@@ -7942,6 +8561,16 @@ func (s *TreatmentPlan) SetCreatedAt(val time.Time) {
 // SetUpdatedAt sets the value of UpdatedAt.
 func (s *TreatmentPlan) SetUpdatedAt(val time.Time) {
 	s.UpdatedAt = val
+}
+
+// SetPatientName sets the value of PatientName.
+func (s *TreatmentPlan) SetPatientName(val string) {
+	s.PatientName = val
+}
+
+// SetTotalGross sets the value of TotalGross.
+func (s *TreatmentPlan) SetTotalGross(val string) {
+	s.TotalGross = val
 }
 
 // Treatments within treatment plans.

@@ -122,6 +122,12 @@ type Handler interface {
 	//
 	// GET /patients/{id}
 	GetPatient(ctx context.Context, params GetPatientParams) (*PatientResponse, error)
+	// GetPatientStats implements getPatientStats operation.
+	//
+	// Get statistics of a patient.
+	//
+	// GET /patients/{id}/stats
+	GetPatientStats(ctx context.Context, params GetPatientStatsParams) (*PatientStatsResponse, error)
 	// GetPayment implements getPayment operation.
 	//
 	// Get a payment.
@@ -170,6 +176,12 @@ type Handler interface {
 	//
 	// GET /treatments/{id}
 	GetTreatment(ctx context.Context, params GetTreatmentParams) (*TreatmentResponse, error)
+	// GetTreatmentAppointment implements getTreatmentAppointment operation.
+	//
+	// Get a treatment appointment.
+	//
+	// GET /treatment_appointments/{id}
+	GetTreatmentAppointment(ctx context.Context, params GetTreatmentAppointmentParams) (*TreatmentAppointmentResponse, error)
 	// GetTreatmentCategory implements getTreatmentCategory operation.
 	//
 	// Get a treatment category.
@@ -266,6 +278,12 @@ type Handler interface {
 	//
 	// GET /nhs_claims
 	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error)
+	// ListPatientStats implements listPatientStats operation.
+	//
+	// List statistics of patients.
+	//
+	// GET /patient_stats
+	ListPatientStats(ctx context.Context, params ListPatientStatsParams) (*PatientStatsList, error)
 	// ListPatients implements listPatients operation.
 	//
 	// List patients.
@@ -296,6 +314,12 @@ type Handler interface {
 	//
 	// GET /rooms
 	ListRooms(ctx context.Context, params ListRoomsParams) (*RoomList, error)
+	// ListRotaPractitionerDiaries implements listRotaPractitionerDiaries operation.
+	//
+	// List the working days of practitioners.
+	//
+	// GET /rota_practitioner_diaries
+	ListRotaPractitionerDiaries(ctx context.Context, params ListRotaPractitionerDiariesParams) (*RotaPractitionerDiaryList, error)
 	// ListSites implements listSites operation.
 	//
 	// List sites.
@@ -308,6 +332,12 @@ type Handler interface {
 	//
 	// GET /sundries
 	ListSundries(ctx context.Context, params ListSundriesParams) (*SundryList, error)
+	// ListTreatmentAppointments implements listTreatmentAppointments operation.
+	//
+	// List treatment appointments.
+	//
+	// GET /treatment_appointments
+	ListTreatmentAppointments(ctx context.Context, params ListTreatmentAppointmentsParams) (*TreatmentAppointmentList, error)
 	// ListTreatmentCategories implements listTreatmentCategories operation.
 	//
 	// List treatment categories.

@@ -5,10 +5,16 @@ package ogent
 import (
 	"chairside/ent"
 	"chairside/ent/account"
+	"chairside/ent/patient"
 	"chairside/ent/predicate"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 )
 
 // AccountForm is the response form of accounts.
@@ -54,11 +60,12 @@ func (r Reads) GetAccount(ctx context.Context, p GetAccountParams) (*AccountResp
 var Accounts = list.List[*ent.AccountQuery, predicate.Account, account.OrderOption, Account]{
 	Form:    AccountForm,
 	Table:   account.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[account.OrderOption]{
-		{Key: "current_balance", Column: account.FieldCurrentBalance},
-		{Key: "created_at", Column: account.FieldCreatedAt},
-		{Key: "updated_at", Column: account.FieldUpdatedAt},
+		{Key: "current_balance", Column: account.FieldCurrentBalance, SQL: `"accounts"."current_balance"`, Kind: "decimal"},
+		{Key: "created_at", Column: account.FieldCreatedAt, SQL: `"accounts"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: account.FieldUpdatedAt, SQL: `"accounts"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered: list.Orders{"current_balance", "created_at", "updated_at"},
 }
@@ -69,9 +76,26 @@ func AccountsRequest(p ListAccountsParams) list.Request[predicate.Account] {
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
 		Filters: []list.Filter{
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{}},
 		},
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v, ok := p.SiteID.Get(); ok {
+		r.Where = append(r.Where, account.HasPatientWith(patient.SiteIDEQ(v)))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Account](account.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, account.UpdatedAtGTE(v))
@@ -85,5 +109,11 @@ func AccountsRequest(p ListAccountsParams) list.Request[predicate.Account] {
 // ReadAccounts reads the page of a list request (list.List.Read).
 func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...predicate.Account) ([]Account, Meta, *ent.AccountQuery, error) {
 	rows, meta, all, err := Accounts.Read(ctx, r.View(ctx), r.Client.Account.Query(), AccountsRequest(p), extra...)
-	return rows, Meta(meta), all, err
+	return rows, MetaOf(meta), all, err
+}
+
+// linkedAccounts returns the documents of accounts by id.
+func (r Reads) linkedAccounts(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.Account.Query().Where(entx.InArray[predicate.Account](account.FieldID, ids)), AccountForm, len(ids))
+	return list.Documents(rows, func(o *Account) int64 { return o.ID }), err
 }

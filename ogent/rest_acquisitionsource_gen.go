@@ -6,9 +6,13 @@ import (
 	"chairside/ent"
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/predicate"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
 
+	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -48,11 +52,12 @@ func (r Reads) GetAcquisitionSource(ctx context.Context, p GetAcquisitionSourceP
 var AcquisitionSources = list.List[*ent.AcquisitionSourceQuery, predicate.AcquisitionSource, acquisitionsource.OrderOption, AcquisitionSource]{
 	Form:    AcquisitionSourceForm,
 	Table:   acquisitionsource.Table,
+	IDKind:  codec.UUID,
 	Default: "name",
 	Sorts: []list.Sort[acquisitionsource.OrderOption]{
-		{Key: "name", Column: acquisitionsource.FieldNameFolded},
-		{Key: "created_at", Column: acquisitionsource.FieldCreatedAt},
-		{Key: "updated_at", Column: acquisitionsource.FieldUpdatedAt},
+		{Key: "name", Column: acquisitionsource.FieldNameFolded, SQL: `"acquisition_sources"."name_folded"`, Kind: "text"},
+		{Key: "created_at", Column: acquisitionsource.FieldCreatedAt, SQL: `"acquisition_sources"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: acquisitionsource.FieldUpdatedAt, SQL: `"acquisition_sources"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -61,6 +66,19 @@ func AcquisitionSourcesRequest(p ListAcquisitionSourcesParams) list.Request[pred
 	r := list.Request[predicate.AcquisitionSource]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("name"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.AcquisitionSource](acquisitionsource.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, acquisitionsource.UpdatedAtGTE(v))
@@ -74,7 +92,13 @@ func AcquisitionSourcesRequest(p ListAcquisitionSourcesParams) list.Request[pred
 // ReadAcquisitionSources reads the page of a list request (list.List.Read).
 func (r Reads) ReadAcquisitionSources(ctx context.Context, p ListAcquisitionSourcesParams, extra ...predicate.AcquisitionSource) ([]AcquisitionSource, Meta, error) {
 	rows, meta, _, err := AcquisitionSources.Read(ctx, r.View(ctx), r.Client.AcquisitionSource.Query(), AcquisitionSourcesRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedAcquisitionSources returns the documents of acquisition sources by id.
+func (r Reads) linkedAcquisitionSources(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.AcquisitionSource.Query().Where(entx.InArray[predicate.AcquisitionSource](acquisitionsource.FieldID, ids)), AcquisitionSourceForm, len(ids))
+	return list.Documents(rows, func(o *AcquisitionSource) uuid.UUID { return o.ID }), err
 }
 
 // ListAcquisitionSources returns a page of acquisition sources.

@@ -8,12 +8,14 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
+	"chairside/internal/codec"
 	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/internal/store"
 	"chairside/internal/write"
 	"chairside/schema"
 	"context"
+	"fmt"
 	"maps"
 
 	"entgo.io/ent/dialect/sql"
@@ -83,13 +85,14 @@ func (r Reads) GetAppointment(ctx context.Context, p GetAppointmentParams) (*App
 var Appointments = list.List[*ent.AppointmentQuery, predicate.Appointment, appointment.OrderOption, Appointment]{
 	Form:    AppointmentForm,
 	Table:   appointment.Table,
+	IDKind:  codec.ID,
 	Default: "start_time",
 	Sorts: []list.Sort[appointment.OrderOption]{
-		{Key: "start_time", Column: appointment.FieldStartTime},
-		{Key: "finish_time", Column: appointment.FieldFinishTime},
-		{Key: "state", Column: appointment.FieldState},
-		{Key: "created_at", Column: appointment.FieldCreatedAt},
-		{Key: "updated_at", Column: appointment.FieldUpdatedAt},
+		{Key: "start_time", Column: appointment.FieldStartTime, SQL: `"appointments"."start_time"`, Kind: "datetime"},
+		{Key: "finish_time", Column: appointment.FieldFinishTime, SQL: `"appointments"."finish_time"`, Kind: "datetime"},
+		{Key: "state", Column: appointment.FieldState, SQL: `"appointments"."state"`, Kind: "enum"},
+		{Key: "created_at", Column: appointment.FieldCreatedAt, SQL: `"appointments"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: appointment.FieldUpdatedAt, SQL: `"appointments"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:    list.Orders{"start_time", "finish_time", "created_at", "updated_at"},
 	Counters:   (*ent.AppointmentQuery).Counters,
@@ -108,6 +111,7 @@ func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appoin
 			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"start_time"}},
 			{Set: p.RoomID.Set, Column: "room_id", Equal: true, Dense: true, Leads: list.Orders{"start_time"}},
 			{Set: p.State.Set, Column: "state", Equal: true, Dense: true, Leads: list.Orders{"start_time", "state"}.Unless(p.Cancelled.Or(false), "id")},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"start_time"}},
 		},
@@ -117,15 +121,25 @@ func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appoin
 			s.Where(sql.ExprP("(" + s.C(appointment.FieldCancelledAt) + " IS NULL AND " + s.C(appointment.FieldDidNotAttendAt) + " IS NULL)"))
 		})
 	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
 	if v, ok := p.Before.Get(); ok {
-		if p.After.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !p.UpdatedAfter.Set {
+		if p.After.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !(len(p.Ids) > 0) && !(p.UpdatedAfter.Set) {
 			r.Where = append(r.Where, entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpLT, v))
 		} else {
 			r.Where = append(r.Where, appointment.StartTimeLT(v))
 		}
 	}
 	if v, ok := p.After.Get(); ok {
-		if p.Before.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !p.UpdatedAfter.Set {
+		if p.Before.Set && (p.PractitionerID.Set || p.RoomID.Set || p.PatientID.Set) && !(len(p.Ids) > 0) && !(p.UpdatedAfter.Set) {
 			r.Where = append(r.Where, entx.OpaqueTime[predicate.Appointment](appointment.FieldStartTime, sql.OpGTE, v))
 		} else {
 			r.Where = append(r.Where, appointment.StartTimeGTE(v))
@@ -143,6 +157,9 @@ func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appoin
 	if v, ok := p.State.Get(); ok {
 		r.Where = append(r.Where, appointment.StateEQ(schema.AppointmentState(v)))
 	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Appointment](appointment.FieldID, v))
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, appointment.UpdatedAtGTE(v))
 	}
@@ -150,7 +167,7 @@ func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appoin
 		r.Where = append(r.Where, appointment.PatientIDEQ(v))
 	}
 	switch {
-	case p.On.Set || p.Before.Set || p.After.Set || p.RoomID.Set || p.SiteID.Set || p.State.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	case p.On.Set || p.Before.Set || p.After.Set || p.RoomID.Set || p.SiteID.Set || p.State.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.PatientID.Set:
 	case !p.Cancelled.Or(false) && !p.PractitionerID.Set:
 		r.Counter = "appointments.listed"
 	case !p.Cancelled.Or(false) && p.PractitionerID.Set:
@@ -164,7 +181,7 @@ func AppointmentsRequest(p ListAppointmentsParams) list.Request[predicate.Appoin
 // ReadAppointments reads the page of a list request (list.List.Read).
 func (r Reads) ReadAppointments(ctx context.Context, p ListAppointmentsParams, extra ...predicate.Appointment) ([]Appointment, Meta, error) {
 	rows, meta, _, err := Appointments.Read(ctx, r.View(ctx), r.Client.Appointment.Query(), AppointmentsRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
 }
 
 // AppointmentWrite is one create or update of an appointment, as its rule sees it.

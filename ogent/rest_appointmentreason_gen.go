@@ -6,8 +6,11 @@ import (
 	"chairside/ent"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/predicate"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 )
@@ -51,11 +54,12 @@ func (r Reads) GetAppointmentReason(ctx context.Context, p GetAppointmentReasonP
 var AppointmentReasons = list.List[*ent.AppointmentReasonQuery, predicate.AppointmentReason, appointmentreason.OrderOption, AppointmentReason]{
 	Form:    AppointmentReasonForm,
 	Table:   appointmentreason.Table,
+	IDKind:  codec.UUID,
 	Default: "position",
 	Sorts: []list.Sort[appointmentreason.OrderOption]{
-		{Key: "position", Column: appointmentreason.FieldPosition},
-		{Key: "created_at", Column: appointmentreason.FieldCreatedAt},
-		{Key: "updated_at", Column: appointmentreason.FieldUpdatedAt},
+		{Key: "position", Column: appointmentreason.FieldPosition, SQL: `"appointment_reasons"."position"`, Kind: "integer"},
+		{Key: "created_at", Column: appointmentreason.FieldCreatedAt, SQL: `"appointment_reasons"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: appointmentreason.FieldUpdatedAt, SQL: `"appointment_reasons"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -65,8 +69,21 @@ func AppointmentReasonsRequest(p ListAppointmentReasonsParams) list.Request[pred
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("position"), Descending: p.SortDirection.Or("asc") == "desc",
 	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
 	if v, ok := p.Deleted.Get(); ok {
 		r.Where = append(r.Where, appointmentreason.DeletedEQ(v))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.AppointmentReason](appointmentreason.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, appointmentreason.UpdatedAtGTE(v))
@@ -77,7 +94,7 @@ func AppointmentReasonsRequest(p ListAppointmentReasonsParams) list.Request[pred
 // ReadAppointmentReasons reads the page of a list request (list.List.Read).
 func (r Reads) ReadAppointmentReasons(ctx context.Context, p ListAppointmentReasonsParams, extra ...predicate.AppointmentReason) ([]AppointmentReason, Meta, error) {
 	rows, meta, _, err := AppointmentReasons.Read(ctx, r.View(ctx), r.Client.AppointmentReason.Query(), AppointmentReasonsRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
 }
 
 // ListAppointmentReasons returns a page of appointment reasons.

@@ -6,9 +6,13 @@ import (
 	"chairside/ent"
 	"chairside/ent/contract"
 	"chairside/ent/predicate"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
 
+	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -59,11 +63,12 @@ func (r Reads) GetContract(ctx context.Context, p GetContractParams) (*ContractR
 var Contracts = list.List[*ent.ContractQuery, predicate.Contract, contract.OrderOption, Contract]{
 	Form:    ContractForm,
 	Table:   contract.Table,
+	IDKind:  codec.UUID,
 	Default: "id",
 	Sorts: []list.Sort[contract.OrderOption]{
-		{Key: "name", Column: contract.FieldNameFolded},
-		{Key: "created_at", Column: contract.FieldCreatedAt},
-		{Key: "updated_at", Column: contract.FieldUpdatedAt},
+		{Key: "name", Column: contract.FieldNameFolded, SQL: `"contracts"."name_folded"`, Kind: "text"},
+		{Key: "created_at", Column: contract.FieldCreatedAt, SQL: `"contracts"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: contract.FieldUpdatedAt, SQL: `"contracts"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -72,6 +77,19 @@ func ContractsRequest(p ListContractsParams) list.Request[predicate.Contract] {
 	r := list.Request[predicate.Contract]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Contract](contract.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, contract.UpdatedAtGTE(v))
@@ -88,7 +106,13 @@ func ContractsRequest(p ListContractsParams) list.Request[predicate.Contract] {
 // ReadContracts reads the page of a list request (list.List.Read).
 func (r Reads) ReadContracts(ctx context.Context, p ListContractsParams, extra ...predicate.Contract) ([]Contract, Meta, error) {
 	rows, meta, _, err := Contracts.Read(ctx, r.View(ctx), r.Client.Contract.Query(), ContractsRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedContracts returns the documents of contracts by id.
+func (r Reads) linkedContracts(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.Contract.Query().Where(entx.InArray[predicate.Contract](contract.FieldID, ids)), ContractForm, len(ids))
+	return list.Documents(rows, func(o *Contract) uuid.UUID { return o.ID }), err
 }
 
 // ListContracts returns a page of contracts.

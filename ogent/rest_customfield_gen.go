@@ -6,9 +6,12 @@ import (
 	"chairside/ent"
 	"chairside/ent/customfield"
 	"chairside/ent/predicate"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 )
@@ -56,11 +59,12 @@ func (r Reads) GetCustomField(ctx context.Context, p GetCustomFieldParams) (*Cus
 var CustomFields = list.List[*ent.CustomFieldQuery, predicate.CustomField, customfield.OrderOption, CustomField]{
 	Form:    CustomFieldForm,
 	Table:   customfield.Table,
+	IDKind:  codec.UUID,
 	Default: "position",
 	Sorts: []list.Sort[customfield.OrderOption]{
-		{Key: "position", Column: customfield.FieldPosition},
-		{Key: "created_at", Column: customfield.FieldCreatedAt},
-		{Key: "updated_at", Column: customfield.FieldUpdatedAt},
+		{Key: "position", Column: customfield.FieldPosition, SQL: `"custom_fields"."position"`, Kind: "integer"},
+		{Key: "created_at", Column: customfield.FieldCreatedAt, SQL: `"custom_fields"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: customfield.FieldUpdatedAt, SQL: `"custom_fields"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -70,8 +74,21 @@ func CustomFieldsRequest(p ListCustomFieldsParams) list.Request[predicate.Custom
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("position"), Descending: p.SortDirection.Or("asc") == "desc",
 	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
 	if v, ok := p.UpdatedBefore.Get(); ok {
 		r.Where = append(r.Where, customfield.UpdatedAtLTE(v))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.CustomField](customfield.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, customfield.UpdatedAtGTE(v))
@@ -85,7 +102,7 @@ func CustomFieldsRequest(p ListCustomFieldsParams) list.Request[predicate.Custom
 // ReadCustomFields reads the page of a list request (list.List.Read).
 func (r Reads) ReadCustomFields(ctx context.Context, p ListCustomFieldsParams, extra ...predicate.CustomField) ([]CustomField, Meta, error) {
 	rows, meta, _, err := CustomFields.Read(ctx, r.View(ctx), r.Client.CustomField.Query(), CustomFieldsRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
 }
 
 // ListCustomFields returns a page of custom fields.

@@ -6,12 +6,14 @@ import (
 	"chairside/ent"
 	"chairside/ent/fee"
 	"chairside/ent/predicate"
+	"chairside/internal/codec"
 	"chairside/internal/decimal"
 	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/internal/store"
 	"chairside/internal/write"
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 )
@@ -62,10 +64,11 @@ func (r Reads) GetFee(ctx context.Context, p GetFeeParams) (*FeeResponse, error)
 var Fees = list.List[*ent.FeeQuery, predicate.Fee, fee.OrderOption, Fee]{
 	Form:    FeeForm,
 	Table:   fee.Table,
+	IDKind:  codec.UUID,
 	Default: "id",
 	Sorts: []list.Sort[fee.OrderOption]{
-		{Key: "created_at", Column: fee.FieldCreatedAt},
-		{Key: "updated_at", Column: fee.FieldUpdatedAt},
+		{Key: "created_at", Column: fee.FieldCreatedAt, SQL: `"fees"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: fee.FieldUpdatedAt, SQL: `"fees"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -75,11 +78,24 @@ func FeesRequest(p ListFeesParams) list.Request[predicate.Fee] {
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
 	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
 	if v, ok := p.PaymentPlanID.Get(); ok {
 		r.Where = append(r.Where, fee.PaymentPlanIDEQ(v))
 	}
 	if v, ok := p.TreatmentID.Get(); ok {
 		r.Where = append(r.Where, fee.TreatmentIDEQ(v))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Fee](fee.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, fee.UpdatedAtGTE(v))
@@ -90,7 +106,7 @@ func FeesRequest(p ListFeesParams) list.Request[predicate.Fee] {
 // ReadFees reads the page of a list request (list.List.Read).
 func (r Reads) ReadFees(ctx context.Context, p ListFeesParams, extra ...predicate.Fee) ([]Fee, Meta, error) {
 	rows, meta, _, err := Fees.Read(ctx, r.View(ctx), r.Client.Fee.Query(), FeesRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
 }
 
 // FeeWrite is one create or update of a fee, as its rule sees it.

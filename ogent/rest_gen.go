@@ -4,9 +4,13 @@ package ogent
 
 import (
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 
 	"chairside/ent"
 	"chairside/internal/codec"
+	"chairside/internal/list"
 	"chairside/internal/principal"
 	"chairside/internal/store"
 )
@@ -22,7 +26,72 @@ type Reads struct {
 // with these ids, in their order. A member without a function stays empty.
 type Members struct {
 	PatientCustomFields           func(ctx context.Context, c *ent.Client, ids []int64) ([][]CustomFieldEntry, error)
+	TreatmentPlanTotalGross       func(ctx context.Context, c *ent.Client, ids []int64) ([]string, error)
 	TreatmentPlanItemCustomFields func(ctx context.Context, c *ent.Client, ids []int64) ([][]CustomFieldEntry, error)
+}
+
+// MetaOf returns the meta member of a list.
+func MetaOf(m list.Meta) Meta {
+	meta := Meta{Total: m.Total, Page: m.Page, CurrentPage: m.CurrentPage, PerPage: m.PerPage, TotalPages: m.TotalPages}
+	switch {
+	case m.Next != nil:
+		meta.NextCursor.SetTo(*m.Next)
+	case m.ByCursor:
+		meta.NextCursor.SetToNull()
+	}
+	return meta
+}
+
+// MetaIn returns the meta member of a response, without sums; ok is false if it is not a list
+// that counts its rows.
+func MetaIn(response any) (m Meta, ok bool) {
+	switch l := response.(type) {
+	case interface{ GetMeta() Meta }:
+		return l.GetMeta(), true
+	case *AccountList:
+		return Meta{Total: l.Meta.Total, Page: l.Meta.Page, CurrentPage: l.Meta.CurrentPage, PerPage: l.Meta.PerPage, TotalPages: l.Meta.TotalPages, NextCursor: l.Meta.NextCursor}, true
+	case *PaymentList:
+		return Meta{Total: l.Meta.Total, Page: l.Meta.Page, CurrentPage: l.Meta.CurrentPage, PerPage: l.Meta.PerPage, TotalPages: l.Meta.TotalPages, NextCursor: l.Meta.NextCursor}, true
+	}
+	return m, false
+}
+
+// ReadLinked returns the documents of records that others link to, by id. Records that the
+// caller may not see are missing.
+func (r Reads) ReadLinked(ctx context.Context, plural string, ids []string) (map[string]jx.Raw, error) {
+	switch plural {
+	case "accounts":
+		return list.Linked(ctx, ids, r.linkedAccounts)
+	case "acquisition_sources":
+		return list.Linked(ctx, ids, r.linkedAcquisitionSources)
+	case "contracts":
+		return list.Linked(ctx, ids, r.linkedContracts)
+	case "invoices":
+		return list.Linked(ctx, ids, r.linkedInvoices)
+	case "patients":
+		return list.Linked(ctx, ids, r.linkedPatients)
+	case "payment_plans":
+		return list.Linked(ctx, ids, r.linkedPaymentPlans)
+	case "practitioners":
+		return list.Linked(ctx, ids, r.linkedPractitioners)
+	case "rooms":
+		return list.Linked(ctx, ids, r.linkedRooms)
+	case "sites":
+		return list.Linked(ctx, ids, r.linkedSites)
+	case "sundries":
+		return list.Linked(ctx, ids, r.linkedSundries)
+	case "treatments":
+		return list.Linked(ctx, ids, r.linkedTreatments)
+	case "treatment_categories":
+		return list.Linked(ctx, ids, r.linkedTreatmentCategories)
+	case "treatment_plans":
+		return list.Linked(ctx, ids, r.linkedTreatmentPlans)
+	case "treatment_plan_items":
+		return list.Linked(ctx, ids, r.linkedTreatmentPlanItems)
+	case "users":
+		return list.Linked(ctx, ids, r.linkedUsers)
+	}
+	return nil, fmt.Errorf("ogent: %s cannot be linked", plural)
 }
 
 // In returns the reads in a transaction.

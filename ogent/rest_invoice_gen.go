@@ -8,9 +8,14 @@ import (
 	"chairside/ent/invoiceitem"
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 )
 
 // InvoiceForm is the response form of invoices.
@@ -94,13 +99,14 @@ func (r Reads) GetInvoice(ctx context.Context, p GetInvoiceParams) (*InvoiceResp
 var Invoices = list.List[*ent.InvoiceQuery, predicate.Invoice, invoice.OrderOption, InvoiceSummary]{
 	Form:    InvoiceSummaryForm,
 	Table:   invoice.Table,
+	IDKind:  codec.ID,
 	Default: "dated_on",
 	Sorts: []list.Sort[invoice.OrderOption]{
-		{Key: "dated_on", Column: invoice.FieldDatedOn},
-		{Key: "due_on", Column: invoice.FieldDueOn},
-		{Key: "amount", Column: invoice.FieldAmount},
-		{Key: "created_at", Column: invoice.FieldCreatedAt},
-		{Key: "updated_at", Column: invoice.FieldUpdatedAt},
+		{Key: "dated_on", Column: invoice.FieldDatedOn, SQL: `"invoices"."dated_on"`, Kind: "date"},
+		{Key: "due_on", Column: invoice.FieldDueOn, SQL: `"invoices"."due_on"`, Kind: "date"},
+		{Key: "amount", Column: invoice.FieldAmount, SQL: `"invoices"."amount"`, Kind: "decimal"},
+		{Key: "created_at", Column: invoice.FieldCreatedAt, SQL: `"invoices"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: invoice.FieldUpdatedAt, SQL: `"invoices"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:  list.Orders{"dated_on", "due_on", "amount", "created_at", "updated_at"},
 	Counters: (*ent.InvoiceQuery).Counters,
@@ -119,10 +125,21 @@ func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
 			{Set: p.Status.Set, Column: "status", Equal: true, Dense: true, Leads: list.Orders{"dated_on"}},
 			{Set: p.CreatedAfter.Set, Column: "created_at"},
 			{Set: p.CreatedBefore.Set, Column: "created_at"},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.SiteID.Set, Column: "site_id", Equal: true, Dense: true, Leads: list.Orders{"dated_on"}},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"dated_on"}},
 		},
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
 	}
 	if v, ok := p.AccountID.Get(); ok {
 		r.Where = append(r.Where, invoice.AccountIDEQ(v))
@@ -145,6 +162,9 @@ func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
 	if v, ok := p.CreatedBefore.Get(); ok {
 		r.Where = append(r.Where, invoice.CreatedAtLT(v))
 	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Invoice](invoice.FieldID, v))
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, invoice.UpdatedAtGTE(v))
 	}
@@ -155,7 +175,7 @@ func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
 		r.Where = append(r.Where, invoice.PatientIDEQ(v))
 	}
 	switch {
-	case p.AccountID.Set || p.DatedOnAfter.Set || p.DatedOnBefore.Set || p.Paid.Set || p.Status.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
+	case p.AccountID.Set || p.DatedOnAfter.Set || p.DatedOnBefore.Set || p.Paid.Set || p.Status.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
 	default:
 		r.Counter = "invoices.all"
 	}
@@ -165,7 +185,13 @@ func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
 // ReadInvoices reads the page of a list request (list.List.Read).
 func (r Reads) ReadInvoices(ctx context.Context, p ListInvoicesParams, extra ...predicate.Invoice) ([]InvoiceSummary, Meta, error) {
 	rows, meta, _, err := Invoices.Read(ctx, r.View(ctx), r.Client.Invoice.Query(), InvoicesRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedInvoices returns the documents of invoices by id.
+func (r Reads) linkedInvoices(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.Invoice.Query().Where(entx.InArray[predicate.Invoice](invoice.FieldID, ids)), InvoiceSummaryForm, len(ids))
+	return list.Documents(rows, func(o *InvoiceSummary) int64 { return o.ID }), err
 }
 
 // ListInvoices returns a page of invoices.

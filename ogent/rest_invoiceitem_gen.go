@@ -6,8 +6,11 @@ import (
 	"chairside/ent"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/predicate"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 )
@@ -57,10 +60,11 @@ func (r Reads) GetInvoiceItem(ctx context.Context, p GetInvoiceItemParams) (*Inv
 var InvoiceItems = list.List[*ent.InvoiceItemQuery, predicate.InvoiceItem, invoiceitem.OrderOption, InvoiceItem]{
 	Form:    InvoiceItemForm,
 	Table:   invoiceitem.Table,
+	IDKind:  codec.UUID,
 	Default: "id",
 	Sorts: []list.Sort[invoiceitem.OrderOption]{
-		{Key: "created_at", Column: invoiceitem.FieldCreatedAt},
-		{Key: "updated_at", Column: invoiceitem.FieldUpdatedAt},
+		{Key: "created_at", Column: invoiceitem.FieldCreatedAt, SQL: `"invoice_items"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: invoiceitem.FieldUpdatedAt, SQL: `"invoice_items"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:  list.Orders{"created_at", "updated_at"},
 	Counters: (*ent.InvoiceItemQuery).Counters,
@@ -73,17 +77,35 @@ func InvoiceItemsRequest(p ListInvoiceItemsParams) list.Request[predicate.Invoic
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
 		Filters: []list.Filter{
 			{Set: p.InvoiceID.Set, Column: "invoice_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
+			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 		},
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
 	}
 	if v, ok := p.InvoiceID.Get(); ok {
 		r.Where = append(r.Where, invoiceitem.InvoiceIDEQ(v))
 	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.InvoiceItem](invoiceitem.FieldID, v))
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, invoiceitem.UpdatedAtGTE(v))
 	}
+	if v, ok := p.PractitionerID.Get(); ok {
+		r.Where = append(r.Where, invoiceitem.PractitionerIDEQ(v))
+	}
 	switch {
-	case p.InvoiceID.Set || p.UpdatedAfter.Set:
+	case p.InvoiceID.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.PractitionerID.Set:
 	default:
 		r.Counter = "invoice_items.all"
 	}
@@ -93,7 +115,7 @@ func InvoiceItemsRequest(p ListInvoiceItemsParams) list.Request[predicate.Invoic
 // ReadInvoiceItems reads the page of a list request (list.List.Read).
 func (r Reads) ReadInvoiceItems(ctx context.Context, p ListInvoiceItemsParams, extra ...predicate.InvoiceItem) ([]InvoiceItem, Meta, error) {
 	rows, meta, _, err := InvoiceItems.Read(ctx, r.View(ctx), r.Client.InvoiceItem.Query(), InvoiceItemsRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
 }
 
 // ListInvoiceItems returns a page of invoice items.

@@ -8,9 +8,12 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 )
@@ -70,10 +73,11 @@ func (r Reads) GetNHSClaim(ctx context.Context, p GetNHSClaimParams) (*NHSClaimR
 var NhsClaims = list.List[*ent.NHSClaimQuery, predicate.NHSClaim, nhsclaim.OrderOption, NHSClaim]{
 	Form:    NHSClaimForm,
 	Table:   nhsclaim.Table,
+	IDKind:  codec.UUID,
 	Default: "id",
 	Sorts: []list.Sort[nhsclaim.OrderOption]{
-		{Key: "created_at", Column: nhsclaim.FieldCreatedAt},
-		{Key: "updated_at", Column: nhsclaim.FieldUpdatedAt},
+		{Key: "created_at", Column: nhsclaim.FieldCreatedAt, SQL: `"nhs_claims"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: nhsclaim.FieldUpdatedAt, SQL: `"nhs_claims"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:  list.Orders{"created_at", "updated_at"},
 	Counters: (*ent.NHSClaimQuery).Counters,
@@ -89,9 +93,21 @@ func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 			{Set: p.ClaimStatus.Set, Column: "claim_status", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 			{Set: p.After.Set, Column: "submitted_date"},
 			{Set: p.Before.Set, Column: "submitted_date"},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 		},
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
 	}
 	if v, ok := p.CreatedAfter.Get(); ok {
 		r.Where = append(r.Where, nhsclaim.CreatedAtGT(v))
@@ -108,14 +124,20 @@ func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 	if v, ok := p.Before.Get(); ok {
 		r.Where = append(r.Where, nhsclaim.SubmittedDateLT(civil.Of(v)))
 	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.NHSClaim](nhsclaim.FieldID, v))
+	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, nhsclaim.UpdatedAtGTE(v))
 	}
 	if v, ok := p.PatientID.Get(); ok {
 		r.Where = append(r.Where, nhsclaim.PatientIDEQ(v))
 	}
+	if v, ok := p.PractitionerID.Get(); ok {
+		r.Where = append(r.Where, nhsclaim.PractitionerIDEQ(v))
+	}
 	switch {
-	case p.CreatedAfter.Set || p.SiteID.Set || p.ClaimStatus.Set || p.After.Set || p.Before.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	case p.CreatedAfter.Set || p.SiteID.Set || p.ClaimStatus.Set || p.After.Set || p.Before.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.PatientID.Set || p.PractitionerID.Set:
 	default:
 		r.Counter = "nhs_claims.all"
 	}
@@ -125,7 +147,7 @@ func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 // ReadNhsClaims reads the page of a list request (list.List.Read).
 func (r Reads) ReadNhsClaims(ctx context.Context, p ListNhsClaimsParams, extra ...predicate.NHSClaim) ([]NHSClaim, Meta, error) {
 	rows, meta, _, err := NhsClaims.Read(ctx, r.View(ctx), r.Client.NHSClaim.Query(), NhsClaimsRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
 }
 
 // ListNhsClaims returns a page of NHS claims.

@@ -11,13 +11,17 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/site"
 	"chairside/internal/civil"
+	"chairside/internal/codec"
 	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/internal/store"
 	"chairside/internal/write"
 	"chairside/schema"
 	"context"
+	"fmt"
 	"maps"
+
+	"github.com/go-faster/jx"
 )
 
 // PatientForm is the response form of patients.
@@ -127,13 +131,14 @@ func (r Reads) GetPatient(ctx context.Context, p GetPatientParams) (*PatientResp
 var Patients = list.List[*ent.PatientQuery, predicate.Patient, patient.OrderOption, Patient]{
 	Form:    PatientForm,
 	Table:   patient.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[patient.OrderOption]{
-		{Key: "first_name", Column: patient.FieldFirstNameFolded},
-		{Key: "last_name", Column: patient.FieldLastNameFolded},
-		{Key: "date_of_birth", Column: patient.FieldDateOfBirth},
-		{Key: "created_at", Column: patient.FieldCreatedAt},
-		{Key: "updated_at", Column: patient.FieldUpdatedAt},
+		{Key: "first_name", Column: patient.FieldFirstNameFolded, SQL: `"patients"."first_name_folded"`, Kind: "text"},
+		{Key: "last_name", Column: patient.FieldLastNameFolded, SQL: `"patients"."last_name_folded"`, Kind: "text"},
+		{Key: "date_of_birth", Column: patient.FieldDateOfBirth, SQL: `"patients"."date_of_birth"`, Kind: "date"},
+		{Key: "created_at", Column: patient.FieldCreatedAt, SQL: `"patients"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: patient.FieldUpdatedAt, SQL: `"patients"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:  list.Orders{"first_name", "last_name", "date_of_birth", "created_at", "updated_at"},
 	Counters: (*ent.PatientQuery).Counters,
@@ -148,16 +153,30 @@ func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
 			{Set: p.Query.Set},
 			{Set: p.CreatedAfter.Set, Column: "created_at"},
 			{Set: p.CreatedBefore.Set, Column: "created_at"},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.SiteID.Set, Column: "site_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 			{Set: p.Active.Set, Column: "active", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 		},
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
 	}
 	if v, ok := p.CreatedAfter.Get(); ok {
 		r.Where = append(r.Where, patient.CreatedAtGTE(v))
 	}
 	if v, ok := p.CreatedBefore.Get(); ok {
 		r.Where = append(r.Where, patient.CreatedAtLT(v))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Patient](patient.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, patient.UpdatedAtGTE(v))
@@ -169,7 +188,7 @@ func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
 		r.Where = append(r.Where, patient.ActiveEQ(v))
 	}
 	switch {
-	case p.Query.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.Active.Set:
+	case p.Query.Set || p.CreatedAfter.Set || p.CreatedBefore.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.SiteID.Set || p.Active.Set:
 	default:
 		r.Counter = "patients.all"
 	}
@@ -180,9 +199,26 @@ func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
 func (r Reads) ReadPatients(ctx context.Context, p ListPatientsParams, extra ...predicate.Patient) ([]Patient, Meta, error) {
 	rows, meta, _, err := Patients.Read(ctx, r.View(ctx), r.Client.Patient.Query(), PatientsRequest(p), extra...)
 	if err == nil {
+		err = r.completePatients(ctx, rows)
+	}
+	return rows, MetaOf(meta), err
+}
+
+// completePatients adds to rows what is not in their table.
+func (r Reads) completePatients(ctx context.Context, rows []Patient) (err error) {
+	if err == nil {
 		err = r.addMembersToPatient(ctx, list.Pointers(rows)...)
 	}
-	return rows, Meta(meta), err
+	return err
+}
+
+// linkedPatients returns the documents of patients by id.
+func (r Reads) linkedPatients(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.Patient.Query().Where(entx.InArray[predicate.Patient](patient.FieldID, ids)), PatientForm, len(ids))
+	if err == nil {
+		err = r.completePatients(ctx, rows)
+	}
+	return list.Documents(rows, func(o *Patient) int64 { return o.ID }), err
 }
 
 // PatientWrite is one create or update of a patient, as its rule sees it.

@@ -8,10 +8,12 @@ import (
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
+	"chairside/internal/codec"
 	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
 	"context"
+	"fmt"
 )
 
 // PaymentForm is the response form of payments.
@@ -71,12 +73,13 @@ func (r Reads) GetPayment(ctx context.Context, p GetPaymentParams) (*PaymentResp
 var Payments = list.List[*ent.PaymentQuery, predicate.Payment, payment.OrderOption, Payment]{
 	Form:    PaymentForm,
 	Table:   payment.Table,
+	IDKind:  codec.ID,
 	Default: "dated_on",
 	Sorts: []list.Sort[payment.OrderOption]{
-		{Key: "dated_on", Column: payment.FieldDatedOn},
-		{Key: "amount", Column: payment.FieldAmount},
-		{Key: "created_at", Column: payment.FieldCreatedAt},
-		{Key: "updated_at", Column: payment.FieldUpdatedAt},
+		{Key: "dated_on", Column: payment.FieldDatedOn, SQL: `"payments"."dated_on"`, Kind: "date"},
+		{Key: "amount", Column: payment.FieldAmount, SQL: `"payments"."amount"`, Kind: "decimal"},
+		{Key: "created_at", Column: payment.FieldCreatedAt, SQL: `"payments"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: payment.FieldUpdatedAt, SQL: `"payments"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:  list.Orders{"dated_on", "amount", "created_at", "updated_at"},
 	Counters: (*ent.PaymentQuery).Counters,
@@ -90,16 +93,34 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 		Filters: []list.Filter{
 			{Set: p.StartDate.Set, Column: "dated_on"},
 			{Set: p.EndDate.Set, Column: "dated_on"},
+			{Set: p.CreatedAfter.Set, Column: "created_at"},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.SiteID.Set, Column: "site_id", Equal: true, Dense: true, Leads: list.Orders{"dated_on"}},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"dated_on"}},
 		},
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
 	}
 	if v, ok := p.StartDate.Get(); ok {
 		r.Where = append(r.Where, payment.DatedOnGTE(civil.Of(v)))
 	}
 	if v, ok := p.EndDate.Get(); ok {
 		r.Where = append(r.Where, payment.DatedOnLTE(civil.Of(v)))
+	}
+	if v, ok := p.CreatedAfter.Get(); ok {
+		r.Where = append(r.Where, payment.CreatedAtGTE(v))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Payment](payment.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, payment.UpdatedAtGTE(v))
@@ -111,7 +132,7 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 		r.Where = append(r.Where, payment.PatientIDEQ(v))
 	}
 	switch {
-	case p.StartDate.Set || p.EndDate.Set || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
+	case p.StartDate.Set || p.EndDate.Set || p.CreatedAfter.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.SiteID.Set || p.PatientID.Set:
 	default:
 		r.Counter = "payments.all"
 	}
@@ -121,7 +142,15 @@ func PaymentsRequest(p ListPaymentsParams) list.Request[predicate.Payment] {
 // ReadPayments reads the page of a list request (list.List.Read).
 func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...predicate.Payment) ([]Payment, Meta, *ent.PaymentQuery, error) {
 	rows, meta, all, err := Payments.Read(ctx, r.View(ctx), r.Client.Payment.Query(), PaymentsRequest(p), extra...)
-	if err == nil && len(rows) > 0 {
+	if err == nil {
+		err = r.completePayments(ctx, rows)
+	}
+	return rows, MetaOf(meta), all, err
+}
+
+// completePayments adds to rows what is not in their table.
+func (r Reads) completePayments(ctx context.Context, rows []Payment) (err error) {
+	if len(rows) > 0 {
 		parts := r.Client.PaymentExplanation.Query().Where(entx.InArray[predicate.PaymentExplanation](paymentexplanation.FieldPaymentID, list.IDs(rows, func(o Payment) int64 { return o.ID }))).Order(paymentexplanation.ByID())
 		err = list.AddParts(ctx, r.View(ctx), parts, PaymentExplanationsForm, `"payment_explanations"."payment_id"`, (*list.Reader).Int64, rows, func(o *Payment, id int64, p PaymentExplanations) bool {
 			if o.ID != id {
@@ -131,5 +160,5 @@ func (r Reads) ReadPayments(ctx context.Context, p ListPaymentsParams, extra ...
 			return true
 		})
 	}
-	return rows, Meta(meta), all, err
+	return err
 }

@@ -6,8 +6,13 @@ import (
 	"chairside/ent"
 	"chairside/ent/paymentplan"
 	"chairside/ent/predicate"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 )
 
 // PaymentPlanForm is the response form of payment plans.
@@ -46,10 +51,11 @@ func (r Reads) GetPaymentPlan(ctx context.Context, p GetPaymentPlanParams) (*Pay
 var PaymentPlans = list.List[*ent.PaymentPlanQuery, predicate.PaymentPlan, paymentplan.OrderOption, PaymentPlan]{
 	Form:    PaymentPlanForm,
 	Table:   paymentplan.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[paymentplan.OrderOption]{
-		{Key: "created_at", Column: paymentplan.FieldCreatedAt},
-		{Key: "updated_at", Column: paymentplan.FieldUpdatedAt},
+		{Key: "created_at", Column: paymentplan.FieldCreatedAt, SQL: `"payment_plans"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: paymentplan.FieldUpdatedAt, SQL: `"payment_plans"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -58,6 +64,19 @@ func PaymentPlansRequest(p ListPaymentPlansParams) list.Request[predicate.Paymen
 	r := list.Request[predicate.PaymentPlan]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.PaymentPlan](paymentplan.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, paymentplan.UpdatedAtGTE(v))
@@ -71,7 +90,13 @@ func PaymentPlansRequest(p ListPaymentPlansParams) list.Request[predicate.Paymen
 // ReadPaymentPlans reads the page of a list request (list.List.Read).
 func (r Reads) ReadPaymentPlans(ctx context.Context, p ListPaymentPlansParams, extra ...predicate.PaymentPlan) ([]PaymentPlan, Meta, error) {
 	rows, meta, _, err := PaymentPlans.Read(ctx, r.View(ctx), r.Client.PaymentPlan.Query(), PaymentPlansRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedPaymentPlans returns the documents of payment plans by id.
+func (r Reads) linkedPaymentPlans(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.PaymentPlan.Query().Where(entx.InArray[predicate.PaymentPlan](paymentplan.FieldID, ids)), PaymentPlanForm, len(ids))
+	return list.Documents(rows, func(o *PaymentPlan) int64 { return o.ID }), err
 }
 
 // ListPaymentPlans returns a page of payment plans.

@@ -7,10 +7,14 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/user"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
 
 	"entgo.io/ent/dialect/sql"
+	"github.com/go-faster/jx"
 )
 
 // PractitionerForm is the response form of practitioners.
@@ -61,13 +65,14 @@ func (r Reads) GetPractitioner(ctx context.Context, p GetPractitionerParams) (*P
 var Practitioners = list.List[*ent.PractitionerQuery, predicate.Practitioner, practitioner.OrderOption, Practitioner]{
 	Form:    PractitionerForm,
 	Table:   practitioner.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[practitioner.OrderOption]{
 		{Key: "last_name", By: func(o ...sql.OrderTermOption) practitioner.OrderOption {
 			return practitioner.ByUserField(user.FieldLastNameFolded, o...)
-		}},
-		{Key: "created_at", Column: practitioner.FieldCreatedAt},
-		{Key: "updated_at", Column: practitioner.FieldUpdatedAt},
+		}, SQL: `(SELECT "users"."last_name_folded" FROM "users" WHERE "users"."id" = "practitioners"."user_id")`, Kind: "text"},
+		{Key: "created_at", Column: practitioner.FieldCreatedAt, SQL: `"practitioners"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: practitioner.FieldUpdatedAt, SQL: `"practitioners"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -76,6 +81,19 @@ func PractitionersRequest(p ListPractitionersParams) list.Request[predicate.Prac
 	r := list.Request[predicate.Practitioner]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Practitioner](practitioner.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, practitioner.UpdatedAtGTE(v))
@@ -92,7 +110,13 @@ func PractitionersRequest(p ListPractitionersParams) list.Request[predicate.Prac
 // ReadPractitioners reads the page of a list request (list.List.Read).
 func (r Reads) ReadPractitioners(ctx context.Context, p ListPractitionersParams, extra ...predicate.Practitioner) ([]Practitioner, Meta, error) {
 	rows, meta, _, err := Practitioners.Read(ctx, r.View(ctx), r.Client.Practitioner.Query(), PractitionersRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedPractitioners returns the documents of practitioners by id.
+func (r Reads) linkedPractitioners(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.Practitioner.Query().Where(entx.InArray[predicate.Practitioner](practitioner.FieldID, ids)), PractitionerForm, len(ids))
+	return list.Documents(rows, func(o *Practitioner) int64 { return o.ID }), err
 }
 
 // ListPractitioners returns a page of practitioners.

@@ -6,9 +6,13 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/room"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
 
+	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -48,10 +52,11 @@ func (r Reads) GetRoom(ctx context.Context, p GetRoomParams) (*RoomResponse, err
 var Rooms = list.List[*ent.RoomQuery, predicate.Room, room.OrderOption, Room]{
 	Form:    RoomForm,
 	Table:   room.Table,
+	IDKind:  codec.UUID,
 	Default: "id",
 	Sorts: []list.Sort[room.OrderOption]{
-		{Key: "created_at", Column: room.FieldCreatedAt},
-		{Key: "updated_at", Column: room.FieldUpdatedAt},
+		{Key: "created_at", Column: room.FieldCreatedAt, SQL: `"rooms"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: room.FieldUpdatedAt, SQL: `"rooms"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -60,6 +65,19 @@ func RoomsRequest(p ListRoomsParams) list.Request[predicate.Room] {
 	r := list.Request[predicate.Room]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Room](room.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, room.UpdatedAtGTE(v))
@@ -76,7 +94,13 @@ func RoomsRequest(p ListRoomsParams) list.Request[predicate.Room] {
 // ReadRooms reads the page of a list request (list.List.Read).
 func (r Reads) ReadRooms(ctx context.Context, p ListRoomsParams, extra ...predicate.Room) ([]Room, Meta, error) {
 	rows, meta, _, err := Rooms.Read(ctx, r.View(ctx), r.Client.Room.Query(), RoomsRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedRooms returns the documents of rooms by id.
+func (r Reads) linkedRooms(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.Room.Query().Where(entx.InArray[predicate.Room](room.FieldID, ids)), RoomForm, len(ids))
+	return list.Documents(rows, func(o *Room) uuid.UUID { return o.ID }), err
 }
 
 // ListRooms returns a page of rooms.

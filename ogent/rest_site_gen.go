@@ -6,10 +6,14 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/site"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
 	"context"
+	"fmt"
 
+	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -57,10 +61,11 @@ func (r Reads) GetSite(ctx context.Context, p GetSiteParams) (*SiteResponse, err
 var Sites = list.List[*ent.SiteQuery, predicate.Site, site.OrderOption, Site]{
 	Form:    SiteForm,
 	Table:   site.Table,
+	IDKind:  codec.UUID,
 	Default: "id",
 	Sorts: []list.Sort[site.OrderOption]{
-		{Key: "created_at", Column: site.FieldCreatedAt},
-		{Key: "updated_at", Column: site.FieldUpdatedAt},
+		{Key: "created_at", Column: site.FieldCreatedAt, SQL: `"sites"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: site.FieldUpdatedAt, SQL: `"sites"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -69,6 +74,19 @@ func SitesRequest(p ListSitesParams) list.Request[predicate.Site] {
 	r := list.Request[predicate.Site]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Site](site.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, site.UpdatedAtGTE(v))
@@ -82,7 +100,13 @@ func SitesRequest(p ListSitesParams) list.Request[predicate.Site] {
 // ReadSites reads the page of a list request (list.List.Read).
 func (r Reads) ReadSites(ctx context.Context, p ListSitesParams, extra ...predicate.Site) ([]Site, Meta, error) {
 	rows, meta, _, err := Sites.Read(ctx, r.View(ctx), r.Client.Site.Query(), SitesRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedSites returns the documents of sites by id.
+func (r Reads) linkedSites(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.Site.Query().Where(entx.InArray[predicate.Site](site.FieldID, ids)), SiteForm, len(ids))
+	return list.Documents(rows, func(o *Site) uuid.UUID { return o.ID }), err
 }
 
 // ListSites returns a page of sites.

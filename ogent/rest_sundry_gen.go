@@ -6,9 +6,13 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/sundry"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
 
+	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -49,10 +53,11 @@ func (r Reads) GetSundry(ctx context.Context, p GetSundryParams) (*SundryRespons
 var Sundries = list.List[*ent.SundryQuery, predicate.Sundry, sundry.OrderOption, Sundry]{
 	Form:    SundryForm,
 	Table:   sundry.Table,
+	IDKind:  codec.UUID,
 	Default: "id",
 	Sorts: []list.Sort[sundry.OrderOption]{
-		{Key: "created_at", Column: sundry.FieldCreatedAt},
-		{Key: "updated_at", Column: sundry.FieldUpdatedAt},
+		{Key: "created_at", Column: sundry.FieldCreatedAt, SQL: `"sundries"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: sundry.FieldUpdatedAt, SQL: `"sundries"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -61,6 +66,19 @@ func SundriesRequest(p ListSundriesParams) list.Request[predicate.Sundry] {
 	r := list.Request[predicate.Sundry]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Sundry](sundry.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, sundry.UpdatedAtGTE(v))
@@ -77,7 +95,13 @@ func SundriesRequest(p ListSundriesParams) list.Request[predicate.Sundry] {
 // ReadSundries reads the page of a list request (list.List.Read).
 func (r Reads) ReadSundries(ctx context.Context, p ListSundriesParams, extra ...predicate.Sundry) ([]Sundry, Meta, error) {
 	rows, meta, _, err := Sundries.Read(ctx, r.View(ctx), r.Client.Sundry.Query(), SundriesRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedSundries returns the documents of sundries by id.
+func (r Reads) linkedSundries(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.Sundry.Query().Where(entx.InArray[predicate.Sundry](sundry.FieldID, ids)), SundryForm, len(ids))
+	return list.Documents(rows, func(o *Sundry) uuid.UUID { return o.ID }), err
 }
 
 // ListSundries returns a page of sundries.

@@ -6,8 +6,13 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatment"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 )
 
 // TreatmentForm is the response form of treatments.
@@ -49,10 +54,11 @@ func (r Reads) GetTreatment(ctx context.Context, p GetTreatmentParams) (*Treatme
 var Treatments = list.List[*ent.TreatmentQuery, predicate.Treatment, treatment.OrderOption, Treatment]{
 	Form:    TreatmentForm,
 	Table:   treatment.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[treatment.OrderOption]{
-		{Key: "created_at", Column: treatment.FieldCreatedAt},
-		{Key: "updated_at", Column: treatment.FieldUpdatedAt},
+		{Key: "created_at", Column: treatment.FieldCreatedAt, SQL: `"treatments"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: treatment.FieldUpdatedAt, SQL: `"treatments"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -61,6 +67,19 @@ func TreatmentsRequest(p ListTreatmentsParams) list.Request[predicate.Treatment]
 	r := list.Request[predicate.Treatment]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.Treatment](treatment.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, treatment.UpdatedAtGTE(v))
@@ -74,7 +93,13 @@ func TreatmentsRequest(p ListTreatmentsParams) list.Request[predicate.Treatment]
 // ReadTreatments reads the page of a list request (list.List.Read).
 func (r Reads) ReadTreatments(ctx context.Context, p ListTreatmentsParams, extra ...predicate.Treatment) ([]Treatment, Meta, error) {
 	rows, meta, _, err := Treatments.Read(ctx, r.View(ctx), r.Client.Treatment.Query(), TreatmentsRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedTreatments returns the documents of treatments by id.
+func (r Reads) linkedTreatments(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.Treatment.Query().Where(entx.InArray[predicate.Treatment](treatment.FieldID, ids)), TreatmentForm, len(ids))
+	return list.Documents(rows, func(o *Treatment) int64 { return o.ID }), err
 }
 
 // ListTreatments returns a page of treatments.

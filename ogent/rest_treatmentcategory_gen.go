@@ -6,8 +6,13 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentcategory"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 )
 
 // TreatmentCategoryForm is the response form of treatment categories.
@@ -44,10 +49,11 @@ func (r Reads) GetTreatmentCategory(ctx context.Context, p GetTreatmentCategoryP
 var TreatmentCategories = list.List[*ent.TreatmentCategoryQuery, predicate.TreatmentCategory, treatmentcategory.OrderOption, TreatmentCategory]{
 	Form:    TreatmentCategoryForm,
 	Table:   treatmentcategory.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[treatmentcategory.OrderOption]{
-		{Key: "created_at", Column: treatmentcategory.FieldCreatedAt},
-		{Key: "updated_at", Column: treatmentcategory.FieldUpdatedAt},
+		{Key: "created_at", Column: treatmentcategory.FieldCreatedAt, SQL: `"treatment_categories"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: treatmentcategory.FieldUpdatedAt, SQL: `"treatment_categories"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -56,6 +62,19 @@ func TreatmentCategoriesRequest(p ListTreatmentCategoriesParams) list.Request[pr
 	r := list.Request[predicate.TreatmentCategory]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.TreatmentCategory](treatmentcategory.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, treatmentcategory.UpdatedAtGTE(v))
@@ -66,7 +85,13 @@ func TreatmentCategoriesRequest(p ListTreatmentCategoriesParams) list.Request[pr
 // ReadTreatmentCategories reads the page of a list request (list.List.Read).
 func (r Reads) ReadTreatmentCategories(ctx context.Context, p ListTreatmentCategoriesParams, extra ...predicate.TreatmentCategory) ([]TreatmentCategory, Meta, error) {
 	rows, meta, _, err := TreatmentCategories.Read(ctx, r.View(ctx), r.Client.TreatmentCategory.Query(), TreatmentCategoriesRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedTreatmentCategories returns the documents of treatment categories by id.
+func (r Reads) linkedTreatmentCategories(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.TreatmentCategory.Query().Where(entx.InArray[predicate.TreatmentCategory](treatmentcategory.FieldID, ids)), TreatmentCategoryForm, len(ids))
+	return list.Documents(rows, func(o *TreatmentCategory) int64 { return o.ID }), err
 }
 
 // ListTreatmentCategories returns a page of treatment categories.

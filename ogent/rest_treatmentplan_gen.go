@@ -4,16 +4,23 @@ package ogent
 
 import (
 	"chairside/ent"
+	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplan"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
+	"chairside/schema"
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 )
 
 // TreatmentPlanForm is the response form of treatment plans.
 var TreatmentPlanForm = list.Form[TreatmentPlan]{
-	Width:   13,
-	Columns: `"treatment_plans"."id", "treatment_plans"."nickname", "treatment_plans"."patient_id", "treatment_plans"."practitioner_id", "treatment_plans"."payment_plan_id", "treatment_plans"."completed", "treatment_plans"."completed_at", "treatment_plans"."start_date", "treatment_plans"."end_date", "treatment_plans"."private_treatment_value", "treatment_plans"."nhs_uda_value", "treatment_plans"."created_at", "treatment_plans"."updated_at"`,
+	Width:   16,
+	Columns: `"treatment_plans"."id", "treatment_plans"."nickname", "treatment_plans"."patient_id", "treatment_plans"."practitioner_id", "treatment_plans"."payment_plan_id", "treatment_plans"."completed", "treatment_plans"."completed_at", "treatment_plans"."start_date", "treatment_plans"."end_date", "treatment_plans"."private_treatment_value", "treatment_plans"."nhs_uda_value", "treatment_plans"."created_at", "treatment_plans"."updated_at", "patient"."id", "patient"."first_name", "patient"."last_name"`,
 	Take: func(x *list.Reader, o *TreatmentPlan) {
 		o.ID = x.Int64(0)
 		o.Nickname.Value, o.Nickname.Null = x.Text(1), x.Null(1)
@@ -29,6 +36,10 @@ var TreatmentPlanForm = list.Form[TreatmentPlan]{
 		o.CreatedAt = x.View.Time(x.Time(11))
 		o.UpdatedAt = x.View.Time(x.Time(12))
 		x.Log.Note("treatment_plans", o.ID)
+		if !x.Null(13) {
+			x.Log.Note("patients", x.Int64(13))
+			o.PatientName = schema.FullName(x.Text(14), x.Text(15))
+		}
 	},
 }
 
@@ -45,19 +56,32 @@ func (r Reads) ReadTreatmentPlan(ctx context.Context, id int64) (*TreatmentPlanR
 	return wrapTreatmentPlan(list.One(ctx, r.View(ctx), q, TreatmentPlanForm))
 }
 
+// addMembersToTreatmentPlan sets the members that are not columns.
+func (r Reads) addMembersToTreatmentPlan(ctx context.Context, rows ...*TreatmentPlan) error {
+	if err := list.AddMember(ctx, r.Client, r.Members.TreatmentPlanTotalGross, rows, func(o *TreatmentPlan) int64 { return o.ID }, func(o *TreatmentPlan, v string) { o.TotalGross = v }); err != nil {
+		return err
+	}
+	return nil
+}
+
 // GetTreatmentPlan returns one treatment plan.
 func (r Reads) GetTreatmentPlan(ctx context.Context, p GetTreatmentPlanParams) (*TreatmentPlanResponse, error) {
-	return r.ReadTreatmentPlan(ctx, p.ID)
+	response, err := r.ReadTreatmentPlan(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return response, r.addMembersToTreatmentPlan(ctx, &response.TreatmentPlan)
 }
 
 // TreatmentPlans is the list of treatment plans.
 var TreatmentPlans = list.List[*ent.TreatmentPlanQuery, predicate.TreatmentPlan, treatmentplan.OrderOption, TreatmentPlan]{
 	Form:    TreatmentPlanForm,
 	Table:   treatmentplan.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[treatmentplan.OrderOption]{
-		{Key: "created_at", Column: treatmentplan.FieldCreatedAt},
-		{Key: "updated_at", Column: treatmentplan.FieldUpdatedAt},
+		{Key: "created_at", Column: treatmentplan.FieldCreatedAt, SQL: `"treatment_plans"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: treatmentplan.FieldUpdatedAt, SQL: `"treatment_plans"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:  list.Orders{"created_at", "updated_at"},
 	Counters: (*ent.TreatmentPlanQuery).Counters,
@@ -70,12 +94,30 @@ func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.Tr
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
 		Filters: []list.Filter{
 			{Set: p.Status.Set, Column: "completed", Equal: true, Dense: true, Leads: list.Orders{"id"}},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 		},
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
 	}
 	if v, ok := p.Status.Get(); ok {
 		r.Where = append(r.Where, treatmentplan.CompletedEQ(v == "completed"))
+	}
+	if v, ok := p.SiteID.Get(); ok {
+		r.Where = append(r.Where, treatmentplan.HasPractitionerWith(practitioner.SiteIDEQ(v)))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.TreatmentPlan](treatmentplan.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, treatmentplan.UpdatedAtGTE(v))
@@ -83,8 +125,11 @@ func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.Tr
 	if v, ok := p.PatientID.Get(); ok {
 		r.Where = append(r.Where, treatmentplan.PatientIDEQ(v))
 	}
+	if v, ok := p.PractitionerID.Get(); ok {
+		r.Where = append(r.Where, treatmentplan.PractitionerIDEQ(v))
+	}
 	switch {
-	case p.Status.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	case p.Status.Set || p.SiteID.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.PatientID.Set || p.PractitionerID.Set:
 	default:
 		r.Counter = "treatment_plans.all"
 	}
@@ -94,7 +139,27 @@ func TreatmentPlansRequest(p ListTreatmentPlansParams) list.Request[predicate.Tr
 // ReadTreatmentPlans reads the page of a list request (list.List.Read).
 func (r Reads) ReadTreatmentPlans(ctx context.Context, p ListTreatmentPlansParams, extra ...predicate.TreatmentPlan) ([]TreatmentPlan, Meta, error) {
 	rows, meta, _, err := TreatmentPlans.Read(ctx, r.View(ctx), r.Client.TreatmentPlan.Query(), TreatmentPlansRequest(p), extra...)
-	return rows, Meta(meta), err
+	if err == nil {
+		err = r.completeTreatmentPlans(ctx, rows)
+	}
+	return rows, MetaOf(meta), err
+}
+
+// completeTreatmentPlans adds to rows what is not in their table.
+func (r Reads) completeTreatmentPlans(ctx context.Context, rows []TreatmentPlan) (err error) {
+	if err == nil {
+		err = r.addMembersToTreatmentPlan(ctx, list.Pointers(rows)...)
+	}
+	return err
+}
+
+// linkedTreatmentPlans returns the documents of treatment plans by id.
+func (r Reads) linkedTreatmentPlans(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.TreatmentPlan.Query().Where(entx.InArray[predicate.TreatmentPlan](treatmentplan.FieldID, ids)), TreatmentPlanForm, len(ids))
+	if err == nil {
+		err = r.completeTreatmentPlans(ctx, rows)
+	}
+	return list.Documents(rows, func(o *TreatmentPlan) int64 { return o.ID }), err
 }
 
 // ListTreatmentPlans returns a page of treatment plans.

@@ -6,8 +6,13 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentplanitem"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 )
 
 // TreatmentPlanItemForm is the response form of treatment plan items.
@@ -72,10 +77,11 @@ func (r Reads) GetTreatmentPlanItem(ctx context.Context, p GetTreatmentPlanItemP
 var TreatmentPlanItems = list.List[*ent.TreatmentPlanItemQuery, predicate.TreatmentPlanItem, treatmentplanitem.OrderOption, TreatmentPlanItem]{
 	Form:    TreatmentPlanItemForm,
 	Table:   treatmentplanitem.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[treatmentplanitem.OrderOption]{
-		{Key: "created_at", Column: treatmentplanitem.FieldCreatedAt},
-		{Key: "updated_at", Column: treatmentplanitem.FieldUpdatedAt},
+		{Key: "created_at", Column: treatmentplanitem.FieldCreatedAt, SQL: `"treatment_plan_items"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: treatmentplanitem.FieldUpdatedAt, SQL: `"treatment_plan_items"."updated_at"`, Kind: "datetime"},
 	},
 	Ordered:  list.Orders{"created_at", "updated_at"},
 	Counters: (*ent.TreatmentPlanItemQuery).Counters,
@@ -88,12 +94,35 @@ func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[pred
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
 		Filters: []list.Filter{
 			{Set: p.TreatmentPlanID.Set, Column: "treatment_plan_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.InvoiceID.Set, Column: "invoice_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.Completed.Set, Column: "completed", Equal: true, Dense: true, Leads: list.Orders{"id"}},
+			{Set: len(p.Ids) > 0},
 			{Set: p.UpdatedAfter.Set, Column: "updated_at"},
 			{Set: p.PatientID.Set, Column: "patient_id", Equal: true, Leads: list.Orders{"id"}},
+			{Set: p.PractitionerID.Set, Column: "practitioner_id", Equal: true, Dense: true, Leads: list.Orders{"id"}},
 		},
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
 	}
 	if v, ok := p.TreatmentPlanID.Get(); ok {
 		r.Where = append(r.Where, treatmentplanitem.TreatmentPlanIDEQ(v))
+	}
+	if v, ok := p.InvoiceID.Get(); ok {
+		r.Where = append(r.Where, treatmentplanitem.InvoiceIDEQ(v))
+	}
+	if v, ok := p.Completed.Get(); ok {
+		r.Where = append(r.Where, treatmentplanitem.CompletedEQ(v))
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.TreatmentPlanItem](treatmentplanitem.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, treatmentplanitem.UpdatedAtGTE(v))
@@ -101,8 +130,11 @@ func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[pred
 	if v, ok := p.PatientID.Get(); ok {
 		r.Where = append(r.Where, treatmentplanitem.PatientIDEQ(v))
 	}
+	if v, ok := p.PractitionerID.Get(); ok {
+		r.Where = append(r.Where, treatmentplanitem.PractitionerIDEQ(v))
+	}
 	switch {
-	case p.TreatmentPlanID.Set || p.UpdatedAfter.Set || p.PatientID.Set:
+	case p.TreatmentPlanID.Set || p.InvoiceID.Set || p.Completed.Set || len(p.Ids) > 0 || p.UpdatedAfter.Set || p.PatientID.Set || p.PractitionerID.Set:
 	default:
 		r.Counter = "treatment_plan_items.all"
 	}
@@ -113,9 +145,26 @@ func TreatmentPlanItemsRequest(p ListTreatmentPlanItemsParams) list.Request[pred
 func (r Reads) ReadTreatmentPlanItems(ctx context.Context, p ListTreatmentPlanItemsParams, extra ...predicate.TreatmentPlanItem) ([]TreatmentPlanItem, Meta, error) {
 	rows, meta, _, err := TreatmentPlanItems.Read(ctx, r.View(ctx), r.Client.TreatmentPlanItem.Query(), TreatmentPlanItemsRequest(p), extra...)
 	if err == nil {
+		err = r.completeTreatmentPlanItems(ctx, rows)
+	}
+	return rows, MetaOf(meta), err
+}
+
+// completeTreatmentPlanItems adds to rows what is not in their table.
+func (r Reads) completeTreatmentPlanItems(ctx context.Context, rows []TreatmentPlanItem) (err error) {
+	if err == nil {
 		err = r.addMembersToTreatmentPlanItem(ctx, list.Pointers(rows)...)
 	}
-	return rows, Meta(meta), err
+	return err
+}
+
+// linkedTreatmentPlanItems returns the documents of treatment plan items by id.
+func (r Reads) linkedTreatmentPlanItems(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.TreatmentPlanItem.Query().Where(entx.InArray[predicate.TreatmentPlanItem](treatmentplanitem.FieldID, ids)), TreatmentPlanItemForm, len(ids))
+	if err == nil {
+		err = r.completeTreatmentPlanItems(ctx, rows)
+	}
+	return list.Documents(rows, func(o *TreatmentPlanItem) int64 { return o.ID }), err
 }
 
 // ListTreatmentPlanItems returns a page of treatment plan items.

@@ -6,9 +6,14 @@ import (
 	"chairside/ent"
 	"chairside/ent/predicate"
 	"chairside/ent/user"
+	"chairside/internal/codec"
+	"chairside/internal/entx"
 	"chairside/internal/list"
 	"chairside/schema"
 	"context"
+	"fmt"
+
+	"github.com/go-faster/jx"
 )
 
 // UserForm is the response form of users.
@@ -56,11 +61,12 @@ func (r Reads) GetUser(ctx context.Context, p GetUserParams) (*UserResponse, err
 var Users = list.List[*ent.UserQuery, predicate.User, user.OrderOption, User]{
 	Form:    UserForm,
 	Table:   user.Table,
+	IDKind:  codec.ID,
 	Default: "id",
 	Sorts: []list.Sort[user.OrderOption]{
-		{Key: "last_name", Column: user.FieldLastNameFolded},
-		{Key: "created_at", Column: user.FieldCreatedAt},
-		{Key: "updated_at", Column: user.FieldUpdatedAt},
+		{Key: "last_name", Column: user.FieldLastNameFolded, SQL: `"users"."last_name_folded"`, Kind: "text"},
+		{Key: "created_at", Column: user.FieldCreatedAt, SQL: `"users"."created_at"`, Kind: "datetime"},
+		{Key: "updated_at", Column: user.FieldUpdatedAt, SQL: `"users"."updated_at"`, Kind: "datetime"},
 	},
 }
 
@@ -69,6 +75,19 @@ func UsersRequest(p ListUsersParams) list.Request[predicate.User] {
 	r := list.Request[predicate.User]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
+	}
+	if v, ok := p.Cursor.Get(); ok {
+		r.ByCursor, r.Cursor, r.WithPage = true, v, p.Page.Set
+		rest := p
+		rest.Cursor.Reset()
+		rest.Page.Reset()
+		rest.PerPage.Reset()
+		rest.SortBy.Reset()
+		rest.SortDirection.Reset()
+		r.Query = fmt.Sprintf("%v", rest)
+	}
+	if v := p.Ids; len(v) > 0 {
+		r.Where = append(r.Where, entx.InArray[predicate.User](user.FieldID, v))
 	}
 	if v, ok := p.UpdatedAfter.Get(); ok {
 		r.Where = append(r.Where, user.UpdatedAtGTE(v))
@@ -85,7 +104,13 @@ func UsersRequest(p ListUsersParams) list.Request[predicate.User] {
 // ReadUsers reads the page of a list request (list.List.Read).
 func (r Reads) ReadUsers(ctx context.Context, p ListUsersParams, extra ...predicate.User) ([]User, Meta, error) {
 	rows, meta, _, err := Users.Read(ctx, r.View(ctx), r.Client.User.Query(), UsersRequest(p), extra...)
-	return rows, Meta(meta), err
+	return rows, MetaOf(meta), err
+}
+
+// linkedUsers returns the documents of users by id.
+func (r Reads) linkedUsers(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
+	rows, err := list.All(ctx, r.View(ctx), r.Client.User.Query().Where(entx.InArray[predicate.User](user.FieldID, ids)), UserForm, len(ids))
+	return list.Documents(rows, func(o *User) int64 { return o.ID }), err
 }
 
 // ListUsers returns a page of users.

@@ -161,9 +161,36 @@ func (Appointment) Annotations() []schema.Annotation {
 					{Name: "available_duration", Kind: codec.Integer, Doc: "Length in minutes."},
 					{Name: "practitioner_id", Kind: codec.ID, Doc: "The practitioner."},
 				},
-			}},
+			}, rota},
 		},
 	}
+}
+
+// rota is the operation that lists the working days of practitioners.
+var rota = apispec.Operation{
+	ID: "listRotaPractitionerDiaries", Path: "/rota_practitioner_diaries", Key: "rota_practitioner_diaries", Item: "RotaPractitionerDiary", Counted: true,
+	Doc:         "List the working days of practitioners.",
+	Description: "One record for each practitioner and day, ordered by day, then practitioner. For practitioners without working sessions, the practice's opening hours apply. Appointments do not count: see availability.",
+	Params: []apispec.Filter{
+		{Param: "after", Kind: codec.Time, Handwritten: true, Required: true, Doc: "Start of the window; required."},
+		{Param: "before", Kind: codec.Time, Handwritten: true, Required: true, Doc: "End of the window; required, after the start and at most 366 days later. A day that overlaps the window is listed."},
+		{Param: "practitioner_id", Kind: codec.ID, Handwritten: true, Doc: "Of this practitioner."},
+		{Param: "site_id", Kind: codec.UUID, Handwritten: true, Doc: "Of practitioners of this site."},
+		{Param: "include_inactive_practitioners", Kind: codec.Boolean, Handwritten: true, Doc: "true includes inactive practitioners, who are unavailable every day."},
+	},
+	Members: []apispec.Computed{
+		{Name: "practitioner_id", Kind: codec.ID, Doc: "The practitioner."},
+		{Name: "day", Kind: codec.Date, Doc: "The local day."},
+		{Name: "start_time", Kind: codec.Time, Nullable: true, Doc: "Start of work; null if the practitioner is unavailable."},
+		{Name: "end_time", Kind: codec.Time, Nullable: true, Doc: "End of work; null if the practitioner is unavailable."},
+		{Name: "unavailable", Kind: codec.Boolean, Doc: "Whether the practitioner does not work on this day."},
+		{Name: "breaks", Kind: codec.Object, Doc: "Times between working sessions.", Objects: &apispec.Objects{Item: "RotaBreak", Members: []apispec.Computed{
+			{Name: "id", Kind: codec.UUID, Doc: "The working session after the break."},
+			{Name: "name", Kind: codec.Text, Doc: "Name of the break.", Example: `"Break"`},
+			{Name: "start_time", Kind: codec.Time, Doc: "Start of the break."},
+			{Name: "end_time", Kind: codec.Time, Doc: "End of the break."},
+		}}},
+	},
 }
 
 // AppointmentReason is one of the practice's own appointment reasons.

@@ -58,10 +58,11 @@ func (Account) Annotations() []schema.Annotation {
 		Filters: []apispec.Filter{
 			{Param: "state", Kind: codec.Enum, Values: []string{"credit", "debit"}, Handwritten: true, Doc: "credit: balance above zero; debit: balance below zero."},
 			{Param: "as_at", Kind: codec.Day, Handwritten: true, Doc: "Balances at the end of this local day."},
+			{Param: "site_id", Edge: "patient", Doc: "Of patients of this site."},
 		},
 		Sorts:    []apispec.Sort{{Key: "current_balance"}},
 		Totals:   []string{"total_nhs", "total_private", "total_balance"},
-		Computed: []apispec.Computed{{Name: "patient_name", Kind: codec.Text, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient."}},
+		Computed: []apispec.Computed{patientNameMember},
 	}}
 }
 
@@ -192,7 +193,8 @@ func (InvoiceItem) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveTotalPr
 // Indexes of InvoiceItem.
 func (InvoiceItem) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("practice_id", "invoice_id", "id"), // invoice_id; items of an invoice
+		index.Fields("practice_id", "invoice_id", "id"),      // invoice_id; items of an invoice
+		index.Fields("practice_id", "practitioner_id", "id"), // practitioner_id
 	}
 }
 
@@ -255,6 +257,7 @@ func (Payment) Annotations() []schema.Annotation {
 		Filters: []apispec.Filter{
 			{Param: "start_date", Column: "dated_on", Op: "GTE", Doc: "Dated on or after this day."},
 			{Param: "end_date", Column: "dated_on", Op: "LTE", Doc: "Dated on or before this day."},
+			{Param: "created_after", Column: "created_at", Op: "GTE", Doc: "Created at or after this time."},
 		},
 		Sorts: []apispec.Sort{{Key: "dated_on"}, {Key: "amount"}}, Order: "dated_on",
 		Totals: []string{"total_amount"},

@@ -116,6 +116,7 @@ func (t tenant) Annotations() []schema.Annotation {
 		{Param: "site_id", Doc: "Of this site."},
 		{Param: "active", Doc: "true for active records only, false for archived ones only."},
 		{Param: "patient_id", Doc: "Of this patient."},
+		{Param: "practitioner_id", Doc: "Of this practitioner."},
 	}}}
 }
 

@@ -151,7 +151,44 @@ func (Patient) Annotations() []schema.Annotation {
 				{Name: "value", Kind: codec.Object, Doc: "The answer; null removes it.", Example: "true"},
 			},
 		}}},
+		Operations: []apispec.Operation{
+			{
+				ID: "listPatientStats", Path: "/patient_stats", Key: "patient_stats", Item: "PatientStats", Members: statsMembers, PatientData: true, Counted: true, Filtered: true,
+				Doc: "List statistics of patients.", Description: "Takes the parameters of the list of patients.",
+			},
+			{
+				ID: "getPatientStats", Path: "/patients/{id}/stats", Key: "patient_stats", Item: "PatientStats", Members: statsMembers, PatientData: true,
+				Doc: "Get statistics of a patient.",
+			},
+		},
 	}}
+}
+
+// statsMembers are the members of a patient's statistics.
+var statsMembers = []apispec.Computed{
+	{Name: "id", Kind: codec.ID, Doc: "The patient."},
+	{Name: "patient_id", Kind: codec.ID, Doc: "The patient."},
+	{Name: "first_appointment_date", Kind: codec.Date, Nullable: true, Doc: "Day of the first past appointment. Cancelled and missed appointments do not count, here and below."},
+	{Name: "last_appointment_date", Kind: codec.Date, Nullable: true, Doc: "Day of the last past appointment."},
+	{Name: "next_appointment_date", Kind: codec.Date, Nullable: true, Doc: "Day of the next appointment."},
+	{Name: "first_exam_date", Kind: codec.Date, Nullable: true, Doc: "Day of the first past exam."},
+	{Name: "last_exam_date", Kind: codec.Date, Nullable: true, Doc: "Day of the last past exam."},
+	{Name: "next_exam_date", Kind: codec.Date, Nullable: true, Doc: "Day of the next exam."},
+	{Name: "first_scale_and_polish_date", Kind: codec.Date, Nullable: true, Doc: "Day of the first past scale and polish."},
+	{Name: "last_scale_and_polish_date", Kind: codec.Date, Nullable: true, Doc: "Day of the last past scale and polish."},
+	{Name: "next_scale_and_polish_date", Kind: codec.Date, Nullable: true, Doc: "Day of the next scale and polish."},
+	{Name: "last_cancelled_appointment_date", Kind: codec.Date, Nullable: true, Doc: "Day of the last cancelled appointment."},
+	{Name: "last_fta_appointment_date", Kind: codec.Date, Nullable: true, Doc: "Day of the last appointment that the patient did not attend."},
+	{Name: "failed_appointments", Kind: codec.Integer, Doc: "Number of appointments that the patient did not attend."},
+	{Name: "total_invoiced", Kind: codec.Decimal, Doc: "Sum of the invoices, without void ones."},
+	{Name: "total_paid", Kind: codec.Decimal, Doc: "Sum of the payments, without deleted ones."},
+	{Name: "created_at", Kind: codec.Time, Doc: "When the patient was created."},
+	{Name: "updated_at", Kind: codec.Time, Doc: "When the patient last changed."},
+}
+
+// patientNameMember is the response member with the name of a row's patient.
+var patientNameMember = apispec.Computed{
+	Name: "patient_name", Kind: codec.Text, Edge: "patient", Columns: []string{"first_name", "last_name"}, Func: "FullName", Doc: "First and last name of the patient.",
 }
 
 // answersMember is the response member with the answers to custom fields.

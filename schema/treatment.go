@@ -182,8 +182,9 @@ func (TreatmentPlan) Edges() []ent.Edge {
 // Indexes of TreatmentPlan.
 func (TreatmentPlan) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("practice_id", "patient_id", "id"), // patient_id
-		index.Fields("practice_id", "completed", "id"),  // status
+		index.Fields("practice_id", "patient_id", "id"),      // patient_id
+		index.Fields("practice_id", "practitioner_id", "id"), // practitioner_id, and site_id through the practitioner
+		index.Fields("practice_id", "completed", "id"),       // status
 	}
 }
 
@@ -192,7 +193,14 @@ func (TreatmentPlan) Annotations() []schema.Annotation {
 	return []schema.Annotation{completion, apispec.Resource{
 		Key: "treatment_plan", Plural: "treatment_plans", Scope: "treatments", Doc: "Courses of treatment.", Verbs: readable,
 		Counters: everyRow,
-		Filters:  []apispec.Filter{{Param: "status", Kind: codec.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "active or completed."}},
+		Filters: []apispec.Filter{
+			{Param: "status", Kind: codec.Enum, Column: "completed", Values: []string{"active", "completed"}, Doc: "active or completed."},
+			{Param: "site_id", Edge: "practitioner", Doc: "Of practitioners of this site."},
+		},
+		Computed: []apispec.Computed{
+			patientNameMember,
+			{Name: "total_gross", Kind: codec.Decimal, Handwritten: true, Doc: "Sum of the prices of its items."},
+		},
 	}}
 }
 
@@ -249,6 +257,9 @@ func (TreatmentPlanItem) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("practice_id", "patient_id", "id"),        // patient_id; planned values of accounts
 		index.Fields("practice_id", "treatment_plan_id", "id"), // treatment_plan_id
+		index.Fields("practice_id", "practitioner_id", "id"),   // practitioner_id
+		index.Fields("practice_id", "invoice_id", "id"),        // invoice_id
+		index.Fields("practice_id", "completed", "id"),         // completed
 	}
 }
 
@@ -257,7 +268,11 @@ func (TreatmentPlanItem) Annotations() []schema.Annotation {
 	return []schema.Annotation{append(completion, apispec.Check{Name: "charged", SQL: "charged = (invoice_id IS NOT NULL)"}), apispec.Resource{
 		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable,
 		Counters: everyRow,
-		Filters:  []apispec.Filter{{Param: "treatment_plan_id", Doc: "Items of this treatment plan."}},
+		Filters: []apispec.Filter{
+			{Param: "treatment_plan_id", Doc: "Items of this treatment plan."},
+			{Param: "invoice_id", Doc: "Items on this invoice."},
+			{Param: "completed", Doc: "true for completed items only, false for others only."},
+		},
 		Computed: []apispec.Computed{answersMember},
 	}}
 }

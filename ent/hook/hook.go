@@ -404,6 +404,18 @@ func (f TreatmentFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TreatmentMutation", m)
 }
 
+// The TreatmentAppointmentFunc type is an adapter to allow the use of ordinary
+// function as TreatmentAppointment mutator.
+type TreatmentAppointmentFunc func(context.Context, *ent.TreatmentAppointmentMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f TreatmentAppointmentFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.TreatmentAppointmentMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TreatmentAppointmentMutation", m)
+}
+
 // The TreatmentCategoryFunc type is an adapter to allow the use of ordinary
 // function as TreatmentCategory mutator.
 type TreatmentCategoryFunc func(context.Context, *ent.TreatmentCategoryMutation) (ent.Value, error)

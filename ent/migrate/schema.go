@@ -1029,6 +1029,11 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{InvoiceItemsColumns[9], InvoiceItemsColumns[8], InvoiceItemsColumns[0]},
 			},
+			{
+				Name:    "invoiceitem_practice_id_practitioner_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{InvoiceItemsColumns[9], InvoiceItemsColumns[10], InvoiceItemsColumns[0]},
+			},
 		},
 	}
 	// NhsClaimsColumns holds the columns for the "nhs_claims" table.
@@ -1877,6 +1882,67 @@ var (
 			},
 		},
 	}
+	// TreatmentAppointmentsColumns holds the columns for the "treatment_appointments" table.
+	TreatmentAppointmentsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "position", Type: field.TypeInt},
+		{Name: "appointment_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "notes", Type: field.TypeString, Nullable: true},
+		{Name: "bookable", Type: field.TypeBool, Default: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "treatment_plan_id", Type: field.TypeInt64},
+		{Name: "patient_id", Type: field.TypeInt64},
+	}
+	// TreatmentAppointmentsTable holds the schema information for the "treatment_appointments" table.
+	TreatmentAppointmentsTable = &schema.Table{
+		Name:       "treatment_appointments",
+		Columns:    TreatmentAppointmentsColumns,
+		PrimaryKey: []*schema.Column{TreatmentAppointmentsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "treatment_appointments_practices_practice",
+				Columns:    []*schema.Column{TreatmentAppointmentsColumns[7]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "treatment_appointments_treatment_plans_treatment_plan",
+				Columns:    []*schema.Column{TreatmentAppointmentsColumns[8]},
+				RefColumns: []*schema.Column{TreatmentPlansColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "treatment_appointments_patients_patient",
+				Columns:    []*schema.Column{TreatmentAppointmentsColumns[9]},
+				RefColumns: []*schema.Column{PatientsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "treatmentappointment_practice_id_updated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentAppointmentsColumns[7], TreatmentAppointmentsColumns[2], TreatmentAppointmentsColumns[0]},
+			},
+			{
+				Name:    "treatmentappointment_practice_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentAppointmentsColumns[7], TreatmentAppointmentsColumns[1], TreatmentAppointmentsColumns[0]},
+			},
+			{
+				Name:    "treatmentappointment_practice_id_patient_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentAppointmentsColumns[7], TreatmentAppointmentsColumns[9], TreatmentAppointmentsColumns[0]},
+			},
+			{
+				Name:    "treatmentappointment_practice_id_treatment_plan_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentAppointmentsColumns[7], TreatmentAppointmentsColumns[8], TreatmentAppointmentsColumns[0]},
+			},
+		},
+	}
 	// TreatmentCategoriesColumns holds the columns for the "treatment_categories" table.
 	TreatmentCategoriesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -1974,6 +2040,11 @@ var (
 				Name:    "treatmentplan_practice_id_patient_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{TreatmentPlansColumns[11], TreatmentPlansColumns[10], TreatmentPlansColumns[0]},
+			},
+			{
+				Name:    "treatmentplan_practice_id_practitioner_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentPlansColumns[11], TreatmentPlansColumns[12], TreatmentPlansColumns[0]},
 			},
 			{
 				Name:    "treatmentplan_practice_id_completed_id",
@@ -2074,6 +2145,21 @@ var (
 				Name:    "treatmentplanitem_practice_id_treatment_plan_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{TreatmentPlanItemsColumns[14], TreatmentPlanItemsColumns[13], TreatmentPlanItemsColumns[0]},
+			},
+			{
+				Name:    "treatmentplanitem_practice_id_practitioner_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentPlanItemsColumns[14], TreatmentPlanItemsColumns[17], TreatmentPlanItemsColumns[0]},
+			},
+			{
+				Name:    "treatmentplanitem_practice_id_invoice_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentPlanItemsColumns[14], TreatmentPlanItemsColumns[19], TreatmentPlanItemsColumns[0]},
+			},
+			{
+				Name:    "treatmentplanitem_practice_id_completed_id",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentPlanItemsColumns[14], TreatmentPlanItemsColumns[7], TreatmentPlanItemsColumns[0]},
 			},
 		},
 	}
@@ -2215,6 +2301,7 @@ var (
 		SitesTable,
 		SundriesTable,
 		TreatmentsTable,
+		TreatmentAppointmentsTable,
 		TreatmentCategoriesTable,
 		TreatmentPlansTable,
 		TreatmentPlanItemsTable,
@@ -2300,6 +2387,9 @@ func init() {
 	SundriesTable.ForeignKeys[1].RefTable = SitesTable
 	TreatmentsTable.ForeignKeys[0].RefTable = PracticesTable
 	TreatmentsTable.ForeignKeys[1].RefTable = TreatmentCategoriesTable
+	TreatmentAppointmentsTable.ForeignKeys[0].RefTable = PracticesTable
+	TreatmentAppointmentsTable.ForeignKeys[1].RefTable = TreatmentPlansTable
+	TreatmentAppointmentsTable.ForeignKeys[2].RefTable = PatientsTable
 	TreatmentCategoriesTable.ForeignKeys[0].RefTable = PracticesTable
 	TreatmentPlansTable.ForeignKeys[0].RefTable = PatientsTable
 	TreatmentPlansTable.ForeignKeys[1].RefTable = PracticesTable

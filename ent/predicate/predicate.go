@@ -105,6 +105,9 @@ type Sundry func(*sql.Selector)
 // Treatment is the predicate function for treatment builders.
 type Treatment func(*sql.Selector)
 
+// TreatmentAppointment is the predicate function for treatmentappointment builders.
+type TreatmentAppointment func(*sql.Selector)
+
 // TreatmentCategory is the predicate function for treatmentcategory builders.
 type TreatmentCategory func(*sql.Selector)
 

@@ -36,6 +36,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/sundry"
 	"chairside/ent/treatment"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
@@ -708,6 +709,19 @@ func init() {
 	treatmentDescActive := treatmentFields[6].Descriptor()
 	// treatment.DefaultActive holds the default value on creation for the active field.
 	treatment.DefaultActive = treatmentDescActive.Default.(bool)
+	treatmentappointmentMixin := schema.TreatmentAppointment{}.Mixin()
+	treatmentappointmentMixinHooks0 := treatmentappointmentMixin[0].Hooks()
+	treatmentappointmentMixinHooks1 := treatmentappointmentMixin[1].Hooks()
+	treatmentappointment.Hooks[0] = treatmentappointmentMixinHooks0[0]
+	treatmentappointment.Hooks[1] = treatmentappointmentMixinHooks1[0]
+	treatmentappointmentMixinInters0 := treatmentappointmentMixin[0].Interceptors()
+	treatmentappointment.Interceptors[0] = treatmentappointmentMixinInters0[0]
+	treatmentappointmentFields := schema.TreatmentAppointment{}.Fields()
+	_ = treatmentappointmentFields
+	// treatmentappointmentDescBookable is the schema descriptor for bookable field.
+	treatmentappointmentDescBookable := treatmentappointmentFields[6].Descriptor()
+	// treatmentappointment.DefaultBookable holds the default value on creation for the bookable field.
+	treatmentappointment.DefaultBookable = treatmentappointmentDescBookable.Default.(bool)
 	treatmentcategoryMixin := schema.TreatmentCategory{}.Mixin()
 	treatmentcategoryMixinHooks0 := treatmentcategoryMixin[0].Hooks()
 	treatmentcategoryMixinHooks1 := treatmentcategoryMixin[1].Hooks()

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"entgo.io/ent/dialect/sql"
 
@@ -37,8 +38,18 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 	case "debit":
 		q.Where(func(s *sql.Selector) { s.Where(sql.ExprP(balance(s) + " < 0")) })
 	}
-	page := q.Clone().Order(accountOrder(request, balance)...).Limit(request.Limit()).Offset(request.Offset())
-	rows, err := list.All(ctx, h.View(ctx), page, ogent.AccountForm, request.Limit())
+	accounts := ogent.Accounts
+	accounts.Sorts = accountSorts(request, h.DB.Dialect, balance)
+	var next list.Meta
+	var rows []ogent.Account
+	var err error
+	if request.ByCursor {
+		request.Where = nil // q has them
+		rows, next, _, err = accounts.Read(ctx, h.View(ctx), q.Clone(), request)
+	} else {
+		page := q.Clone().Order(accounts.Order(request)...).Limit(request.Limit()).Offset(request.Offset())
+		rows, err = list.All(ctx, h.View(ctx), page, ogent.AccountForm, request.Limit())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +72,14 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 	if err != nil {
 		return nil, err
 	}
-	meta := request.Meta(sums[0].Total)
+	meta := ogent.MetaOf(next)
+	if !request.ByCursor {
+		meta = ogent.MetaOf(request.Meta(sums[0].Total))
+	}
 	return &ogent.AccountList{Accounts: rows, Meta: ogent.AccountMeta{
 		Total: meta.Total, Page: meta.Page, CurrentPage: meta.CurrentPage, PerPage: meta.PerPage, TotalPages: meta.TotalPages,
-		TotalNhs: total(sums[0].NHS), TotalPrivate: total(sums[0].Private), TotalBalance: total(sums[0].Balance),
+		NextCursor: meta.NextCursor,
+		TotalNhs:   total(sums[0].NHS), TotalPrivate: total(sums[0].Private), TotalBalance: total(sums[0].Balance),
 	}}, nil
 }
 
@@ -111,18 +126,23 @@ func balanceAt(day civil.Date) balance {
 	}
 }
 
-// accountOrder returns the generated order, except that current_balance sorts by the balances
+// accountSorts returns the generated orders, except that current_balance sorts by the balances
 // in the response.
-func accountOrder(r list.Request[predicate.Account], b balance) []account.OrderOption {
-	if r.SortBy != account.FieldCurrentBalance {
-		return ogent.Accounts.Order(r)
+func accountSorts(r list.Request[predicate.Account], database string, b balance) []list.Sort[account.OrderOption] {
+	sorts := slices.Clone(ogent.Accounts.Sorts)
+	for i := range sorts {
+		if sorts[i].Key != account.FieldCurrentBalance {
+			continue
+		}
+		direction := ""
+		if r.Descending {
+			direction = " DESC"
+		}
+		t := sql.Dialect(database).Table(account.Table)
+		sorts[i].SQL = b(sql.Dialect(database).Select().From(t))
+		sorts[i].By = func(...sql.OrderTermOption) account.OrderOption {
+			return func(s *sql.Selector) { s.OrderExpr(sql.Raw(b(s) + direction)) }
+		}
 	}
-	direction := ""
-	if r.Descending {
-		direction = " DESC"
-	}
-	return []account.OrderOption{
-		func(s *sql.Selector) { s.OrderExpr(sql.Raw(b(s) + direction)) },
-		account.ByID(r.Direction()),
-	}
+	return sorts
 }

@@ -19,6 +19,7 @@ func New(db *store.DB, baseURL string) *Handler {
 		DB: db,
 		Reads: ogent.Reads{Client: db.Ent, BaseURL: baseURL, Members: ogent.Members{
 			PatientCustomFields:           patientCustomFields,
+			TreatmentPlanTotalGross:       treatmentPlanTotals,
 			TreatmentPlanItemCustomFields: treatmentPlanItemCustomFields,
 		}},
 	}}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -92,6 +93,10 @@ func practitionersSite(param string) filter {
 	return filter{param, func(row) string { return "" }, func(w *world, r row, value string) bool { return w.sites[text(r["practitioner_id"])] == value }}
 }
 
+func patientsSite(param string) filter {
+	return filter{param, func(row) string { return "" }, func(w *world, r row, value string) bool { return w.homes[text(r["patient_id"])] == value }}
+}
+
 func cancelled(param string) filter {
 	return filter{param, func(r row) string { return text(r["state"] == "Cancelled" || r["state"] == "Did not attend") }, func(_ *world, r row, value string) bool {
 		return value == "true" || r["state"] != "Cancelled" && r["did_not_attend_at"] == nil
@@ -111,8 +116,8 @@ func (w *world) valuesFor(f filter, rows []row) []string {
 	seen := map[string]bool{}
 	for _, i := range []int{0, len(rows) / 3, len(rows) / 2, len(rows) - 1} {
 		value := f.value(rows[i])
-		if f.param == "site_id" && value == "" { // through the practitioner
-			value = w.sites[text(rows[i]["practitioner_id"])]
+		if f.param == "site_id" && value == "" { // through the practitioner, or the patient
+			value = cmp.Or(w.sites[text(rows[i]["practitioner_id"])], w.homes[text(rows[i]["patient_id"])])
 		}
 		if value == "" {
 			continue

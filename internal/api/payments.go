@@ -22,6 +22,7 @@ func (h *Handler) ListPayments(ctx context.Context, p ogent.ListPaymentsParams) 
 	}
 	return &ogent.PaymentList{Payments: rows, Meta: ogent.PaymentMeta{
 		Total: meta.Total, Page: meta.Page, CurrentPage: meta.CurrentPage, PerPage: meta.PerPage, TotalPages: meta.TotalPages,
+		NextCursor:  meta.NextCursor,
 		TotalAmount: total(sums[0].Sum),
 	}}, nil
 }

@@ -48,7 +48,7 @@ var resources = []resource{
 		fields: "id:int current_balance:decimal opening_balance:decimal patient_id:int patient_name:text" +
 			" planned_nhs_treatment_value:decimal planned_private_treatment_value:decimal",
 		sorts:   []string{"current_balance"},
-		filters: []filter{equal("patient_id"), credit("state")},
+		filters: []filter{equal("patient_id"), credit("state"), patientsSite("site_id")},
 	},
 	{
 		path: "acquisition_sources", one: "acquisition_source", many: "acquisition_sources", order: "name",
@@ -102,7 +102,7 @@ var resources = []resource{
 		single: "invoice_items:array",
 		sorts:  []string{"dated_on", "due_on", "amount"},
 		filters: []filter{
-			equal("site_id"), equal("account_id"), equal("patient_id"), equal("paid"), from("dated_on_after", "dated_on"), until("dated_on_before", "dated_on"),
+			equal("site_id"), equal("account_id"), equal("patient_id"), equal("paid"), equal("status"), from("dated_on_after", "dated_on"), until("dated_on_before", "dated_on"),
 			from("created_after", "created_at"), before("created_before", "created_at"),
 		},
 	},
@@ -110,7 +110,7 @@ var resources = []resource{
 		path: "invoice_items", one: "invoice_item", many: "invoice_items", order: "id",
 		fields: "id:uuid item_price:decimal name:text nhs_charge:bool quantity:int total_price:decimal invoice_id:int practitioner_id:int?" +
 			" sundry_id:uuid? treatment_plan_id:int? treatment_plan_item_id:int? user_id:int?",
-		filters: []filter{equal("invoice_id")},
+		filters: []filter{equal("invoice_id"), equal("practitioner_id")},
 	},
 	{
 		path: "nhs_claims", one: "nhs_claim", many: "nhs_claims", order: "id",
@@ -119,7 +119,7 @@ var resources = []resource{
 			" ni_calculated_patient_fee:decimal? submitted_date:date? dentist_charge:decimal? patient_charge:decimal? scot_amount_authorised:decimal?" +
 			" scot_amount_expected:decimal? uda_band:text? ortho:bool continuation_part_number:int?",
 		filters: []filter{
-			after("created_after", "created_at"), practitionersSite("site_id"), equal("claim_status"), equal("patient_id"),
+			after("created_after", "created_at"), practitionersSite("site_id"), equal("claim_status"), equal("patient_id"), equal("practitioner_id"),
 			from("after", "submitted_date"), before("before", "submitted_date"),
 		},
 	},
@@ -175,22 +175,28 @@ var resources = []resource{
 	{
 		path: "treatment_plans", one: "treatment_plan", many: "treatment_plans", order: "id",
 		fields: "id:int nickname:text? patient_id:int practitioner_id:int payment_plan_id:int completed:bool completed_at:datetime? start_date:date?" +
-			" end_date:date? private_treatment_value:decimal nhs_uda_value:decimal",
-		filters: []filter{equal("patient_id"), completed("status")},
+			" end_date:date? private_treatment_value:decimal nhs_uda_value:decimal patient_name:text total_gross:decimal",
+		filters: []filter{equal("patient_id"), equal("practitioner_id"), completed("status"), practitionersSite("site_id")},
+	},
+	{
+		path: "treatment_appointments", one: "treatment_appointment", many: "treatment_appointments", order: "id",
+		fields:  "id:int position:int appointment_id:int? notes:text? bookable:bool patient_id:int treatment_plan_id:int",
+		sorts:   []string{"position"},
+		filters: []filter{equal("patient_id"), equal("treatment_plan_id")},
 	},
 	{
 		path: "treatment_plan_items", one: "treatment_plan_item", many: "treatment_plan_items", order: "id",
 		fields: "id:int treatment_plan_id:int treatment_id:int patient_id:int practitioner_id:int payment_plan_id:int teeth:array surfaces:array" +
 			" price:decimal duration:int completed:bool completed_at:datetime? charged:bool invoice_id:int? uda_band:text? nomenclature:text notes:text?" +
 			" custom_fields:array",
-		filters: []filter{equal("patient_id"), equal("treatment_plan_id")},
+		filters: []filter{equal("patient_id"), equal("treatment_plan_id"), equal("practitioner_id"), equal("invoice_id"), equal("completed")},
 	},
 	{
 		path: "payments", one: "payment", many: "payments", order: "dated_on",
 		fields: "id:int amount:decimal amount_unexplained:decimal fully_explained:bool dated_on:date deleted:bool status:text method:text" +
 			" site_id:uuid patient_id:int explanations:array",
 		sorts:   []string{"dated_on", "amount"},
-		filters: []filter{equal("site_id"), equal("patient_id"), from("start_date", "dated_on"), until("end_date", "dated_on")},
+		filters: []filter{equal("site_id"), equal("patient_id"), from("start_date", "dated_on"), until("end_date", "dated_on"), from("created_after", "created_at")},
 	},
 	{
 		path: "sundries", one: "sundry", many: "sundries", order: "id",
@@ -229,13 +235,17 @@ type world struct {
 	token string
 	plan  string            // a payment plan with fees
 	sites map[string]string // practitioner → site
+	homes map[string]string // patient → site
 }
 
 func newWorld(t *testing.T, e *harness.Env) *world {
-	w := &world{Env: e, token: e.Token(t, ""), sites: map[string]string{}}
+	w := &world{Env: e, token: e.Token(t, ""), sites: map[string]string{}, homes: map[string]string{}}
 	w.plan = e.Get(t, "/v1/payment_plans?active=true", w.token).Status(t, 200).Text(t, "payment_plans.0.id")
 	for _, p := range w.all(t, "practitioners", "practitioners", nil) {
 		w.sites[fmt.Sprint(p["id"])] = fmt.Sprint(p["site_id"])
+	}
+	for _, p := range w.all(t, "patients", "patients", nil) {
+		w.homes[fmt.Sprint(p["id"])] = fmt.Sprint(p["site_id"])
 	}
 	return w
 }
@@ -317,6 +327,12 @@ func TestResources(t *testing.T) {
 		{"AccessTokenIsKnownEverywhere", accessTokenIsKnownEverywhere},
 		{"MetaHasWhatTheSpecificationNames", metaHasWhatTheSpecificationNames},
 		{"ListsHaveEveryRow", listsHaveEveryRow},
+		{"CursorsMakeUpTheList", cursorsMakeUpTheList},
+		{"CursorsKeepFilters", cursorsKeepFilters},
+		{"CursorsBelongToTheirQuery", cursorsBelongToTheirQuery},
+		{"FilterBySeveralIDs", filterBySeveralIDs},
+		{"FieldsSelectMembers", fieldsSelectMembers},
+		{"ExpandAddsRecords", expandAddsRecords},
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)

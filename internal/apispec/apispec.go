@@ -86,11 +86,12 @@ type Filter struct {
 	Kind        codec.Kind // if empty, that of the column
 	Column      string     // if empty, Param
 	Edge        string     // the column is in this edge's table
-	Op          string     // EQ if empty; GT, GTE, LT, LTE; IN for arrays, with Handwritten
+	Op          string     // EQ if empty; GT, GTE, LT, LTE; IN for arrays: of ids, or with Handwritten
 	Values      []string   // values of an enum; of a boolean column the false value, then the true one
 	Handwritten bool       // the predicate is in internal/api
 	Search      bool       // matches few rows, so rows are found by it before they are sorted; with Handwritten
 	Required    bool       // required in the OpenAPI document; the hand-written method checks it
+	MaxItems    int        // most values of an array, which may then not be empty
 	Doc         string
 }
 
@@ -161,14 +162,17 @@ type BodyField struct {
 // Operation is an operation beyond the standard ones; its method is hand-written.
 type Operation struct {
 	ID          string // operation id and method name
-	Path        string
+	Path        string // with {id} for an operation on one record of the resource
 	Doc         string // a short sentence
 	Description string // paragraph for the reference
 	Params      []Filter
 	Members     []Computed // members of each element; if empty, the response is the resource
 	Item        string     // with Members: name of the element type
 	Key         string     // with Members: wrapper of the elements
-	MaxPage     int        // maximum and default per_page of a list; 0 for one record
+	MaxPage     int        // maximum and default per_page of a list whose rows are not counted
+	Counted     bool       // a list with the paging and meta of a resource's list; without MaxPage and Counted, one record
+	Filtered    bool       // with Counted: takes the orders and filters of the resource's list
+	PatientData bool       // Members are patient data, so reads are audited
 }
 
 // Field declares how a column appears in the API.

@@ -51,6 +51,7 @@ const (
 	Avatar    Kind = "avatar"    // address of a picture; output only
 	Object    Kind = "object"    // any JSON object; output only
 	Strings   Kind = "strings"   // array of strings; output only
+	Cursor    Kind = "cursor"    // opaque position in a list; query only
 )
 
 // Limits of metadata (spec.md, Limits). Lengths count Unicode code points.

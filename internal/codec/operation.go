@@ -10,7 +10,24 @@ type Operation struct {
 	Params      []Param
 	Body        *Body // nil without a request body
 	PatientData bool  // reads or changes patient data; tests check that it is audited
+
+	Key   string // wrapper of the records in the response of a read
+	Links []Link // records that expand= may add to each of them
 }
+
+// Link is a record that another one points at.
+type Link struct {
+	Name   string // the value of expand= and the member that holds the record
+	Column string // member with its id
+	Plural string // resource of the record
+	Scope  string // scope that a token needs to read it
+}
+
+// The parameters that change the shape of the records in a response.
+const (
+	FieldsParam = "fields" // only these members
+	ExpandParam = "expand" // add the linked records
+)
 
 // TimeLayout is the format of times in responses: milliseconds and a numeric offset, never Z
 // (behaviour.md section 2).

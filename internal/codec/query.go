@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"math"
 	"net/url"
 	"slices"
@@ -17,6 +18,9 @@ import (
 // maxQueryRunes is the maximum length of a text parameter, which becomes part of a statement.
 const maxQueryRunes = 255
 
+// maxCursor is the maximum length of a cursor in bytes.
+const maxCursor = 8192
+
 // maxElements is the maximum number of different values of an array parameter.
 const maxElements = 1000
 
@@ -27,6 +31,7 @@ type Param struct {
 	Values   []string
 	Array    bool
 	Min, Max int64 // of integers: below Min is refused, above Max is clamped; 0 is no limit
+	MaxItems int   // of an array, which may then not be empty
 }
 
 // aliases are other names of parameters (behaviour.md section 3).
@@ -58,6 +63,9 @@ func ReadQuery(sent url.Values, known []Param, zone *time.Location) (canonical u
 			values = strings.Split(strings.Join(values, ","), ",")
 		}
 		switch {
+		case ok && p.MaxItems > 0 && strings.Join(values, "") == "":
+			params.Add(p.Name, "must have at least one value")
+			continue
 		case !ok || p.Array && strings.Join(values, "") == "":
 			continue
 		case !p.Array && len(values) > 1:
@@ -69,8 +77,8 @@ func ReadQuery(sent url.Values, known []Param, zone *time.Location) (canonical u
 			case message != "":
 				params.Add(p.Name, message)
 			case slices.Contains(canonical[p.Name], c): // a duplicate
-			case len(canonical[p.Name]) == maxElements:
-				params.Add(p.Name, "must not have more than "+strconv.Itoa(maxElements)+" values")
+			case len(canonical[p.Name]) == p.maxItems():
+				params.Add(p.Name, "must not have more than "+strconv.Itoa(p.maxItems())+" values")
 			default:
 				canonical.Add(p.Name, c)
 			}
@@ -79,12 +87,18 @@ func ReadQuery(sent url.Values, known []Param, zone *time.Location) (canonical u
 	return canonical, unknown, params
 }
 
-// find returns the parameter of a name, an alias or, for arrays, name[] or name[0].
+func (p Param) maxItems() int { return cmp.Or(p.MaxItems, maxElements) }
+
+// find returns the parameter of a name, an alias or, for arrays, name[] or name[0]. id[] is an
+// alias of ids.
 func find(known []Param, name string) *Param {
 	if a, ok := aliases[name]; ok {
 		name = a
 	}
 	base, index, bracket := strings.Cut(name, "[")
+	if bracket && base == "id" {
+		base = "ids"
+	}
 	for i, p := range known {
 		if p.Name == name {
 			return &known[i]
@@ -154,6 +168,10 @@ func (p Param) value(s string, zone *time.Location) (canonical, message string) 
 		}
 	case Enum:
 		return p.enum(s)
+	case Cursor:
+		if len(s) > maxCursor {
+			return "", "is not a cursor of this list"
+		}
 	}
 	return s, ""
 }

@@ -3,6 +3,7 @@ package codegen
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-faster/yaml"
@@ -51,7 +52,8 @@ func metaSchemas() map[string]*ogen.Schema {
 	page, current := number("page", "The page shown."), number("current_page", "The page shown.")
 	per := number("per_page", "Records to a page.")
 	return map[string]*ogen.Schema{
-		"Meta": object(number("total", "Records on all pages."), page, current, per, number("total_pages", "Number of pages.")),
+		"Meta": object(number("total", "Records on all pages."), page, current, per, number("total_pages", "Number of pages.")).
+			AddOptionalProperties(property("next_cursor", ogen.String().SetNullable(true).SetDescription("With cursor: the cursor of the next page; null on the last one."))),
 		"PageMeta": object(page, current, per,
 			property("more", schemaOf(codec.Boolean).SetDescription("Whether there is a further page."))),
 	}
@@ -75,7 +77,7 @@ func (d *document) addEntity(e *entity) {
 		many.SetPost(d.write(e, "create", "create", "Create"))
 	}
 	if e.Has("get") {
-		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get "+article(e.R.Key)+".", e.R.Descriptions[apispec.Get]).AddParameters(idParameter(e)).
+		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get "+article(e.R.Key)+".", e.R.Descriptions[apispec.Get]).AddParameters(idParameter(e)).AddParameters(d.shape(e.shapeParams(e.members(true), true))...).
 			AddResponse("200", d.response(e.Name+"Response", example(d.oneExample(e)))))
 	}
 	if e.Has("update") {
@@ -141,6 +143,13 @@ func (d *document) output(e *entity, single bool) *ogen.Schema {
 			add(b.Edge, ref(name))
 		} else {
 			add(b.Edge, ref(name).AsArray())
+		}
+	}
+	if d.published {
+		for _, edge := range e.expandable() {
+			linked := ogen.NewSchema().SetAllOf([]*ogen.Schema{ref(e.Model.of(edge.Type).Summary())}).SetNullable(true).
+				SetDescription("With expand=" + edge.Name + ": the record of " + edge.Field().Name + "; null without one, or if the token may not see it.")
+			s.AddOptionalProperties(property(edge.Name, linked))
 		}
 	}
 	return s
@@ -286,15 +295,20 @@ func (d *document) list(e *entity) *ogen.Operation {
 	for _, p := range e.Params() {
 		o.AddParameters(d.parameter(p))
 	}
-	return o.AddResponse("200", d.response(e.Name+"List", example(d.listExample(e))))
+	o.AddParameters(d.shape(e.shapeParams(e.members(false), true))...)
+	return o.AddResponse("200", d.listResponse(e.Name+"List", example(d.listExample(e))))
 }
 
 // extraOperation returns an operation beyond the standard ones.
 func (d *document) extraOperation(e *entity, o apispec.Operation) *ogen.Operation {
 	x := d.operation(e, o.ID, "read", o.Doc, o.Description)
+	if strings.Contains(o.Path, "{id}") {
+		x.AddParameters(idParameter(e))
+	}
 	for _, p := range e.OperationParams(o) {
 		x.AddParameters(d.parameter(p))
 	}
+	x.AddParameters(d.shape(e.operationShape(o))...)
 	if len(o.Members) == 0 {
 		return x.AddResponse("200", d.response(e.Name+"Response", example(d.oneExample(e))))
 	}
@@ -303,8 +317,16 @@ func (d *document) extraOperation(e *entity, o apispec.Operation) *ogen.Operatio
 		item.AddRequiredProperties(property(c.Name, d.computed(c)))
 	}
 	d.AddSchema(o.Item, item)
-	d.AddSchema(o.Item+"List", object(property(o.Key, ref(o.Item).AsArray()), property("meta", ref("PageMeta"))))
-	return x.AddResponse("200", d.response(o.Item+"List", example(d.operationExample(o))))
+	if o.MaxPage == 0 && !o.Counted {
+		d.AddSchema(o.Item+"Response", object(property(o.Key, ref(o.Item))))
+		return x.AddResponse("200", d.response(o.Item+"Response", example(d.operationExample(o))))
+	}
+	meta := "PageMeta"
+	if o.Counted {
+		meta = "Meta"
+	}
+	d.AddSchema(o.Item+"List", object(property(o.Key, ref(o.Item).AsArray()), property("meta", ref(meta))))
+	return x.AddResponse("200", d.listResponse(o.Item+"List", example(d.operationExample(o))))
 }
 
 // documentedParam is a query parameter with its documentation.
@@ -313,6 +335,17 @@ type documentedParam struct {
 	Doc      string
 	Default  string
 	Required bool
+}
+
+// shape returns parameters of the published form alone.
+func (d *document) shape(params []documentedParam) (all []*ogen.Parameter) {
+	if !d.published {
+		return nil
+	}
+	for _, p := range params {
+		all = append(all, d.parameter(p))
+	}
+	return all
 }
 
 // Params returns the query parameters of the list.
@@ -325,7 +358,8 @@ func (e *entity) Params() []documentedParam {
 	slices.Sort(keys)
 	ps = append(ps,
 		documentedParam{Param: codec.Param{Name: "sort_by", Kind: codec.Enum, Values: keys}, Doc: "Order of the list; ties are ordered by id.", Default: e.R.Order},
-		documentedParam{Param: codec.Param{Name: "sort_direction", Kind: codec.Enum, Values: []string{"asc", "desc"}}, Doc: "Ascending or descending.", Default: "asc"})
+		documentedParam{Param: codec.Param{Name: "sort_direction", Kind: codec.Enum, Values: []string{"asc", "desc"}}, Doc: "Ascending or descending.", Default: "asc"},
+		documentedParam{Param: codec.Param{Name: "cursor", Kind: codec.Cursor}, Doc: "Pages by cursor: empty for the first page, then next_cursor of the meta. Not with page."})
 	for _, f := range e.R.Filters {
 		ps = append(ps, e.param(f))
 	}
@@ -335,7 +369,12 @@ func (e *entity) Params() []documentedParam {
 // OperationParams returns the query parameters of an operation beyond the standard ones.
 func (e *entity) OperationParams(o apispec.Operation) []documentedParam {
 	var ps []documentedParam
-	if o.MaxPage > 0 {
+	switch {
+	case o.Filtered:
+		ps = e.Params()
+	case o.Counted:
+		ps = paging(100, 25)
+	case o.MaxPage > 0:
 		ps = paging(o.MaxPage, o.MaxPage)
 	}
 	for _, f := range o.Params {
@@ -353,7 +392,7 @@ func paging(maximum, defaultSize int) []documentedParam {
 
 // param returns the parameter of a filter, with the kind and values of its column.
 func (e *entity) param(f apispec.Filter) documentedParam {
-	p := codec.Param{Name: f.Param, Kind: f.Kind, Values: f.Values, Array: f.Op == "IN"}
+	p := codec.Param{Name: f.Param, Kind: f.Kind, Values: f.Values, Array: f.Op == "IN", MaxItems: f.MaxItems}
 	if p.Kind == "" {
 		owner := e
 		if f.Edge != "" {
@@ -391,10 +430,17 @@ func (d *document) parameter(p documentedParam) *ogen.Parameter {
 	if p.Array {
 		s = s.AsArray()
 	}
+	if d.published && p.MaxItems > 0 {
+		maximum, minimum := uint64(p.MaxItems), uint64(1)
+		s.SetMaxItems(&maximum).SetMinItems(&minimum)
+	}
 	q := ogen.NewParameter().InQuery().SetName(p.Name).SetDescription(p.Doc).SetSchema(s)
 	if d.published {
 		q.SetRequired(p.Required)
-		if p.Array {
+		switch {
+		case p.MaxItems > 0 || p.Kind == codec.Enum && p.Array: // separated by commas
+			q.SetExplode(false)
+		case p.Array:
 			q.SetName(p.Name + "[]")
 		}
 	}

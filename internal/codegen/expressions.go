@@ -17,8 +17,8 @@ import (
 // ones. If one were missing, formatting would have to search the module for it, which is slow.
 func (e *entity) Imports() []string {
 	all := []string{
-		"context", "maps", "time",
-		"entgo.io/ent/dialect/sql", "github.com/google/uuid",
+		"context", "fmt", "maps", "time",
+		"entgo.io/ent/dialect/sql", "github.com/go-faster/jx", "github.com/google/uuid",
 		module + "/ent", module + "/ent/predicate", module + "/ent/" + e.PackageDir(), module + "/schema",
 	}
 	for _, p := range []string{"civil", "codec", "decimal", "entx", "list", "store", "write"} {
@@ -56,6 +56,9 @@ func (e *entity) Predicate(f apispec.Filter) (string, error) {
 	if c == nil {
 		return "", fmt.Errorf("%s has no column %q", owner.Name, columnOf(f))
 	}
+	if f.Op == "IN" {
+		return fmt.Sprintf("entx.InArray[predicate.%s](%s.%s, v)", e.Name, e.Package(), c.Constant()), nil
+	}
 	v := e.FromInput(c, "v")
 	if c.IsBool() && f.Kind == codec.Enum {
 		v = fmt.Sprintf("v == %q", f.Values[1])
@@ -89,7 +92,7 @@ func (e *entity) Span(f apispec.Filter) (*span, error) {
 	}
 	name := columnOf(f)
 	s := span{Column: e.Column(name)}
-	if f.Edge != "" || f.Op == "" || f.Op == "EQ" || s.Column.Kind != codec.Time {
+	if f.Edge != "" || f.Op == "" || f.Op == "EQ" || f.Op == "IN" || s.Column.Kind != codec.Time {
 		return nil, nil
 	}
 	inOrder := func(key string) bool {
@@ -122,7 +125,8 @@ func (e *entity) ListFilters() ([]listFilter, error) {
 	}
 	var filters []listFilter
 	for _, f := range e.R.Filters {
-		if f.Search {
+		if f.Search || f.Op == "IN" { // matches few rows
+			f.Column = ""
 			filters = append(filters, listFilter{Filter: f})
 			continue
 		}
@@ -205,6 +209,47 @@ func (e *entity) indexed(columns ...string) (where string, ok bool, err error) {
 		}
 	}
 	return where, ok, nil
+}
+
+// IDKind returns the name of the id's kind in package codec.
+func (e *entity) IDKind() string {
+	if e.ID.IsUUID() {
+		return "UUID"
+	}
+	return "ID"
+}
+
+// IsCompleted reports whether a list's rows have more than the columns of their statement.
+func (e *entity) IsCompleted() (bool, error) {
+	parts, err := e.Parts(false)
+	return len(parts) > 0 || len(e.Members()) > 0, err
+}
+
+// SortKind returns the kind of the column that a sort orders by.
+func (e *entity) SortKind(s apispec.Sort) (codec.Kind, error) {
+	owner := e
+	if s.Edge != "" {
+		var err error
+		if owner, err = e.Target(s.Edge); err != nil {
+			return "", err
+		}
+	}
+	return owner.Column(sortColumn(s)).Kind, nil
+}
+
+// SortSQL returns the column that a sort orders by as SQL text: for one of an edge's table, a
+// sub-query.
+func (e *entity) SortSQL(s apispec.Sort) (string, error) {
+	if s.Edge == "" {
+		return qualified(e.Table(), e.Column(sortColumn(s))), nil
+	}
+	owner, err := e.Target(s.Edge)
+	if err != nil {
+		return "", err
+	}
+	edge, _ := e.Edge(s.Edge) // Target has found it
+	return fmt.Sprintf(`(SELECT %s FROM "%s" WHERE %s = %s)`, qualified(owner.Table(), owner.Column(sortColumn(s))), owner.Table(),
+		qualified(owner.Table(), owner.Column("id")), qualified(e.Table(), e.Column(edge.Field().Name))), nil
 }
 
 // SortColumn returns the column of the entity that a sort orders by.

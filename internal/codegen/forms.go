@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"chairside/internal/apispec"
@@ -192,8 +193,16 @@ func (e *entity) sent(names ...string) (string, error) {
 			return "", err
 		}
 		conditions[i] = p + ".Set"
+		if e.isArray(name) {
+			conditions[i] = "len(" + p + ") > 0"
+		}
 	}
 	return strings.Join(conditions, " || "), nil
+}
+
+// isArray reports whether a filter takes several values.
+func (e *entity) isArray(param string) bool {
+	return slices.ContainsFunc(e.R.Filters, func(f apispec.Filter) bool { return f.Param == param && f.Op == "IN" })
 }
 
 // IsOpaque returns the Go condition under which the planner must not see the time of a
@@ -213,7 +222,7 @@ func (e *entity) IsOpaque(s *span) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		condition += " && !" + set
+		condition += " && !(" + set + ")"
 	}
 	return condition, nil
 }

@@ -143,6 +143,9 @@ func kindOf(f *gen.Field) codec.Kind {
 // addCommonFilters adds the common filters (behaviour.md section 5) whose column the entity
 // has, unless the resource declares its own.
 func (e *entity) addCommonFilters() {
+	if e.Has("list") {
+		e.R.Filters = append(e.R.Filters, apispec.Filter{Param: "ids", Column: "id", Op: "IN", MaxItems: maxIDs, Doc: "With these ids, separated by commas: at most 100."})
+	}
 	for _, f := range e.Tenant.Filters {
 		declared := slices.ContainsFunc(e.R.Filters, func(o apispec.Filter) bool { return o.Param == f.Param })
 		if c := e.Column(columnOf(f)); c != nil && !declared {
@@ -150,6 +153,9 @@ func (e *entity) addCommonFilters() {
 		}
 	}
 }
+
+// maxIDs is the most ids of a list request.
+const maxIDs = 100
 
 func columnOf(f apispec.Filter) string {
 	if f.Column != "" {
@@ -389,7 +395,7 @@ func (e *entity) checkNames() (problems []string) {
 		switch op := cmp.Or(f.Op, "EQ"); {
 		case !slices.Contains(operators, op):
 			problems = append(problems, fmt.Sprintf("%s: filter %s: the operator %q is unknown: it must be one of %s", e.Name, f.Param, f.Op, strings.Join(operators, ", ")))
-		case op == "IN" && !f.Handwritten:
+		case op == "IN" && !f.Handwritten && f.Column != "id":
 			problems = append(problems, fmt.Sprintf("%s: filter %s: the operator IN needs Handwritten", e.Name, f.Param))
 		}
 	}

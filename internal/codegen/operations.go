@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -17,16 +18,26 @@ func (e *entity) Operations() (all []codec.Operation) {
 	}
 	add := func(verb apispec.Verb, id, scope string, body *codec.Body, params []documentedParam) {
 		if e.Has(string(verb)) {
-			all = append(all, codec.Operation{ID: id, Scope: e.ScopeOf(scope), PatientData: e.PatientData(), Body: body, Params: plainParams(params)})
+			o := codec.Operation{ID: id, Scope: e.ScopeOf(scope), PatientData: e.PatientData(), Body: body, Params: plainParams(params)}
+			switch verb {
+			case apispec.List:
+				o.Key, o.Links = e.R.Plural, e.links()
+			case apispec.Get:
+				o.Key, o.Links = e.R.Key, e.links()
+			}
+			all = append(all, o)
 		}
 	}
-	add(apispec.List, "list"+e.Many(), "read", nil, e.Params())
-	add(apispec.Get, "get"+e.Name, "read", nil, nil)
+	add(apispec.List, "list"+e.Many(), "read", nil, append(e.Params(), e.shapeParams(e.members(false), true)...))
+	add(apispec.Get, "get"+e.Name, "read", nil, e.shapeParams(e.members(true), true))
 	add(apispec.Create, "create"+e.Name, "create", &codec.Body{Key: e.R.Key, Create: true, Fields: e.bodyFields()}, nil)
 	add(apispec.Update, "update"+e.Name, "update", &codec.Body{Key: e.R.Key, Fields: e.bodyFields()}, nil)
 	add(apispec.Delete, "delete"+e.Name, "delete", nil, nil)
 	for _, o := range e.R.Operations {
-		all = append(all, codec.Operation{ID: o.ID, Scope: e.R.Scope + ":read", Params: plainParams(e.OperationParams(o))})
+		all = append(all, codec.Operation{
+			ID: o.ID, Scope: e.R.Scope + ":read", PatientData: o.PatientData, Key: cmp.Or(o.Key, e.R.Key),
+			Params: plainParams(append(e.OperationParams(o), e.operationShape(o)...)),
+		})
 	}
 	return all
 }

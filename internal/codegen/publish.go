@@ -158,6 +158,15 @@ func (d *document) written(r *ogen.Response) *ogen.Response {
 	return r
 }
 
+// listResponse is response for a list, which links to its other pages.
+func (d *document) listResponse(schema string, x example) *ogen.Response {
+	r := d.response(schema, x)
+	if d.published {
+		r.Headers["Link"] = &ogen.Header{Ref: "#/components/headers/Link"}
+	}
+	return r
+}
+
 func (d *document) example(x example) ogen.ExampleValue {
 	if !d.published {
 		return nil
@@ -233,6 +242,7 @@ func (d *document) addHeaders() {
 	d.Components.Headers = map[string]*ogen.Header{
 		"ETag":                 header("Entity tag of the response, for If-Match and If-None-Match."),
 		"Idempotency-Replayed": header("true if this is the response to an earlier request with the same Idempotency-Key."),
+		"Link":                 header("Addresses of other pages (RFC 8288): first, prev, next and last; with cursor, next."),
 		"Preference-Applied":   header("dry-run if nothing was stored."),
 		"RateLimit":            header("The requests that are left of each limit (draft-ietf-httpapi-ratelimit-headers)."),
 		"RateLimit-Policy":     header("The limits (draft-ietf-httpapi-ratelimit-headers)."),
@@ -477,7 +487,17 @@ func (d *document) listExample(e *entity) json.RawMessage {
 	if !d.published {
 		return nil
 	}
-	var meta orderedObject
+	meta := metaExample()
+	for _, t := range e.R.Totals {
+		meta.add(t, kindExample(codec.Decimal, t))
+	}
+	m := wrap(e.R.Plural, array(recordExample(e, false)))
+	m.add("meta", meta.json())
+	return m.json()
+}
+
+// metaExample is the meta member of a list.
+func metaExample() (meta orderedObject) {
 	for _, n := range []string{"total", "page", "current_page", "per_page", "total_pages"} {
 		value := "1"
 		if n == "per_page" {
@@ -485,12 +505,7 @@ func (d *document) listExample(e *entity) json.RawMessage {
 		}
 		meta.add(n, json.RawMessage(value))
 	}
-	for _, t := range e.R.Totals {
-		meta.add(t, kindExample(codec.Decimal, t))
-	}
-	m := wrap(e.R.Plural, array(recordExample(e, false)))
-	m.add("meta", meta.json())
-	return m.json()
+	return meta
 }
 
 func (d *document) operationExample(o apispec.Operation) json.RawMessage {
@@ -500,6 +515,14 @@ func (d *document) operationExample(o apispec.Operation) json.RawMessage {
 	var item orderedObject
 	for _, c := range o.Members {
 		item.add(c.Name, computedExample(c))
+	}
+	switch {
+	case o.Counted:
+		m := wrap(o.Key, array(item.json()))
+		m.add("meta", metaExample().json())
+		return m.json()
+	case o.MaxPage == 0:
+		return wrap(o.Key, item.json()).json()
 	}
 	m := wrap(o.Key, array(item.json()))
 	m.add("meta", json.RawMessage(`{"page": 1, "current_page": 1, "per_page": 20, "more": false}`))

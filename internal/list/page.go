@@ -32,9 +32,8 @@ func (p Page) isWholeList(rows int) bool { return p.Number == 1 && rows < p.Size
 
 // Meta is the meta member of a list response.
 type Meta struct {
-	Total       int `json:"total"`
-	Page        int `json:"page"`
-	CurrentPage int `json:"current_page"`
-	PerPage     int `json:"per_page"`
-	TotalPages  int `json:"total_pages"`
+	Total, Page, CurrentPage, PerPage, TotalPages int
+
+	ByCursor bool
+	Next     *string // with ByCursor; nil on the last page
 }

@@ -27,6 +27,7 @@ type Query[Q any, P, O ~func(*sql.Selector)] interface {
 type List[Q Query[Q, P, O], P, O ~func(*sql.Selector), R any] struct {
 	Form[R]
 	Table   string
+	IDKind  codec.Kind
 	Default string // sort_by of a request without it
 	Sorts   []Sort[O]
 	Ordered Orders // orders that an index has for all rows of a practice
@@ -41,6 +42,8 @@ type List[Q Query[Q, P, O], P, O ~func(*sql.Selector), R any] struct {
 type Sort[O ~func(*sql.Selector)] struct {
 	Key, Column string
 	By          func(...sql.OrderTermOption) O // for a column of an edge's table
+	SQL         string                         // the column as SQL text
+	Kind        codec.Kind                     // of the column
 }
 
 // Request is a list request.
@@ -52,6 +55,11 @@ type Request[P ~func(*sql.Selector)] struct {
 	Filters    []Filter // filters that filterFirst may use
 	Counter    string   // name of the counter of its rows; "" if the query must count them
 	Key        int64    // key of Counter
+
+	ByCursor bool
+	Cursor   string // "" for the first page
+	WithPage bool   // page was sent too, which is refused
+	Query    string // with ByCursor: the filters as text, which must stay the same
 }
 
 // Direction returns the order term for ascending or descending.
@@ -107,6 +115,10 @@ func (l *List[Q, P, O, R]) Read(ctx context.Context, view codec.View, q Q, r Req
 	}
 	q.Where(r.Where...)
 	all = q.Clone()
+	if r.ByCursor {
+		rows, meta, err = x.readAfter(ctx, q, all)
+		return rows, meta, all, err
+	}
 	if how, ok := choose(r.SortBy, l.Ordered, r.Filters); ok && r.Offset() <= maxSortRows {
 		if rows, meta, ok, err := x.filterFirst(ctx, q, how); ok || err != nil {
 			return rows, meta, all, err

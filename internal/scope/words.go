@@ -5,7 +5,7 @@ import "strings"
 // resources are what each family gives access to. A test in package server compares them with
 // the operations of the API.
 var resources = map[string][]string{
-	"appointment": {"appointments", "appointment holds", "availability", "appointment reasons"},
+	"appointment": {"appointments", "appointment holds", "availability", "rotas", "appointment reasons", "treatment appointments"},
 	"patient":     {"patients", "custom fields", "acquisition sources"},
 	"practice":    {"the practice", "sites", "rooms", "practitioners", "contracts"},
 	"financials":  {"accounts", "invoices", "invoice items", "payments", "sundries", "NHS claims"},

@@ -28,6 +28,7 @@ import (
 	entsite "chairside/ent/site"
 	"chairside/ent/sundry"
 	enttreatment "chairside/ent/treatment"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
@@ -64,6 +65,7 @@ type batch struct {
 	payments       []ent.Payment
 	explanations   []ent.PaymentExplanation
 	appointments   []ent.Appointment
+	planVisits     []ent.TreatmentAppointment
 	claims         []ent.NHSClaim
 	answers        []ent.CustomFieldAnswer
 }
@@ -95,6 +97,7 @@ func (b *batch) tables() []table {
 		tableOf(payment.Table, payment.Columns, &b.payments),
 		tableOf(paymentexplanation.Table, paymentexplanation.Columns, &b.explanations),
 		tableOf(appointment.Table, appointment.Columns, &b.appointments),
+		tableOf(treatmentappointment.Table, treatmentappointment.Columns, &b.planVisits),
 		tableOf(nhsclaim.Table, nhsclaim.Columns, &b.claims),
 		tableOf(customfieldanswer.Table, customfieldanswer.Columns, &b.answers),
 	}

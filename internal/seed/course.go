@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"chairside/ent"
+	entvisit "chairside/ent/treatmentappointment"
 	entplan "chairside/ent/treatmentplan"
 	entitem "chairside/ent/treatmentplanitem"
 	"chairside/internal/civil"
@@ -21,7 +22,8 @@ type course struct {
 	plan    ent.TreatmentPlan
 	by      *practitioner
 	items   []*ent.TreatmentPlanItem
-	kinds   []planKind      // of the items
+	kinds   []planKind // of the items
+	visits  []ent.TreatmentAppointment
 	band    string          // the highest of the NHS items
 	charged decimal.Decimal // by the NHS items
 	ortho   bool
@@ -127,6 +129,7 @@ func (c *course) finish() {
 		plan.CompletedAt, plan.EndDate = &c.last, new(civil.Of(c.last.In(c.zone)))
 	}
 	c.out.treatmentPlans = append(c.out.treatmentPlans, *plan)
+	c.out.planVisits = append(c.out.planVisits, c.visits...)
 	if plan.Completed && c.band != "" {
 		c.claim()
 	}
@@ -252,16 +255,36 @@ func (c *course) surfaces() []string {
 	return pick(c.random, [][]string{{"O"}, {"M", "O"}, {"D", "O"}, {"M", "O", "D"}, {"B"}})
 }
 
+// planVisits plans a visit for each that the procedures need. It makes no random choice, so that
+// the rest of the data stays as it is.
+func (c *course) planVisits(list []procedure) {
+	for _, p := range list {
+		for range max(1, p.visits) {
+			c.visits = append(c.visits, ent.TreatmentAppointment{
+				ID: c.number(entvisit.Table), PracticeID: c.practice, CreatedAt: c.plan.CreatedAt, UpdatedAt: c.plan.CreatedAt,
+				TreatmentPlanID: c.plan.ID, PatientID: c.patient.row.ID, Position: len(c.visits) + 1, Notes: new(describe(p.items)), Bookable: true,
+			})
+		}
+	}
+}
+
 // treat carries out the procedures, visit by visit, until one is in the future or the
 // patient does not attend.
 func (c *course) treat(list []procedure) {
 	day := c.dayOf(c.last)
+	c.planVisits(list)
+	booked := 0
 	for _, p := range list {
 		for remaining := max(1, p.visits) - 1; remaining >= 0; remaining-- {
 			if c.chance(6) {
 				return
 			}
 			v := c.visit(c.patient, visitRequest{by: p.by, day: day + c.between(5, 21), minutes: p.minutes(), reason: p.reason, description: describe(p.items), since: c.notAfterNow(c.last)})
+			if v != nil {
+				planned := &c.visits[booked]
+				planned.AppointmentID, planned.Bookable, planned.UpdatedAt = &v.id, false, c.notAfterNow(c.last)
+				booked++
+			}
 			if v == nil || v.state != schema.Completed {
 				return
 			}

@@ -10,6 +10,7 @@ import (
 
 // visit is an appointment with its time.
 type visit struct {
+	id            int64 // of the appointment
 	by            *practitioner
 	day           int
 	begin, finish time.Time
@@ -133,8 +134,9 @@ var (
 
 // writeAppointment creates the row of a visit.
 func (g *generator) writeAppointment(p *person, w visitRequest, v *visit) {
+	v.id = g.number(entappointment.Table)
 	row := ent.Appointment{
-		ID: g.number(entappointment.Table), PracticeID: g.practice,
+		ID: v.id, PracticeID: g.practice,
 		StartTime: v.begin, FinishTime: v.finish, Duration: schema.Minutes(v.begin, v.finish),
 		PractitionerID: v.by.id, PatientID: &p.row.ID, Reason: w.reason, State: v.state,
 		Notes: optional(g.random, 8, pick(g.random, visitNotes)), RoomID: &v.place.room,
@@ -233,8 +235,9 @@ func (g *generator) blockTime(by *practitioner, day, start, minutes int, reason,
 	}
 	by.diary.book(day, start, start+minutes)
 	v := g.place(visitRequest{by: by, minutes: minutes}, day, start)
+	v.id = g.number(entappointment.Table)
 	row := ent.Appointment{
-		ID: g.number(entappointment.Table), PracticeID: g.practice,
+		ID: v.id, PracticeID: g.practice,
 		StartTime: v.begin, FinishTime: v.finish, Duration: minutes, PractitionerID: by.id, Reason: reason,
 		State: schema.Confirmed, Notes: new(notes), RoomID: &v.place.room, UserID: &g.staff.reception[0],
 	}

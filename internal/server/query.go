@@ -33,7 +33,10 @@ func readQuery(x *requestState) error {
 		return apierror.InvalidParameter(params)
 	}
 	x.r.URL.RawQuery = canonical.Encode()
-	return nil
+	x.query = canonical
+	var err error
+	x.shape, err = readShape(x)
+	return err
 }
 
 // parseQuery is url.ParseQuery with a message for each malformed parameter: broken percent-

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"net/url"
 	"regexp"
 
 	"chairside/internal/apierror"
@@ -27,6 +28,8 @@ type requestState struct {
 	sent      []byte               // the body as sent, set by readBody
 	caller    *principal.Principal // set by authenticate or the session of a page
 	records   *audit.Log           // ids of the patient records read so far
+	query     url.Values           // in canonical form, set by readQuery
+	shape     *shape               // of the records in the response; nil for whole records
 	response  *bufferedResponse    // what the operation has written so far
 	err       error                // error from the operation or its decoder
 	failed    int                  // status of a logged error (5xx); 0 without one

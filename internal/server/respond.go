@@ -53,7 +53,7 @@ var errEncoded = fmt.Errorf("server: the response is already encoded: %w", ht.Er
 // encode is the generated server's middleware. It writes the response into pooled memory;
 // the generated server would grow a new buffer for each one. Responses without a body are
 // left to the generated server.
-func encode(r middleware.Request, next middleware.Next) (middleware.Response, error) {
+func (s *Server) encode(r middleware.Request, next middleware.Next) (middleware.Response, error) {
 	response, err := next(r)
 	body, ok := response.Type.(interface{ Encode(*jx.Encoder) })
 	if err != nil || !ok {
@@ -63,6 +63,16 @@ func encode(r middleware.Request, next middleware.Next) (middleware.Response, er
 	x.response.header.Set("Content-Type", jsonType)
 	x.response.WriteHeader(x.success())
 	body.Encode(&x.response.body)
+	if link := s.pageLinks(x, response.Type); link != "" {
+		x.header.Set("Link", link)
+	}
+	if x.shape != nil {
+		shaped, err := x.shape.apply(r.Context, x.response.body.Bytes(), s.linked)
+		if err != nil {
+			return response, err
+		}
+		x.response.body = *shaped
+	}
 	return response, errEncoded
 }
 

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-faster/jx"
+
 	"chairside/internal/api"
 	"chairside/internal/clock"
 	"chairside/internal/codec"
@@ -61,6 +63,7 @@ type Options struct {
 type Server struct {
 	Options
 	routes   *ogent.Server
+	linked   readLinked
 	document []byte // the OpenAPI document, with this server's URL
 	tokens   *token.Cache
 	oauth    *oauth.Server
@@ -94,8 +97,13 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent), batches: make(chan struct{}, maxBatches)}
 	s.limiter = s.newLimiter()
+	if reads, ok := handler.(interface {
+		ReadLinked(context.Context, string, []string) (map[string]jx.Raw, error)
+	}); ok {
+		s.linked = reads.ReadLinked
+	}
 	s.metrics = newMetrics(o.DB, s.unsent)
-	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
+	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(s.encode))
 	if err != nil {
 		return nil, err
 	}

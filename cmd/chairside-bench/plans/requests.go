@@ -118,6 +118,9 @@ func lists() (map[string]codec.Operation, error) {
 // requests returns the requests for one list.
 func (w world) requests(ctx context.Context, path string, o codec.Operation) ([]Request, error) {
 	table := strings.TrimPrefix(path, "/")
+	if o.ID == "listPatientStats" {
+		table = "patients"
+	}
 	base, err := w.base(ctx, o)
 	if err != nil {
 		return nil, err
@@ -171,8 +174,11 @@ func (w world) requests(ctx context.Context, path string, o codec.Operation) ([]
 // criteria returns the criteria to try for a parameter.
 func (w world) criteria(ctx context.Context, table string, p codec.Param) (criteria []criterion, err error) {
 	switch p.Name {
-	case "page", "per_page", "sort_direction":
+	case "page", "per_page", "sort_direction", "cursor", codec.FieldsParam, codec.ExpandParam:
 		return nil, nil
+	case "ids":
+		values, err := w.first(ctx, "SELECT string_agg(id::text, ',') FROM (SELECT id FROM "+pgx.Identifier{table}.Sanitize()+" WHERE practice_id = $1 ORDER BY created_at LIMIT 50) AS few")
+		return []criterion{{param: p.Name, value: strings.Join(values, ",")}}, err
 	case "sort_by":
 		for _, key := range p.Values {
 			for _, direction := range []string{"asc", "desc"} {
@@ -194,6 +200,8 @@ func (w world) base(ctx context.Context, o codec.Operation) (url.Values, error) 
 	case "listFees":
 		id, err := w.first(ctx, "SELECT id::text FROM payment_plans WHERE practice_id = $1 ORDER BY id LIMIT 1")
 		return url.Values{"payment_plan_id": id}, err
+	case "listRotaPractitionerDiaries":
+		return url.Values{"after": {w.asOf.String()}, "before": {w.asOf.AddDays(14).String()}}, nil
 	case "listAvailability":
 		ids, err := w.first(ctx, "SELECT id::text FROM practitioners WHERE practice_id = $1 AND active ORDER BY id LIMIT 10")
 		start := time.Now().UTC().AddDate(0, 0, 1).Truncate(24 * time.Hour)

@@ -90,13 +90,17 @@ func totalsAreRight(t *testing.T, db *testDB) {
 	}
 	want := 0
 	for _, total := range ent.Counters {
-		if total.Where == "" { // the one appointment is cancelled
+		rows := 0 // of a table that the migration has created
+		if err := db.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM "+total.Table).Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		if total.Where == "" && rows > 0 { // the one appointment is cancelled
 			want++
 		}
 	}
 	var kept int
 	if err := db.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM "+counters.Table).Scan(&kept); err != nil || kept != want {
-		t.Errorf("%d totals are kept of one row in each table, want %d: %v", kept, want, err)
+		t.Errorf("%d totals are kept, want %d: %v", kept, want, err)
 	}
 }
 

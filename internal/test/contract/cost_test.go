@@ -70,8 +70,14 @@ var costs = map[string]cost{
 	"listTreatmentPlanItems": {0, 2}, // total from a counter
 	"listInvoices":           {0, 1},
 	"listInvoiceItems":       {0, 1},
-	"listTreatmentPlans":     {0, 1},
-	"listNhsClaims":          {0, 1},
+	"listTreatmentPlans":     {0, 2}, // with the totals of items; total from a counter
+	"getTreatmentPlan":       {0, 2}, // with the total of items
+
+	"listTreatmentAppointments":   {0, 1},
+	"listPatientStats":            {0, 6}, // three of appointments, invoices, payments; total from a counter
+	"getPatientStats":             {0, 6},
+	"listRotaPractitionerDiaries": {0, 3}, // practitioners, sessions, opening hours
+	"listNhsClaims":               {0, 1},
 
 	// A written row is a mutation, and its audit entry another. A transaction begins and
 	// ends with a round trip. Checking all references takes one, and reading the row back.

@@ -28,7 +28,9 @@ func send(t testing.TB, e *harness.Env, op operation, q harness.Request) *harnes
 		t.Errorf("%s %.300s %.300v: status %d: %s\n%s", q.Method, q.Path, q.Body, r.Code, r.Raw, cause(e, r))
 	}
 	check(t, op, q, r)
-	checkDecoding(t, op, r)
+	if !partial(q, r) {
+		checkDecoding(t, op, r)
+	}
 	return r
 }
 
@@ -97,6 +99,12 @@ func check(t testing.TB, op operation, q harness.Request, r *harness.Response) {
 
 var strongTag = regexp.MustCompile(`^"[^"]+"$`)
 
+// partial reports whether a response has only some members of its records (fields=). The
+// document and the generated client describe whole records.
+func partial(q harness.Request, r *harness.Response) bool {
+	return r.Code == http.StatusOK && strings.Contains(q.Path, "fields")
+}
+
 // undocumented are statuses of HTTP, not of an operation.
 var undocumented = map[int]bool{http.StatusMethodNotAllowed: true, http.StatusNotAcceptable: true}
 
@@ -108,6 +116,9 @@ func checkDocumented(t testing.TB, op operation, q harness.Request, r *harness.R
 		if !undocumented[r.Code] {
 			t.Errorf("%s: status %d is not documented: %s", op, r.Code, r.Raw)
 		}
+		return
+	}
+	if partial(q, r) {
 		return
 	}
 	schema := response.Value.Content.Get("application/json").Schema.Value

@@ -42,7 +42,7 @@ func (o operation) String() string { return o.Method + " " + o.Path }
 func (o operation) writes() bool { return o.Method != http.MethodGet }
 
 // one reports whether the operation's path names one record.
-func (o operation) one() bool { return strings.HasSuffix(o.Path, "/{id}") }
+func (o operation) one() bool { return strings.Contains(o.Path, "/{id}") }
 
 // path returns the path of a request about the record with an id.
 func (o operation) path(id string) string { return "/v1" + strings.Replace(o.Path, "{id}", id, 1) }
@@ -197,7 +197,7 @@ func loadWorld(t testing.TB, e *harness.Env, slug string) *world {
 		w.insertRows(t, e, table)
 		load(table)
 	}
-	w.ids["practice"] = []string{w.practice}
+	w.ids["practice"], w.ids["patient_stats"] = []string{w.practice}, w.ids["patients"]
 	for kind, answer := range map[string]any{"checkbox": true, "text": "words", "textarea": "words"} {
 		for _, id := range column(t, e, "SELECT id FROM custom_fields WHERE practice_id = $1 AND active AND customizable_type = 'Patient' AND type = $2", w.practice, kind) {
 			w.question, w.answer = id, answer
@@ -302,6 +302,8 @@ func (w *world) request(op operation, n int) harness.Request {
 	switch op.ID {
 	case "listFees":
 		q.Path += "?payment_plan_id=" + w.ids["payment_plans"][0]
+	case "listRotaPractitionerDiaries":
+		q.Path += "?after=2026-07-06&before=2026-07-20"
 	case "listAvailability":
 		q.Path += "?start_time=2026-07-06T08:00:00Z&finish_time=2026-07-10T17:00:00Z&practitioner_ids[]=" + w.ids["practitioners"][0]
 	}

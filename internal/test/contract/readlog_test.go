@@ -79,7 +79,11 @@ func checkLogged(t *testing.T, op operation, r *harness.Response, line entry) {
 	if answers := records["custom_field_answers"]; answers != nil {
 		t.Errorf("%s: answers %v are named beside what they belong to", op, answers)
 	}
-	ids, _ := records[op.table()].([]any)
+	table := op.table()
+	if table == "patient_stats" {
+		table = "patients"
+	}
+	ids, _ := records[table].([]any)
 	var shown []string
 	if op.lists() {
 		shown = r.Column(t, op.table(), "id")
