@@ -16,6 +16,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -23,6 +24,7 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
@@ -34,6 +36,8 @@ import (
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
+	"chairside/ent/ratebucket"
+	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -69,6 +73,8 @@ type Client struct {
 	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
 	Appointment *AppointmentClient
+	// AppointmentHold is the client for interacting with the AppointmentHold builders.
+	AppointmentHold *AppointmentHoldClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
 	AppointmentReason *AppointmentReasonClient
 	// AuthorizationCode is the client for interacting with the AuthorizationCode builders.
@@ -83,6 +89,8 @@ type Client struct {
 	CustomFieldAnswer *CustomFieldAnswerClient
 	// Fee is the client for interacting with the Fee builders.
 	Fee *FeeClient
+	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
+	IdempotencyKey *IdempotencyKeyClient
 	// ImportRun is the client for interacting with the ImportRun builders.
 	ImportRun *ImportRunClient
 	// ImportedRecord is the client for interacting with the ImportedRecord builders.
@@ -105,6 +113,10 @@ type Client struct {
 	Practice *PracticeClient
 	// Practitioner is the client for interacting with the Practitioner builders.
 	Practitioner *PractitionerClient
+	// RateBucket is the client for interacting with the RateBucket builders.
+	RateBucket *RateBucketClient
+	// RefreshToken is the client for interacting with the RefreshToken builders.
+	RefreshToken *RefreshTokenClient
 	// Room is the client for interacting with the Room builders.
 	Room *RoomClient
 	// Session is the client for interacting with the Session builders.
@@ -145,6 +157,7 @@ func (c *Client) init() {
 	c.AcquisitionSource = NewAcquisitionSourceClient(c.config)
 	c.Application = NewApplicationClient(c.config)
 	c.Appointment = NewAppointmentClient(c.config)
+	c.AppointmentHold = NewAppointmentHoldClient(c.config)
 	c.AppointmentReason = NewAppointmentReasonClient(c.config)
 	c.AuthorizationCode = NewAuthorizationCodeClient(c.config)
 	c.Change = NewChangeClient(c.config)
@@ -152,6 +165,7 @@ func (c *Client) init() {
 	c.CustomField = NewCustomFieldClient(c.config)
 	c.CustomFieldAnswer = NewCustomFieldAnswerClient(c.config)
 	c.Fee = NewFeeClient(c.config)
+	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.ImportRun = NewImportRunClient(c.config)
 	c.ImportedRecord = NewImportedRecordClient(c.config)
 	c.Invoice = NewInvoiceClient(c.config)
@@ -163,6 +177,8 @@ func (c *Client) init() {
 	c.PaymentPlan = NewPaymentPlanClient(c.config)
 	c.Practice = NewPracticeClient(c.config)
 	c.Practitioner = NewPractitionerClient(c.config)
+	c.RateBucket = NewRateBucketClient(c.config)
+	c.RefreshToken = NewRefreshTokenClient(c.config)
 	c.Room = NewRoomClient(c.config)
 	c.Session = NewSessionClient(c.config)
 	c.SignInAttempt = NewSignInAttemptClient(c.config)
@@ -272,6 +288,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		AcquisitionSource:    NewAcquisitionSourceClient(cfg),
 		Application:          NewApplicationClient(cfg),
 		Appointment:          NewAppointmentClient(cfg),
+		AppointmentHold:      NewAppointmentHoldClient(cfg),
 		AppointmentReason:    NewAppointmentReasonClient(cfg),
 		AuthorizationCode:    NewAuthorizationCodeClient(cfg),
 		Change:               NewChangeClient(cfg),
@@ -279,6 +296,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		CustomField:          NewCustomFieldClient(cfg),
 		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
 		Fee:                  NewFeeClient(cfg),
+		IdempotencyKey:       NewIdempotencyKeyClient(cfg),
 		ImportRun:            NewImportRunClient(cfg),
 		ImportedRecord:       NewImportedRecordClient(cfg),
 		Invoice:              NewInvoiceClient(cfg),
@@ -290,6 +308,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		PaymentPlan:          NewPaymentPlanClient(cfg),
 		Practice:             NewPracticeClient(cfg),
 		Practitioner:         NewPractitionerClient(cfg),
+		RateBucket:           NewRateBucketClient(cfg),
+		RefreshToken:         NewRefreshTokenClient(cfg),
 		Room:                 NewRoomClient(cfg),
 		Session:              NewSessionClient(cfg),
 		SignInAttempt:        NewSignInAttemptClient(cfg),
@@ -326,6 +346,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		AcquisitionSource:    NewAcquisitionSourceClient(cfg),
 		Application:          NewApplicationClient(cfg),
 		Appointment:          NewAppointmentClient(cfg),
+		AppointmentHold:      NewAppointmentHoldClient(cfg),
 		AppointmentReason:    NewAppointmentReasonClient(cfg),
 		AuthorizationCode:    NewAuthorizationCodeClient(cfg),
 		Change:               NewChangeClient(cfg),
@@ -333,6 +354,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		CustomField:          NewCustomFieldClient(cfg),
 		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
 		Fee:                  NewFeeClient(cfg),
+		IdempotencyKey:       NewIdempotencyKeyClient(cfg),
 		ImportRun:            NewImportRunClient(cfg),
 		ImportedRecord:       NewImportedRecordClient(cfg),
 		Invoice:              NewInvoiceClient(cfg),
@@ -344,6 +366,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		PaymentPlan:          NewPaymentPlanClient(cfg),
 		Practice:             NewPracticeClient(cfg),
 		Practitioner:         NewPractitionerClient(cfg),
+		RateBucket:           NewRateBucketClient(cfg),
+		RefreshToken:         NewRefreshTokenClient(cfg),
 		Room:                 NewRoomClient(cfg),
 		Session:              NewSessionClient(cfg),
 		SignInAttempt:        NewSignInAttemptClient(cfg),
@@ -386,11 +410,12 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
-		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
-		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
-		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
+		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
+		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.IdempotencyKey,
+		c.ImportRun, c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient,
+		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
+		c.RateBucket, c.RefreshToken, c.Room, c.Session, c.SignInAttempt, c.Site,
+		c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
 		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Use(hooks...)
@@ -402,11 +427,12 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentReason, c.AuthorizationCode, c.Change, c.Contract, c.CustomField,
-		c.CustomFieldAnswer, c.Fee, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
-		c.PaymentPlan, c.Practice, c.Practitioner, c.Room, c.Session, c.SignInAttempt,
-		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
+		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
+		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.IdempotencyKey,
+		c.ImportRun, c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient,
+		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
+		c.RateBucket, c.RefreshToken, c.Room, c.Session, c.SignInAttempt, c.Site,
+		c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
 		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
@@ -426,6 +452,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Application.mutate(ctx, m)
 	case *AppointmentMutation:
 		return c.Appointment.mutate(ctx, m)
+	case *AppointmentHoldMutation:
+		return c.AppointmentHold.mutate(ctx, m)
 	case *AppointmentReasonMutation:
 		return c.AppointmentReason.mutate(ctx, m)
 	case *AuthorizationCodeMutation:
@@ -440,6 +468,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.CustomFieldAnswer.mutate(ctx, m)
 	case *FeeMutation:
 		return c.Fee.mutate(ctx, m)
+	case *IdempotencyKeyMutation:
+		return c.IdempotencyKey.mutate(ctx, m)
 	case *ImportRunMutation:
 		return c.ImportRun.mutate(ctx, m)
 	case *ImportedRecordMutation:
@@ -462,6 +492,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Practice.mutate(ctx, m)
 	case *PractitionerMutation:
 		return c.Practitioner.mutate(ctx, m)
+	case *RateBucketMutation:
+		return c.RateBucket.mutate(ctx, m)
+	case *RefreshTokenMutation:
+		return c.RefreshToken.mutate(ctx, m)
 	case *RoomMutation:
 		return c.Room.mutate(ctx, m)
 	case *SessionMutation:
@@ -1403,6 +1437,173 @@ func (c *AppointmentClient) mutate(ctx context.Context, m *AppointmentMutation) 
 		return (&AppointmentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Appointment mutation op: %q", m.Op())
+	}
+}
+
+// AppointmentHoldClient is a client for the AppointmentHold schema.
+type AppointmentHoldClient struct {
+	config
+}
+
+// NewAppointmentHoldClient returns a client for the AppointmentHold from the given config.
+func NewAppointmentHoldClient(c config) *AppointmentHoldClient {
+	return &AppointmentHoldClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `appointmenthold.Hooks(f(g(h())))`.
+func (c *AppointmentHoldClient) Use(hooks ...Hook) {
+	c.hooks.AppointmentHold = append(c.hooks.AppointmentHold, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `appointmenthold.Intercept(f(g(h())))`.
+func (c *AppointmentHoldClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AppointmentHold = append(c.inters.AppointmentHold, interceptors...)
+}
+
+// Create returns a builder for creating a AppointmentHold entity.
+func (c *AppointmentHoldClient) Create() *AppointmentHoldCreate {
+	mutation := newAppointmentHoldMutation(c.config, OpCreate)
+	return &AppointmentHoldCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AppointmentHold entities.
+func (c *AppointmentHoldClient) CreateBulk(builders ...*AppointmentHoldCreate) *AppointmentHoldCreateBulk {
+	return &AppointmentHoldCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AppointmentHoldClient) MapCreateBulk(slice any, setFunc func(*AppointmentHoldCreate, int)) *AppointmentHoldCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AppointmentHoldCreateBulk{err: fmt.Errorf("calling to AppointmentHoldClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AppointmentHoldCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AppointmentHoldCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AppointmentHold.
+func (c *AppointmentHoldClient) Update() *AppointmentHoldUpdate {
+	mutation := newAppointmentHoldMutation(c.config, OpUpdate)
+	return &AppointmentHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AppointmentHoldClient) UpdateOne(_m *AppointmentHold) *AppointmentHoldUpdateOne {
+	mutation := newAppointmentHoldMutation(c.config, OpUpdateOne, withAppointmentHold(_m))
+	return &AppointmentHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AppointmentHoldClient) UpdateOneID(id uuid.UUID) *AppointmentHoldUpdateOne {
+	mutation := newAppointmentHoldMutation(c.config, OpUpdateOne, withAppointmentHoldID(id))
+	return &AppointmentHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AppointmentHold.
+func (c *AppointmentHoldClient) Delete() *AppointmentHoldDelete {
+	mutation := newAppointmentHoldMutation(c.config, OpDelete)
+	return &AppointmentHoldDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AppointmentHoldClient) DeleteOne(_m *AppointmentHold) *AppointmentHoldDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AppointmentHoldClient) DeleteOneID(id uuid.UUID) *AppointmentHoldDeleteOne {
+	builder := c.Delete().Where(appointmenthold.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AppointmentHoldDeleteOne{builder}
+}
+
+// Query returns a query builder for AppointmentHold.
+func (c *AppointmentHoldClient) Query() *AppointmentHoldQuery {
+	return &AppointmentHoldQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAppointmentHold},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AppointmentHold entity by its id.
+func (c *AppointmentHoldClient) Get(ctx context.Context, id uuid.UUID) (*AppointmentHold, error) {
+	return c.Query().Where(appointmenthold.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AppointmentHoldClient) GetX(ctx context.Context, id uuid.UUID) *AppointmentHold {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a AppointmentHold.
+func (c *AppointmentHoldClient) QueryPractice(_m *AppointmentHold) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(appointmenthold.Table, appointmenthold.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, appointmenthold.PracticeTable, appointmenthold.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPractitioner queries the practitioner edge of a AppointmentHold.
+func (c *AppointmentHoldClient) QueryPractitioner(_m *AppointmentHold) *PractitionerQuery {
+	query := (&PractitionerClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(appointmenthold.Table, appointmenthold.FieldID, id),
+			sqlgraph.To(practitioner.Table, practitioner.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, appointmenthold.PractitionerTable, appointmenthold.PractitionerColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AppointmentHoldClient) Hooks() []Hook {
+	hooks := c.hooks.AppointmentHold
+	return append(hooks[:len(hooks):len(hooks)], appointmenthold.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AppointmentHoldClient) Interceptors() []Interceptor {
+	inters := c.inters.AppointmentHold
+	return append(inters[:len(inters):len(inters)], appointmenthold.Interceptors[:]...)
+}
+
+func (c *AppointmentHoldClient) mutate(ctx context.Context, m *AppointmentHoldMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AppointmentHoldCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AppointmentHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AppointmentHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AppointmentHoldDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AppointmentHold mutation op: %q", m.Op())
 	}
 }
 
@@ -2604,6 +2805,141 @@ func (c *FeeClient) mutate(ctx context.Context, m *FeeMutation) (Value, error) {
 		return (&FeeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Fee mutation op: %q", m.Op())
+	}
+}
+
+// IdempotencyKeyClient is a client for the IdempotencyKey schema.
+type IdempotencyKeyClient struct {
+	config
+}
+
+// NewIdempotencyKeyClient returns a client for the IdempotencyKey from the given config.
+func NewIdempotencyKeyClient(c config) *IdempotencyKeyClient {
+	return &IdempotencyKeyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `idempotencykey.Hooks(f(g(h())))`.
+func (c *IdempotencyKeyClient) Use(hooks ...Hook) {
+	c.hooks.IdempotencyKey = append(c.hooks.IdempotencyKey, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `idempotencykey.Intercept(f(g(h())))`.
+func (c *IdempotencyKeyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IdempotencyKey = append(c.inters.IdempotencyKey, interceptors...)
+}
+
+// Create returns a builder for creating a IdempotencyKey entity.
+func (c *IdempotencyKeyClient) Create() *IdempotencyKeyCreate {
+	mutation := newIdempotencyKeyMutation(c.config, OpCreate)
+	return &IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IdempotencyKey entities.
+func (c *IdempotencyKeyClient) CreateBulk(builders ...*IdempotencyKeyCreate) *IdempotencyKeyCreateBulk {
+	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IdempotencyKeyClient) MapCreateBulk(slice any, setFunc func(*IdempotencyKeyCreate, int)) *IdempotencyKeyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IdempotencyKeyCreateBulk{err: fmt.Errorf("calling to IdempotencyKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IdempotencyKeyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Update() *IdempotencyKeyUpdate {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdate)
+	return &IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IdempotencyKeyClient) UpdateOne(_m *IdempotencyKey) *IdempotencyKeyUpdateOne {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKey(_m))
+	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IdempotencyKeyClient) UpdateOneID(id int64) *IdempotencyKeyUpdateOne {
+	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKeyID(id))
+	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Delete() *IdempotencyKeyDelete {
+	mutation := newIdempotencyKeyMutation(c.config, OpDelete)
+	return &IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IdempotencyKeyClient) DeleteOne(_m *IdempotencyKey) *IdempotencyKeyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IdempotencyKeyClient) DeleteOneID(id int64) *IdempotencyKeyDeleteOne {
+	builder := c.Delete().Where(idempotencykey.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IdempotencyKeyDeleteOne{builder}
+}
+
+// Query returns a query builder for IdempotencyKey.
+func (c *IdempotencyKeyClient) Query() *IdempotencyKeyQuery {
+	return &IdempotencyKeyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIdempotencyKey},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IdempotencyKey entity by its id.
+func (c *IdempotencyKeyClient) Get(ctx context.Context, id int64) (*IdempotencyKey, error) {
+	return c.Query().Where(idempotencykey.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IdempotencyKeyClient) GetX(ctx context.Context, id int64) *IdempotencyKey {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *IdempotencyKeyClient) Hooks() []Hook {
+	hooks := c.hooks.IdempotencyKey
+	return append(hooks[:len(hooks):len(hooks)], idempotencykey.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *IdempotencyKeyClient) Interceptors() []Interceptor {
+	inters := c.inters.IdempotencyKey
+	return append(inters[:len(inters):len(inters)], idempotencykey.Interceptors[:]...)
+}
+
+func (c *IdempotencyKeyClient) mutate(ctx context.Context, m *IdempotencyKeyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IdempotencyKey mutation op: %q", m.Op())
 	}
 }
 
@@ -4844,6 +5180,308 @@ func (c *PractitionerClient) mutate(ctx context.Context, m *PractitionerMutation
 	}
 }
 
+// RateBucketClient is a client for the RateBucket schema.
+type RateBucketClient struct {
+	config
+}
+
+// NewRateBucketClient returns a client for the RateBucket from the given config.
+func NewRateBucketClient(c config) *RateBucketClient {
+	return &RateBucketClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `ratebucket.Hooks(f(g(h())))`.
+func (c *RateBucketClient) Use(hooks ...Hook) {
+	c.hooks.RateBucket = append(c.hooks.RateBucket, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `ratebucket.Intercept(f(g(h())))`.
+func (c *RateBucketClient) Intercept(interceptors ...Interceptor) {
+	c.inters.RateBucket = append(c.inters.RateBucket, interceptors...)
+}
+
+// Create returns a builder for creating a RateBucket entity.
+func (c *RateBucketClient) Create() *RateBucketCreate {
+	mutation := newRateBucketMutation(c.config, OpCreate)
+	return &RateBucketCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of RateBucket entities.
+func (c *RateBucketClient) CreateBulk(builders ...*RateBucketCreate) *RateBucketCreateBulk {
+	return &RateBucketCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RateBucketClient) MapCreateBulk(slice any, setFunc func(*RateBucketCreate, int)) *RateBucketCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RateBucketCreateBulk{err: fmt.Errorf("calling to RateBucketClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RateBucketCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RateBucketCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for RateBucket.
+func (c *RateBucketClient) Update() *RateBucketUpdate {
+	mutation := newRateBucketMutation(c.config, OpUpdate)
+	return &RateBucketUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RateBucketClient) UpdateOne(_m *RateBucket) *RateBucketUpdateOne {
+	mutation := newRateBucketMutation(c.config, OpUpdateOne, withRateBucket(_m))
+	return &RateBucketUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RateBucketClient) UpdateOneID(id uuid.UUID) *RateBucketUpdateOne {
+	mutation := newRateBucketMutation(c.config, OpUpdateOne, withRateBucketID(id))
+	return &RateBucketUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for RateBucket.
+func (c *RateBucketClient) Delete() *RateBucketDelete {
+	mutation := newRateBucketMutation(c.config, OpDelete)
+	return &RateBucketDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RateBucketClient) DeleteOne(_m *RateBucket) *RateBucketDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RateBucketClient) DeleteOneID(id uuid.UUID) *RateBucketDeleteOne {
+	builder := c.Delete().Where(ratebucket.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RateBucketDeleteOne{builder}
+}
+
+// Query returns a query builder for RateBucket.
+func (c *RateBucketClient) Query() *RateBucketQuery {
+	return &RateBucketQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRateBucket},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a RateBucket entity by its id.
+func (c *RateBucketClient) Get(ctx context.Context, id uuid.UUID) (*RateBucket, error) {
+	return c.Query().Where(ratebucket.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RateBucketClient) GetX(ctx context.Context, id uuid.UUID) *RateBucket {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *RateBucketClient) Hooks() []Hook {
+	hooks := c.hooks.RateBucket
+	return append(hooks[:len(hooks):len(hooks)], ratebucket.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *RateBucketClient) Interceptors() []Interceptor {
+	inters := c.inters.RateBucket
+	return append(inters[:len(inters):len(inters)], ratebucket.Interceptors[:]...)
+}
+
+func (c *RateBucketClient) mutate(ctx context.Context, m *RateBucketMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RateBucketCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RateBucketUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RateBucketUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RateBucketDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown RateBucket mutation op: %q", m.Op())
+	}
+}
+
+// RefreshTokenClient is a client for the RefreshToken schema.
+type RefreshTokenClient struct {
+	config
+}
+
+// NewRefreshTokenClient returns a client for the RefreshToken from the given config.
+func NewRefreshTokenClient(c config) *RefreshTokenClient {
+	return &RefreshTokenClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `refreshtoken.Hooks(f(g(h())))`.
+func (c *RefreshTokenClient) Use(hooks ...Hook) {
+	c.hooks.RefreshToken = append(c.hooks.RefreshToken, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `refreshtoken.Intercept(f(g(h())))`.
+func (c *RefreshTokenClient) Intercept(interceptors ...Interceptor) {
+	c.inters.RefreshToken = append(c.inters.RefreshToken, interceptors...)
+}
+
+// Create returns a builder for creating a RefreshToken entity.
+func (c *RefreshTokenClient) Create() *RefreshTokenCreate {
+	mutation := newRefreshTokenMutation(c.config, OpCreate)
+	return &RefreshTokenCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of RefreshToken entities.
+func (c *RefreshTokenClient) CreateBulk(builders ...*RefreshTokenCreate) *RefreshTokenCreateBulk {
+	return &RefreshTokenCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RefreshTokenClient) MapCreateBulk(slice any, setFunc func(*RefreshTokenCreate, int)) *RefreshTokenCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RefreshTokenCreateBulk{err: fmt.Errorf("calling to RefreshTokenClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RefreshTokenCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RefreshTokenCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for RefreshToken.
+func (c *RefreshTokenClient) Update() *RefreshTokenUpdate {
+	mutation := newRefreshTokenMutation(c.config, OpUpdate)
+	return &RefreshTokenUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RefreshTokenClient) UpdateOne(_m *RefreshToken) *RefreshTokenUpdateOne {
+	mutation := newRefreshTokenMutation(c.config, OpUpdateOne, withRefreshToken(_m))
+	return &RefreshTokenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RefreshTokenClient) UpdateOneID(id uuid.UUID) *RefreshTokenUpdateOne {
+	mutation := newRefreshTokenMutation(c.config, OpUpdateOne, withRefreshTokenID(id))
+	return &RefreshTokenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for RefreshToken.
+func (c *RefreshTokenClient) Delete() *RefreshTokenDelete {
+	mutation := newRefreshTokenMutation(c.config, OpDelete)
+	return &RefreshTokenDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RefreshTokenClient) DeleteOne(_m *RefreshToken) *RefreshTokenDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RefreshTokenClient) DeleteOneID(id uuid.UUID) *RefreshTokenDeleteOne {
+	builder := c.Delete().Where(refreshtoken.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RefreshTokenDeleteOne{builder}
+}
+
+// Query returns a query builder for RefreshToken.
+func (c *RefreshTokenClient) Query() *RefreshTokenQuery {
+	return &RefreshTokenQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRefreshToken},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a RefreshToken entity by its id.
+func (c *RefreshTokenClient) Get(ctx context.Context, id uuid.UUID) (*RefreshToken, error) {
+	return c.Query().Where(refreshtoken.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RefreshTokenClient) GetX(ctx context.Context, id uuid.UUID) *RefreshToken {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a RefreshToken.
+func (c *RefreshTokenClient) QueryPractice(_m *RefreshToken) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(refreshtoken.Table, refreshtoken.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, refreshtoken.PracticeTable, refreshtoken.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryToken queries the token edge of a RefreshToken.
+func (c *RefreshTokenClient) QueryToken(_m *RefreshToken) *AccessTokenQuery {
+	query := (&AccessTokenClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(refreshtoken.Table, refreshtoken.FieldID, id),
+			sqlgraph.To(accesstoken.Table, accesstoken.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, refreshtoken.TokenTable, refreshtoken.TokenColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *RefreshTokenClient) Hooks() []Hook {
+	hooks := c.hooks.RefreshToken
+	return append(hooks[:len(hooks):len(hooks)], refreshtoken.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *RefreshTokenClient) Interceptors() []Interceptor {
+	inters := c.inters.RefreshToken
+	return append(inters[:len(inters):len(inters)], refreshtoken.Interceptors[:]...)
+}
+
+func (c *RefreshTokenClient) mutate(ctx context.Context, m *RefreshTokenMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RefreshTokenCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RefreshTokenUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RefreshTokenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RefreshTokenDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown RefreshToken mutation op: %q", m.Op())
+	}
+}
+
 // RoomClient is a client for the Room schema.
 type RoomClient struct {
 	config
@@ -7012,20 +7650,22 @@ func (c *WorkingSessionClient) mutate(ctx context.Context, m *WorkingSessionMuta
 type (
 	hooks struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
-		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
-		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
-		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
-		User, WorkingSession []ent.Hook
+		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
+		CustomField, CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord,
+		Invoice, InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation,
+		PaymentPlan, Practice, Practitioner, RateBucket, RefreshToken, Room, Session,
+		SignInAttempt, Site, Sundry, Treatment, TreatmentAppointment,
+		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
+		WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentReason, AuthorizationCode, Change, Contract, CustomField,
-		CustomFieldAnswer, Fee, ImportRun, ImportedRecord, Invoice, InvoiceItem,
-		NHSClaim, Patient, Payment, PaymentExplanation, PaymentPlan, Practice,
-		Practitioner, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
-		User, WorkingSession []ent.Interceptor
+		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
+		CustomField, CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord,
+		Invoice, InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation,
+		PaymentPlan, Practice, Practitioner, RateBucket, RefreshToken, Room, Session,
+		SignInAttempt, Site, Sundry, Treatment, TreatmentAppointment,
+		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
+		WorkingSession []ent.Interceptor
 	}
 )

@@ -8,6 +8,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
 	"chairside/ent/change"
@@ -15,6 +16,7 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
@@ -26,6 +28,8 @@ import (
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
+	"chairside/ent/ratebucket"
+	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -112,6 +116,7 @@ func checkColumn(t, c string) error {
 			acquisitionsource.Table:    acquisitionsource.ValidColumn,
 			application.Table:          application.ValidColumn,
 			appointment.Table:          appointment.ValidColumn,
+			appointmenthold.Table:      appointmenthold.ValidColumn,
 			appointmentreason.Table:    appointmentreason.ValidColumn,
 			authorizationcode.Table:    authorizationcode.ValidColumn,
 			change.Table:               change.ValidColumn,
@@ -119,6 +124,7 @@ func checkColumn(t, c string) error {
 			customfield.Table:          customfield.ValidColumn,
 			customfieldanswer.Table:    customfieldanswer.ValidColumn,
 			fee.Table:                  fee.ValidColumn,
+			idempotencykey.Table:       idempotencykey.ValidColumn,
 			importrun.Table:            importrun.ValidColumn,
 			importedrecord.Table:       importedrecord.ValidColumn,
 			invoice.Table:              invoice.ValidColumn,
@@ -130,6 +136,8 @@ func checkColumn(t, c string) error {
 			paymentplan.Table:          paymentplan.ValidColumn,
 			practice.Table:             practice.ValidColumn,
 			practitioner.Table:         practitioner.ValidColumn,
+			ratebucket.Table:           ratebucket.ValidColumn,
+			refreshtoken.Table:         refreshtoken.ValidColumn,
 			room.Table:                 room.ValidColumn,
 			session.Table:              session.ValidColumn,
 			signinattempt.Table:        signinattempt.ValidColumn,

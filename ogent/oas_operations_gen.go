@@ -7,12 +7,15 @@ type OperationName = string
 
 const (
 	CreateAppointmentOperation           OperationName = "CreateAppointment"
+	CreateAppointmentHoldOperation       OperationName = "CreateAppointmentHold"
 	CreatePatientOperation               OperationName = "CreatePatient"
 	DeleteAppointmentOperation           OperationName = "DeleteAppointment"
+	DeleteAppointmentHoldOperation       OperationName = "DeleteAppointmentHold"
 	DeletePatientOperation               OperationName = "DeletePatient"
 	GetAccountOperation                  OperationName = "GetAccount"
 	GetAcquisitionSourceOperation        OperationName = "GetAcquisitionSource"
 	GetAppointmentOperation              OperationName = "GetAppointment"
+	GetAppointmentHoldOperation          OperationName = "GetAppointmentHold"
 	GetAppointmentReasonOperation        OperationName = "GetAppointmentReason"
 	GetContractOperation                 OperationName = "GetContract"
 	GetCurrentUserOperation              OperationName = "GetCurrentUser"

@@ -311,9 +311,6 @@ func (d *document) addBatch() {
 			Example: ogen.ExampleValue(`{"requests": [{"id": "a", "method": "PATCH", "path": "/v1/patients/42", "body": {"patient": {"preferred_name": "Ada"}}}], "atomic": true}`)}})).
 		AddResponse("200", d.written(d.response("BatchResponse", example(`{"results": [{"id": "a", "status": 200, "headers": {}, "body": {}}], "committed": true}`))))
 	o.Security = ogen.SecurityRequirements{{"oauth2": {}}, {"bearer": {}}, {"query": {}}}
-	for _, s := range []int{400, 401, 403, 409, 413, 415, 422, 500, 503} {
-		o.AddResponse(itoa(s), ogen.NewResponse().SetRef("#/components/responses/"+errorName(s)))
-	}
 	d.AddPathItem("/batch", ogen.NewPathItem().SetPost(o))
 }
 

@@ -87,7 +87,7 @@ var (
 // responds with all results. Each counts against the rate limit; the batch itself does not.
 func (s *Server) batch() http.Handler {
 	single := s.begin(s.accessLog(s.recoverPanic(s.operation())))
-	checks := []check{userAgent, postOnly, accept, s.authenticate, s.limit, prefer}
+	checks := []check{userAgent, postOnly(http.MethodPost, http.MethodOptions), accept, s.authenticate, s.limit, prefer}
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := stateOf(r.Context())
 		x.name, x.pattern, x.operation.ID = "batch", batchPath, "batch"
@@ -108,11 +108,14 @@ func (s *Server) batch() http.Handler {
 	}))
 }
 
-func postOnly(x *requestState) error {
-	if x.method != http.MethodPost {
-		return apierror.MethodNotAllowed([]string{http.MethodPost, http.MethodOptions})
+// postOnly refuses all methods but POST and names the allowed ones.
+func postOnly(allowed ...string) check {
+	return func(x *requestState) error {
+		if x.method != http.MethodPost {
+			return apierror.MethodNotAllowed(allowed)
+		}
+		return nil
 	}
-	return nil
 }
 
 // readBatch reads and checks the body of a batch.

@@ -3,7 +3,6 @@ package server
 import (
 	"net/http"
 
-	"chairside/internal/apierror"
 	"chairside/internal/mcp"
 	"chairside/internal/oauth"
 )
@@ -20,21 +19,13 @@ func (s *Server) newMCP() (*mcp.Server, error) {
 // assistants serves the Model Context Protocol. It needs a token in the header, and counts each
 // message as a request; the requests that a tool makes count as well. It has no CORS headers.
 func (s *Server) assistants() http.Handler {
-	serve := s.bounded(s.mcp.Handler(), userAgent, postOnly, headerToken, s.authenticate, s.limit)
+	serve := s.bounded(s.mcp.Handler(), userAgent, postOnly(http.MethodPost), headerToken, s.authenticate, s.limit)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := stateOf(r.Context())
 		x.resource = s.BaseURL + oauth.ResourcePath + mcp.Path
 		private(x.header)
 		serve.ServeHTTP(w, r)
 	})
-}
-
-// postOnly refuses all methods but POST.
-func postOnly(x *requestState) error {
-	if x.method != http.MethodPost {
-		return apierror.MethodNotAllowed([]string{http.MethodPost})
-	}
-	return nil
 }
 
 // headerToken ignores a token in the query, where the protocol does not allow one.
