@@ -87,19 +87,21 @@ func TestEveryDeclarationIsALimit(t *testing.T) {
 // ruleBreakers are changes of the row that filled writes, each of which one rule
 // refuses. A new rule needs one.
 var ruleBreakers = map[string][]string{
-	"appointments_finishes_after_start":     {"finish_time = start_time, duration = 0"},
-	"appointments_lasts_a_day_at_most":      {"finish_time = LATER, duration = 1440"},
-	"appointments_duration":                 {"duration = 59", "duration = 61"},
-	"appointments_state_is_stamped":         {"state = 'Pending', cancelled_at = NULL, pending_at = NULL", "state = 'In surgery', cancelled_at = NULL, in_surgery_at = NULL"},
-	"appointments_cancelled":                {"state = 'Arrived'", "cancelled_at = NULL, state = 'Cancelled'"},
-	"contracts_ends_after_start":            {"end_date = '2026-06-30'"},
-	"invoice_items_total_price":             {"total_price = 2", "quantity = 3"},
-	"invoices_status_agrees":                {"amount_outstanding = 1", "status = 'new'", "status = 'sent', sent_at = NULL, amount_outstanding = amount", "status = 'part_paid'", "status = 'paid', amount_outstanding = 1, paid = true"},
-	"invoices_paid_agrees":                  {"paid = true", "paid_on = '2026-07-01'"},
-	"treatment_plans_completion":            {"completed = false", "completed_at = NULL"},
-	"treatment_plan_items_completion":       {"completed = false", "completed_at = NULL"},
-	"treatment_plan_items_charged":          {"charged = false", "invoice_id = NULL"},
-	"working_sessions_finishes_after_start": {"finish_minute = start_minute", "start_minute = finish_minute + 1"},
+	"appointment_holds_finishes_after_start": {"finish_time = start_time"},
+	"appointment_holds_lasts_a_day_at_most":  {"finish_time = LATER"},
+	"appointments_finishes_after_start":      {"finish_time = start_time, duration = 0"},
+	"appointments_lasts_a_day_at_most":       {"finish_time = LATER, duration = 1440"},
+	"appointments_duration":                  {"duration = 59", "duration = 61"},
+	"appointments_state_is_stamped":          {"state = 'Pending', cancelled_at = NULL, pending_at = NULL", "state = 'In surgery', cancelled_at = NULL, in_surgery_at = NULL"},
+	"appointments_cancelled":                 {"state = 'Arrived'", "cancelled_at = NULL, state = 'Cancelled'"},
+	"contracts_ends_after_start":             {"end_date = '2026-06-30'"},
+	"invoice_items_total_price":              {"total_price = 2", "quantity = 3"},
+	"invoices_status_agrees":                 {"amount_outstanding = 1", "status = 'new'", "status = 'sent', sent_at = NULL, amount_outstanding = amount", "status = 'part_paid'", "status = 'paid', amount_outstanding = 1, paid = true"},
+	"invoices_paid_agrees":                   {"paid = true", "paid_on = '2026-07-01'"},
+	"treatment_plans_completion":             {"completed = false", "completed_at = NULL"},
+	"treatment_plan_items_completion":        {"completed = false", "completed_at = NULL"},
+	"treatment_plan_items_charged":           {"charged = false", "invoice_id = NULL"},
+	"working_sessions_finishes_after_start":  {"finish_minute = start_minute", "start_minute = finish_minute + 1"},
 }
 
 func TestEveryRuleIsChecked(t *testing.T) {
