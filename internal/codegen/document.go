@@ -147,7 +147,7 @@ func (d *document) output(e *entity, single bool) *ogen.Schema {
 	}
 	if d.published {
 		for _, edge := range e.expandable() {
-			linked := ogen.NewSchema().SetAllOf([]*ogen.Schema{ref(e.Model.of(edge.Type).Summary())}).SetNullable(true).
+			linked := ogen.NewSchema().SetType("object").SetAllOf([]*ogen.Schema{ref(e.Model.of(edge.Type).Summary())}).SetNullable(true).
 				SetDescription("With expand=" + edge.Name + ": the record of " + edge.Field().Name + "; null without one, or if the token may not see it.")
 			s.AddOptionalProperties(property(edge.Name, linked))
 		}
