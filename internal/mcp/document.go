@@ -113,6 +113,9 @@ func (o *operation) excluded() string {
 	if o.method == http.MethodPut && o.patch != nil {
 		return "PUT does the same as PATCH"
 	}
+	if o.writes() && len(o.Security) > 0 && o.scope() == "" { // a batch
+		return "it runs other operations, which are tools of their own"
+	}
 	for status, response := range o.Responses {
 		if _, ok := response.Content[jsonMedia]; strings.HasPrefix(status, "2") && len(response.Content) > 0 && !ok {
 			return "its response is a stream, not JSON"
