@@ -8,6 +8,7 @@ CREATE TABLE `access_tokens` (
   `scopes` text NOT NULL,
   `expires_at` datetime NULL,
   `last_used_at` datetime NULL,
+  `refreshable_until` datetime NULL,
   `revoked_at` datetime NULL,
   `practice_id` uuid NOT NULL,
   `user_id` integer NOT NULL,
@@ -90,6 +91,7 @@ CREATE TABLE `applications` (
   `scopes` text NOT NULL,
   `public` bool NOT NULL,
   `secret_hash` blob NULL,
+  `refresh_tokens` bool NOT NULL DEFAULT false,
   `deleted_at` datetime NULL,
   `owner_id` uuid NOT NULL,
   `user_id` integer NOT NULL,
@@ -167,6 +169,23 @@ CREATE INDEX `appointment_practice_id_state_id` ON `appointments` (`practice_id`
 CREATE INDEX `appointment_all_start` ON `appointments` (`practice_id`, `start_time`, `id`);
 -- Create index "appointment_practice_id_finish_time_id" to table: "appointments"
 CREATE INDEX `appointment_practice_id_finish_time_id` ON `appointments` (`practice_id`, `finish_time`, `id`);
+-- Create "appointment_holds" table
+CREATE TABLE `appointment_holds` (
+  `id` uuid NOT NULL,
+  `start_time` datetime NOT NULL,
+  `finish_time` datetime NOT NULL,
+  `expires_at` datetime NOT NULL,
+  `token_id` uuid NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `practitioner_id` integer NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `appointment_holds_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointment_holds_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointment_holds_finishes_after_start` CHECK (finish_time > start_time),
+  CONSTRAINT `appointment_holds_lasts_a_day_at_most` CHECK ((finish_time - start_time) / 1000 <= 86400000)
+);
+-- Create index "appointmenthold_practice_id_practitioner_id_start_time" to table: "appointment_holds"
+CREATE INDEX `appointmenthold_practice_id_practitioner_id_start_time` ON `appointment_holds` (`practice_id`, `practitioner_id`, `start_time`);
 -- Create "appointment_reasons" table
 CREATE TABLE `appointment_reasons` (
   `id` uuid NOT NULL,
@@ -368,6 +387,23 @@ CREATE INDEX `fee_practice_id_created_at_id` ON `fees` (`practice_id`, `created_
 CREATE UNIQUE INDEX `fee_practice_id_payment_plan_id_treatment_id` ON `fees` (`practice_id`, `payment_plan_id`, `treatment_id`);
 -- Create index "fee_practice_id_treatment_id_id" to table: "fees"
 CREATE INDEX `fee_practice_id_treatment_id_id` ON `fees` (`practice_id`, `treatment_id`, `id`);
+-- Create "idempotency_keys" table
+CREATE TABLE `idempotency_keys` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `practice_id` uuid NOT NULL,
+  `token_id` uuid NOT NULL,
+  `key_hash` blob NOT NULL,
+  `request_hash` blob NOT NULL,
+  `status` integer NOT NULL,
+  `response` blob NOT NULL,
+  `created_at` datetime NOT NULL,
+  CONSTRAINT `idempotency_keys_key_hash_check` CHECK (length(key_hash) <= 32),
+  CONSTRAINT `idempotency_keys_request_hash_check` CHECK (length(request_hash) <= 32)
+);
+-- Create index "idempotencykey_token_id_key_hash" to table: "idempotency_keys"
+CREATE UNIQUE INDEX `idempotencykey_token_id_key_hash` ON `idempotency_keys` (`token_id`, `key_hash`);
+-- Create index "idempotencykey_created_at" to table: "idempotency_keys"
+CREATE INDEX `idempotencykey_created_at` ON `idempotency_keys` (`created_at`);
 -- Create "import_runs" table
 CREATE TABLE `import_runs` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -484,6 +520,8 @@ CREATE INDEX `invoiceitem_practice_id_updated_at_id` ON `invoice_items` (`practi
 CREATE INDEX `invoiceitem_practice_id_created_at_id` ON `invoice_items` (`practice_id`, `created_at`, `id`);
 -- Create index "invoiceitem_practice_id_invoice_id_id" to table: "invoice_items"
 CREATE INDEX `invoiceitem_practice_id_invoice_id_id` ON `invoice_items` (`practice_id`, `invoice_id`, `id`);
+-- Create index "invoiceitem_practice_id_practitioner_id_id" to table: "invoice_items"
+CREATE INDEX `invoiceitem_practice_id_practitioner_id_id` ON `invoice_items` (`practice_id`, `practitioner_id`, `id`);
 -- Create "nhs_claims" table
 CREATE TABLE `nhs_claims` (
   `id` uuid NOT NULL,
@@ -812,6 +850,37 @@ CREATE INDEX `practitioner_practice_id_created_at_id` ON `practitioners` (`pract
 CREATE INDEX `practitioner_practice_id_site_id_id` ON `practitioners` (`practice_id`, `site_id`, `id`);
 -- Create index "practitioners_practice_id_id" to table: "practitioners"
 CREATE UNIQUE INDEX `practitioners_practice_id_id` ON `practitioners` (`practice_id`, `id`);
+-- Create "rate_buckets" table
+CREATE TABLE `rate_buckets` (
+  `id` uuid NOT NULL,
+  `full_at` integer NOT NULL,
+  `cost` integer NOT NULL,
+  PRIMARY KEY (`id`)
+);
+-- Create index "ratebucket_full_at" to table: "rate_buckets"
+CREATE INDEX `ratebucket_full_at` ON `rate_buckets` (`full_at`);
+-- Create "refresh_tokens" table
+CREATE TABLE `refresh_tokens` (
+  `id` uuid NOT NULL,
+  `hash` blob NOT NULL,
+  `scopes` text NOT NULL,
+  `created_at` datetime NOT NULL,
+  `expires_at` datetime NOT NULL,
+  `used_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `token_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `refresh_tokens_access_tokens_token` FOREIGN KEY (`practice_id`, `token_id`) REFERENCES `access_tokens` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `refresh_tokens_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `refresh_tokens_hash_check` CHECK (length(hash) <= 32),
+  CONSTRAINT `refresh_tokens_scopes_check` CHECK (CAST(scopes AS text) = '' OR length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment:read ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment:create ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment:update ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' appointment:delete ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' patient ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' patient:read ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' patient:create ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' patient:update ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' patient:delete ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' practice ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' practice:read ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' practice:create ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' practice:update ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' practice:delete ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' financials ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' financials:read ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' financials:create ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' financials:update ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' financials:delete ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' treatments ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' treatments:read ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' treatments:create ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' treatments:update ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' treatments:delete ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' user ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' user:read ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' user:create ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' user:update ', '')) + length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - length(replace(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  '), ' user:delete ', '')) = length(replace(' ' || CAST(scopes AS text) || ' ', ' ', '  ')) - 2)
+);
+-- Create index "refresh_tokens_hash_key" to table: "refresh_tokens"
+CREATE UNIQUE INDEX `refresh_tokens_hash_key` ON `refresh_tokens` (`hash`);
+-- Create index "refreshtoken_token_id" to table: "refresh_tokens"
+CREATE INDEX `refreshtoken_token_id` ON `refresh_tokens` (`token_id`);
+-- Create index "refreshtoken_expires_at" to table: "refresh_tokens"
+CREATE INDEX `refreshtoken_expires_at` ON `refresh_tokens` (`expires_at`);
 -- Create "rooms" table
 CREATE TABLE `rooms` (
   `id` uuid NOT NULL,
@@ -954,6 +1023,32 @@ CREATE INDEX `treatment_practice_id_updated_at_id` ON `treatments` (`practice_id
 CREATE INDEX `treatment_practice_id_created_at_id` ON `treatments` (`practice_id`, `created_at`, `id`);
 -- Create index "treatments_practice_id_id" to table: "treatments"
 CREATE UNIQUE INDEX `treatments_practice_id_id` ON `treatments` (`practice_id`, `id`);
+-- Create "treatment_appointments" table
+CREATE TABLE `treatment_appointments` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `position` integer NOT NULL,
+  `appointment_id` integer NULL,
+  `notes` text NULL,
+  `bookable` bool NOT NULL DEFAULT true,
+  `practice_id` uuid NOT NULL,
+  `treatment_plan_id` integer NOT NULL,
+  `patient_id` integer NOT NULL,
+  CONSTRAINT `treatment_appointments_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_appointments_treatment_plans_treatment_plan` FOREIGN KEY (`practice_id`, `treatment_plan_id`) REFERENCES `treatment_plans` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_appointments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `treatment_appointments_notes_check` CHECK (length(CAST(notes AS text)) <= 65535),
+  CONSTRAINT `treatment_appointments_position_check` CHECK (position >= 1)
+);
+-- Create index "treatmentappointment_practice_id_updated_at_id" to table: "treatment_appointments"
+CREATE INDEX `treatmentappointment_practice_id_updated_at_id` ON `treatment_appointments` (`practice_id`, `updated_at`, `id`);
+-- Create index "treatmentappointment_practice_id_created_at_id" to table: "treatment_appointments"
+CREATE INDEX `treatmentappointment_practice_id_created_at_id` ON `treatment_appointments` (`practice_id`, `created_at`, `id`);
+-- Create index "treatmentappointment_practice_id_patient_id_id" to table: "treatment_appointments"
+CREATE INDEX `treatmentappointment_practice_id_patient_id_id` ON `treatment_appointments` (`practice_id`, `patient_id`, `id`);
+-- Create index "treatmentappointment_practice_id_treatment_plan_id_id" to table: "treatment_appointments"
+CREATE INDEX `treatmentappointment_practice_id_treatment_plan_id_id` ON `treatment_appointments` (`practice_id`, `treatment_plan_id`, `id`);
 -- Create "treatment_categories" table
 CREATE TABLE `treatment_categories` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -999,6 +1094,8 @@ CREATE INDEX `treatmentplan_practice_id_updated_at_id` ON `treatment_plans` (`pr
 CREATE INDEX `treatmentplan_practice_id_created_at_id` ON `treatment_plans` (`practice_id`, `created_at`, `id`);
 -- Create index "treatmentplan_practice_id_patient_id_id" to table: "treatment_plans"
 CREATE INDEX `treatmentplan_practice_id_patient_id_id` ON `treatment_plans` (`practice_id`, `patient_id`, `id`);
+-- Create index "treatmentplan_practice_id_practitioner_id_id" to table: "treatment_plans"
+CREATE INDEX `treatmentplan_practice_id_practitioner_id_id` ON `treatment_plans` (`practice_id`, `practitioner_id`, `id`);
 -- Create index "treatmentplan_practice_id_completed_id" to table: "treatment_plans"
 CREATE INDEX `treatmentplan_practice_id_completed_id` ON `treatment_plans` (`practice_id`, `completed`, `id`);
 -- Create index "treatment_plans_practice_id_id" to table: "treatment_plans"
@@ -1049,6 +1146,12 @@ CREATE INDEX `treatmentplanitem_practice_id_created_at_id` ON `treatment_plan_it
 CREATE INDEX `treatmentplanitem_practice_id_patient_id_id` ON `treatment_plan_items` (`practice_id`, `patient_id`, `id`);
 -- Create index "treatmentplanitem_practice_id_treatment_plan_id_id" to table: "treatment_plan_items"
 CREATE INDEX `treatmentplanitem_practice_id_treatment_plan_id_id` ON `treatment_plan_items` (`practice_id`, `treatment_plan_id`, `id`);
+-- Create index "treatmentplanitem_practice_id_practitioner_id_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_practitioner_id_id` ON `treatment_plan_items` (`practice_id`, `practitioner_id`, `id`);
+-- Create index "treatmentplanitem_practice_id_invoice_id_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_invoice_id_id` ON `treatment_plan_items` (`practice_id`, `invoice_id`, `id`);
+-- Create index "treatmentplanitem_practice_id_completed_id" to table: "treatment_plan_items"
+CREATE INDEX `treatmentplanitem_practice_id_completed_id` ON `treatment_plan_items` (`practice_id`, `completed`, `id`);
 -- Create index "treatment_plan_items_practice_id_id" to table: "treatment_plan_items"
 CREATE UNIQUE INDEX `treatment_plan_items_practice_id_id` ON `treatment_plan_items` (`practice_id`, `id`);
 -- Create "users" table
@@ -1263,6 +1366,24 @@ CREATE TRIGGER keep_payments_update AFTER UPDATE ON payments WHEN (OLD.practice_
   ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
   INSERT INTO counters (counter, practice_id, key, n)
   SELECT 'payments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_appointments_insert AFTER INSERT ON treatment_appointments BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'treatment_appointments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_appointments_delete AFTER DELETE ON treatment_appointments BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'treatment_appointments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_treatment_appointments_update AFTER UPDATE ON treatment_appointments WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'treatment_appointments.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'treatment_appointments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
   ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
 END;
 CREATE TRIGGER keep_treatment_plans_insert AFTER INSERT ON treatment_plans BEGIN

@@ -1,2 +1,0 @@
--- Modify "applications" table
-ALTER TABLE "applications" ADD COLUMN "refresh_tokens" boolean NOT NULL DEFAULT false;
