@@ -221,7 +221,7 @@ func TestToolsDoNotReachAnotherPractice(t *testing.T) {
 			id := foreign.ids[op.table()][0]
 			for _, id := range []string{id, missing(id)} {
 				q := own.request(op, 0)
-				q.Token, q.Path = token, "/v1/"+op.table()+"/"+id
+				q.Token, q.Path = token, op.path(id)
 				var more map[string]any
 				if op.writes() {
 					more = map[string]any{"confirm": true}

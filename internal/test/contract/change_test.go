@@ -178,7 +178,11 @@ func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 				q := w.request(op, 0)
 				q.Token = token
 				corrupt(&q)
-				if r := send(t, e, op, q); r.Code < 400 {
+				do := send
+				if name == "path" { // another path, so another operation's document
+					do = func(t testing.TB, e *harness.Env, _ operation, q harness.Request) *harness.Response { return e.Do(t, q) }
+				}
+				if r := do(t, e, op, q); r.Code < 400 {
 					t.Errorf("%s with a wrong %s: status %d", op, name, r.Code)
 				}
 			}
@@ -210,7 +214,7 @@ func TestChangeAndAuditEntryShareATransaction(t *testing.T) {
 		// Without the audit table nothing can be written.
 		execute(t, e, "ALTER TABLE changes RENAME TO changes_away")
 		for _, op := range operations() {
-			if !op.writes() {
+			if !op.writes() || op.table() == "appointment_holds" { // short-lived, so not audited
 				continue
 			}
 			q := w.request(op, 0)

@@ -87,6 +87,10 @@ func prepare(t testing.TB, e *harness.Env) {
 		if err != nil {
 			return err
 		}
+		if err := tx.RefreshToken.Create().SetPracticeID(admin.PracticeID).SetTokenID(given).SetHash([]byte("hash")).SetScopes("patient").
+			SetCreatedAt(e.Clock.Now()).SetExpiresAt(e.Clock.Now()).Exec(ctx); err != nil {
+			return err
+		}
 		return tx.AuthorizationCode.Create().SetPracticeID(admin.PracticeID).SetUserID(admin.ID).SetApplicationID(app.ID).SetTokenID(given).
 			SetHash([]byte("hash")).SetRedirectURI("https://app.example.com/").SetScopes("patient").SetExpiresAt(e.Clock.Now()).
 			Exec(ctx)

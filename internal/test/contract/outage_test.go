@@ -94,7 +94,7 @@ func TestRowsLockedElsewhere(t *testing.T) {
 		hurry := "PRAGMA busy_timeout = 50"
 		if e.DB.Dialect == "postgres" {
 			hurry = "SET lock_timeout = '50ms'"
-			lock = "BEGIN; LOCK TABLE patients, appointments, practitioners, fees, changes IN ROW EXCLUSIVE MODE; LOCK TABLE changes IN SHARE ROW EXCLUSIVE MODE"
+			lock = "BEGIN; LOCK TABLE patients, appointments, practitioners, fees, changes IN ROW EXCLUSIVE MODE; LOCK TABLE changes, appointment_holds IN SHARE ROW EXCLUSIVE MODE"
 		}
 		if _, err := holder.ExecContext(t.Context(), lock); err != nil {
 			t.Fatal(err)
