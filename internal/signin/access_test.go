@@ -10,6 +10,7 @@ import (
 
 	"chairside/ent/application"
 	"chairside/ent/migrate"
+	"chairside/ent/refreshtoken"
 	"chairside/ent/user"
 )
 
@@ -19,7 +20,8 @@ var secret = regexp.MustCompile(`hash|secret|token|code|cookie|credential|passwo
 // notForAUser are tables with a secret and a user that give no access to the user's
 // account.
 var notForAUser = map[string]string{
-	application.Table: "its secret proves the application, which belongs to the practice; the user registered it",
+	application.Table:  "its secret proves the application, which belongs to the practice; the user registered it",
+	refreshtoken.Table: "it renews only its access token, and is worthless once that has ended",
 }
 
 // TestGrantsListEveryTable derives the tables from the schema: those that reference
