@@ -180,7 +180,9 @@ func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 				corrupt(&q)
 				do := send
 				if name == "path" { // another path, so another operation's document
-					do = func(t testing.TB, e *harness.Env, _ operation, q harness.Request) *harness.Response { return e.Do(t, q) }
+					do = func(t testing.TB, e *harness.Env, _ operation, q harness.Request) *harness.Response {
+						return e.Do(t, q)
+					}
 				}
 				if r := do(t, e, op, q); r.Code < 400 {
 					t.Errorf("%s with a wrong %s: status %d", op, name, r.Code)
