@@ -92,7 +92,10 @@ func cursorsBelongToTheirQuery(t *testing.T, w *world, r resource) {
 	first := w.Get(t, w.query(r, "per_page", "1", "cursor", ""), w.token).Status(t, 200)
 	next, ok := first.At(t, "meta.next_cursor").(string)
 	if !ok {
-		t.Skip("the list has one row")
+		if total := first.At(t, "meta.total"); total.(float64) > 1 {
+			t.Errorf("%s: no next_cursor of %v rows", r.path, total)
+		}
+		return
 	}
 	w.Get(t, w.query(r, "cursor", next, "per_page", "7"), w.token).Status(t, 200)
 	for _, pairs := range [][]string{

@@ -66,9 +66,8 @@ func (e *entity) IsLinked() bool {
 	})
 }
 
-// shapeParams returns the parameters that change the shape of the records of a response. The
-// internal form of the document has none of them: the types of the generated client are
-// whole records.
+// shapeParams returns the parameters that change the shape of the records of a response. Only
+// the published document has them, because the types of the generated client are whole records.
 func (e *entity) shapeParams(members []string, expand bool) []documentedParam {
 	params := []documentedParam{{
 		Param: codec.Param{Name: codec.FieldsParam, Kind: codec.Enum, Array: true, Values: members},

@@ -71,7 +71,7 @@ func TestTokensGoOnlyWhereNobodyReadsThem(t *testing.T) {
 		"http://api.example.com": false, "http://127.0.0.1.example.com": false, "http://localhost.example.com": false, "http://10.0.0.1": false,
 		"https://user:password@api.example.com": false, "https://api.example.com?x": false, "ftp://localhost": false, "https://": false, "localhost": false,
 	} {
-		if got := isSecret(address); got != want {
+		if got := isPrivate(address); got != want {
 			t.Errorf("%s: %v", address, got)
 		}
 	}

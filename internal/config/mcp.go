@@ -32,7 +32,7 @@ func (f MCPFlags) Read() (MCP, error) {
 	var m Mistakes
 	c := MCP{Database: f.Database, URL: strings.TrimRight(f.URL, "/"), RateLimit: defaultRateLimit, AllowWrites: f.AllowWrites}
 	f.Database.check(&m)
-	if c.URL != "" && !isSecret(c.URL) {
+	if c.URL != "" && !isPrivate(c.URL) {
 		m.add("url", "must be an https URL such as https://api.example.com, or an http URL of this machine")
 	}
 	c.BaseURL = ServeFlags{BaseURL: f.BaseURL}.readBaseURL(&m)
@@ -46,9 +46,9 @@ func (f MCPFlags) Validate() error {
 	return err
 }
 
-// isSecret reports whether nobody else can read what is sent to a server: by HTTPS, or on this
-// machine.
-func isSecret(address string) bool {
+// isPrivate reports whether a connection to the server cannot be read on the way: it uses HTTPS
+// or stays on this machine.
+func isPrivate(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return false

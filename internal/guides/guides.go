@@ -98,10 +98,27 @@ func render(name string, source []byte) (Guide, error) {
 			g.Shell = append(g.Shell, string(block.Lines().Value(source)))
 		}
 	}
+	if err := checkLinks(document); err != nil {
+		return g, err
+	}
 	var html bytes.Buffer
 	err := markdown.Renderer().Render(&html, source, document)
 	g.HTML = html.String()
 	return g, err
+}
+
+// checkLinks refuses relative links, which would lead nowhere from the page or an assistant.
+func checkLinks(document ast.Node) error {
+	return ast.Walk(document, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
+		link, ok := node.(*ast.Link)
+		if ok && entering {
+			to := string(link.Destination)
+			if !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "https://") {
+				return ast.WalkStop, fmt.Errorf("the link %q must be an absolute path such as /docs/guides/limits", to)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
 }
 
 // plain returns the text of a heading or paragraph, on one line.

@@ -34,7 +34,7 @@ func (p position) encode() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(text), err
 }
 
-// decodePosition returns the position of a cursor; ok is false if it is none of a query.
+// decodePosition returns the position of a cursor; ok is false for a cursor of another query.
 func decodePosition(cursor, query string) (p position, ok bool) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil {
@@ -47,7 +47,7 @@ func decodePosition(cursor, query string) (p position, ok bool) {
 	return p, p.Query == query && p.Page > 1 && p.Page < math.MaxInt32
 }
 
-// errCursor refuses a cursor that this list has not given.
+// errCursor refuses a cursor that did not come from this list.
 func errCursor() error {
 	return apierror.InvalidParameter(apierror.Params{"cursor": {"is not a cursor of this list, order and filters"}})
 }

@@ -33,10 +33,10 @@ func TestMissingAndInvalidTokensAreRefused(t *testing.T) {
 			token, code string
 			header      map[string]string
 		}{
-			"none":   {"", "missing_token", nil},
-			"wrong":  {"cs_pat_wrong", "invalid_token", nil},
-			"Basic":  {"", "missing_token", map[string]string{"Authorization": "Basic " + valid}},
-			"nobody": {"", "missing_user_agent", map[string]string{"User-Agent": ""}},
+			"none":      {"", "missing_token", nil},
+			"wrong":     {"cs_pat_wrong", "invalid_token", nil},
+			"Basic":     {"", "missing_token", map[string]string{"Authorization": "Basic " + valid}},
+			"no client": {"", "missing_user_agent", map[string]string{"User-Agent": ""}},
 		} {
 			status := http.StatusUnauthorized
 			if c.code == "missing_user_agent" {

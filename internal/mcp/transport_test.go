@@ -20,6 +20,9 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
+// accessDelay is the time within which a changed role or a revoked token takes effect.
+const accessDelay = time.Second
+
 // allowWrites is an option of a server whose assistants may write.
 func allowWrites(o *server.Options) { o.MCPAllowWrites = true }
 
@@ -189,7 +192,7 @@ func TestRevokedTokenEndsAccess(t *testing.T) {
 		if _, err := e.DB.SQL.ExecContext(t.Context(), "UPDATE access_tokens SET revoked_at = created_at"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		time.Sleep(accessDelay)
 		if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "listPatients"}); err == nil && !r.IsError {
 			t.Error("the token still reads")
 		}
@@ -219,7 +222,7 @@ func TestChangeOfRoleChangesTheTools(t *testing.T) {
 		if _, err := e.DB.SQL.ExecContext(t.Context(), "UPDATE users SET role = 'receptionist'"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		time.Sleep(accessDelay)
 		tools := s.tools()
 		if tools["listInvoices"] != nil || tools["deletePatient"] != nil || tools["updatePatient"] == nil {
 			t.Error("a receptionist sees an administrator's tools")

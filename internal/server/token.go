@@ -10,7 +10,7 @@ import (
 
 // authenticate finds the caller by the token in the Authorization header or, without one, in
 // the query (spec.md, Authentication). Requests without a valid token are limited by their
-// address; the token is always looked up, so that nobody else's requests lock it out.
+// address; the token is always looked up, so that other clients' requests cannot lock it out.
 func (s *Server) authenticate(x *requestState) error {
 	value := bearer(x)
 	if value == "" {

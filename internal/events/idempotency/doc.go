@@ -11,11 +11,11 @@
 // moment, either writes or gets the first response, and never writes twice. Only successes
 // are stored, because a refused write has stored nothing.
 //
-// Requests with the same key exclude each other by a lock that nobody waits for
+// A request takes a lock on its key and is refused at once if another holds it
 // (store.DB.TxOnce). The context of a request with a key refuses every transaction but Do's
 // (store.Once), so no operation can forget to store its response.
 //
 // A response is patient data. It is sealed with a key derived from the access token and the
-// Idempotency-Key, of which the database holds only hashes, so a copy of the database does
-// not reveal it. It is read by nothing but the same request, and left out of exports.
+// Idempotency-Key. The database holds only their hashes, so a copy of the database does not
+// reveal the response. Only the same request reads it; exports omit it.
 package idempotency

@@ -107,8 +107,8 @@ func (r *Request) Do(ctx context.Context, db *store.DB, work func(tx *ent.Client
 	return err
 }
 
-// replay returns the stored response as a *Replay, or nil if there is none. It deletes an
-// expired one.
+// replay returns the stored response as an error of type *Replay, or nil for a new key. It
+// deletes an expired response.
 func (r *Request) replay(ctx context.Context, tx *ent.Client) error {
 	stored, err := tx.IdempotencyKey.Query().
 		Where(idempotencykey.TokenID(r.token), idempotencykey.KeyHash(r.name)).Only(ctx)
