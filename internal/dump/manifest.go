@@ -52,6 +52,8 @@ var notExported = map[string]string{
 	"authorization_codes": "they expire after ten minutes",
 	"sign_in_attempts":    "they only limit guesses in this installation",
 	"import_runs":         "they record imports into this database",
+	"feed_changes":        "cursors into the change feed expire",
+	"feed_state":          "cursors into the change feed expire",
 }
 
 // exported returns the tables of an export, in the order of its files.
