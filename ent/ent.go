@@ -15,6 +15,8 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/feedchange"
+	"chairside/ent/feedstate"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
@@ -118,6 +120,8 @@ func checkColumn(t, c string) error {
 			customfield.Table:        customfield.ValidColumn,
 			customfieldanswer.Table:  customfieldanswer.ValidColumn,
 			fee.Table:                fee.ValidColumn,
+			feedchange.Table:         feedchange.ValidColumn,
+			feedstate.Table:          feedstate.ValidColumn,
 			importrun.Table:          importrun.ValidColumn,
 			importedrecord.Table:     importedrecord.ValidColumn,
 			invoice.Table:            invoice.ValidColumn,

@@ -46,6 +46,7 @@ var Limits = []limit.Column{
 	{Table: "fees", Name: "price_three", Min: new(int64(0))},
 	{Table: "fees", Name: "price_four", Min: new(int64(0))},
 	{Table: "fees", Name: "price_five", Min: new(int64(0))},
+	{Table: "feed_changes", Name: "event", Values: []string{"created", "updated", "deleted"}},
 	{Table: "import_runs", Name: "digest", Form: "sha256"},
 	{Table: "invoices", Name: "footnote", Nullable: true, MaxRunes: 65535},
 	{Table: "invoices", Name: "payment_terms", Nullable: true, MaxRunes: 65535},
