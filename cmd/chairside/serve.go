@@ -61,7 +61,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		baseURL = addressOf(listener, flags.CertFile != "")
 	}
 	srv, err := server.New(server.Options{
-		DB: db, BaseURL: baseURL, Demo: flags.Demo, RateLimit: flags.RateLimit, Logger: logger,
+		DB: db, BaseURL: baseURL, Demo: flags.Demo, RateLimit: flags.RateLimit, ChangesRetention: flags.ChangesRetention, Logger: logger,
 		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile,
 	})
 	if err != nil {

@@ -18,16 +18,20 @@ type requestState struct {
 	header http.Header   // headers of the response
 	id     string        // request id
 
-	method    string               // as the client sent it
-	name      string               // operation id or name of the page, for logs and metrics
-	pattern   string               // path with {id} in place of ids
-	operation codec.Operation      // set by route
-	serve     http.Handler         // set by route
-	caller    *principal.Principal // set by authenticate or the session of a page
-	records   *audit.Log           // ids of the patient records read so far
-	response  *bufferedResponse    // what the operation has written so far
-	err       error                // error from the operation or its decoder
-	failed    int                  // status of a logged error (5xx); 0 without one
+	method    string          // as the client sent it
+	name      string          // operation id or name of the page, for logs and metrics
+	pattern   string          // path with {id} in place of ids
+	operation codec.Operation // set by route
+	serve     http.Handler    // set by route
+	client    context.Context // ends when the client disconnects; set for the API
+	// stream sends the response while it is made, in place of serve; set by route.
+	stream     func(http.ResponseWriter, *requestState)
+	controller *http.ResponseController // of the connection; set for the API
+	caller     *principal.Principal     // set by authenticate or the session of a page
+	records    *audit.Log               // ids of the patient records read so far
+	response   *bufferedResponse        // what the operation has written so far
+	err        error                    // error from the operation or its decoder
+	failed     int                      // status of a logged error (5xx); 0 without one
 
 	// errorPage writes an error as a page; nil for the API.
 	errorPage func(http.ResponseWriter, *http.Request, *apierror.Error)

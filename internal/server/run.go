@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -26,17 +27,15 @@ const (
 
 // Run serves listener until ctx ends, then gives requests in progress 20 seconds to finish and
 // closes the listener. It returns nil if all of them finished. While it runs, it also
-// compacts the database's counters.
+// compacts the database's counters, and numbers and sweeps the change feed.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	compacting, stop := context.WithCancel(ctx)
-	compacted := make(chan struct{})
-	go func() {
-		defer close(compacted)
-		s.DB.Counters.KeepCompacting(compacting, s.Logger)
-	}()
+	working, stop := context.WithCancel(ctx)
+	var background sync.WaitGroup
+	background.Go(func() { s.DB.Counters.KeepCompacting(working, s.Logger) })
+	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger) })
 	defer func() {
 		stop()
-		<-compacted
+		background.Wait()
 	}()
 	listener = netutil.LimitListener(listener, connections)
 	hs := &http.Server{
@@ -63,6 +62,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.stopping.Store(true)
+	s.feed.Close()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	if err := hs.Shutdown(grace); err != nil {

@@ -15,6 +15,7 @@ import (
 	"chairside/internal/api"
 	"chairside/internal/clock"
 	"chairside/internal/codec"
+	"chairside/internal/events/feed"
 	"chairside/internal/oauth"
 	"chairside/internal/store"
 	"chairside/internal/store/admission"
@@ -46,28 +47,39 @@ type Options struct {
 	// OperationTime is the time limit of an API operation, after which it responds 503; 0
 	// is 4.5 s.
 	OperationTime time.Duration
+	// ChangesRetention is how long changes stay in the change feed; 0 is 14 days.
+	ChangesRetention time.Duration
 }
 
 // Server serves the API and the pages.
 type Server struct {
 	Options
-	routes   *ogent.Server
-	document []byte // the OpenAPI document, with this server's URL
-	tokens   *token.Cache
-	oauth    *oauth.Server
-	site     *web.Site
-	limiter  *limiter
-	metrics  *metrics
-	unsent   *unsentLimiter
-	migrated atomic.Bool // whether all migrations were found applied
-	stopping atomic.Bool
-	handler  http.Handler
+	routes    *ogent.Server
+	document  []byte // the OpenAPI document, with this server's URL
+	tokens    *token.Cache
+	oauth     *oauth.Server
+	site      *web.Site
+	limiter   *limiter
+	metrics   *metrics
+	feed      *feed.Feed
+	reads     ogent.Reads
+	snapshots chan struct{} // one for each snapshot that is being sent
+	unsent    *unsentLimiter
+	migrated  atomic.Bool // whether all migrations were found applied
+	stopping  atomic.Bool
+	handler   http.Handler
 }
 
 // New returns a server. It reads nothing from the database.
 func New(o Options) (*Server, error) {
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	return build(o, operations{api.New(o.DB, o.BaseURL)})
+	handler := api.New(o.DB, o.BaseURL)
+	s, err := build(o, operations{handler})
+	if err != nil {
+		return nil, err
+	}
+	s.reads = handler.Reads
+	return s, nil
 }
 
 // build is New for any implementation of the operations.
@@ -79,7 +91,8 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 		o.Logger = slog.Default()
 	}
 	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
-	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
+	o.ChangesRetention = cmp.Or(o.ChangesRetention, changesRetention)
+	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), limiter: newLimiter(o.RateLimit), unsent: newUnsentLimiter(maxUnsent), feed: feed.New(o.DB), snapshots: make(chan struct{}, snapshots)}
 	s.metrics = newMetrics(o.DB, s.unsent)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(encode))
 	if err != nil {
@@ -150,9 +163,14 @@ func (s *Server) api(checks ...check) http.Handler {
 		x := stateOf(r.Context())
 		ctx, cancel := context.WithTimeout(r.Context(), s.OperationTime)
 		defer cancel()
+		x.client, x.controller = r.Context(), http.NewResponseController(w)
 		x.r = r.WithContext(ctx) // a copy, which the checks may change
 		private(x.header)
-		if s.passes(w, x, checks) {
+		switch {
+		case !s.passes(w, x, checks):
+		case x.stream != nil:
+			x.stream(w, x)
+		default:
 			s.call(w, x)
 		}
 	}))

@@ -7,8 +7,8 @@ type FeedSource struct {
 	Record   string // column with the record's id
 	// Part tells that a row is only part of the record: each write of it updates the record.
 	Part bool
-	// Site is the column that names the site of a deleted record, or a row of SiteTable that
-	// does; empty for records of no site.
+	// Site is the column that names the site of a record, or a row of SiteTable that does;
+	// empty for records of no site.
 	Site, SiteTable string
 	// Compared are the columns of which one must differ for an update to be a change; none if
 	// every update is.

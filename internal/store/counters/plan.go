@@ -230,10 +230,11 @@ func ofTable(all map[string]triggers.Trigger, table string) map[string]triggers.
 	return found
 }
 
-// haveAndWant returns the triggers of counters that the database has and those that it should have.
+// haveAndWant returns the triggers that the database has, other than the change feed's, and those
+// of counters that it should have.
 func (c *Counters) haveAndWant(ctx context.Context) (have, want map[string]triggers.Trigger, err error) {
 	defer func() {
-		maps.DeleteFunc(have, func(name string, _ triggers.Trigger) bool { return !strings.HasPrefix(name, prefix) })
+		maps.DeleteFunc(have, func(name string, _ triggers.Trigger) bool { return strings.HasPrefix(name, triggers.FeedPrefix) })
 	}()
 	if !c.postgres() {
 		have, err = triggers.SQLite(ctx, c.pool)

@@ -134,11 +134,8 @@ func (t Triggers) statements() []string {
 	)
 }
 
-// prefix begins the names of all triggers of counters.
-const prefix = "keep_"
-
 // name returns the name of the trigger for an event, which is also that of its function.
-func (t Triggers) name(event string) string { return prefix + t.table + "_" + strings.ToLower(event) }
+func (t Triggers) name(event string) string { return "keep_" + t.table + "_" + strings.ToLower(event) }
 
 func (t Triggers) postgresTrigger(event, when, body string) []string {
 	name := t.name(event)

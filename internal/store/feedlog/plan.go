@@ -57,7 +57,7 @@ func Plan(ctx context.Context, pool *sql.DB, dialectName string, tables []*schem
 		return nil, fmt.Errorf("store: plan the change feed: %w", err)
 	}
 	if !started {
-		plan = append([]string{"INSERT INTO " + stateTable + " (id, last_seq, swept_seq, epoch) VALUES (1, 0, 0, " + randomEpoch(dialectName) + ")"}, plan...)
+		plan = append([]string{"INSERT INTO " + stateTable + " (id, last_seq, swept_seq, epoch) VALUES (1, 0, 0, " + randomEpoch(dialectName) + ") ON CONFLICT DO NOTHING"}, plan...)
 	}
 	return plan, nil
 }

@@ -62,8 +62,9 @@ func wrap(err error) error {
 	return nil
 }
 
-// Sweep deletes changes from before a time, in pieces. Cursors from before them expire.
-func Sweep(ctx context.Context, pool *sql.DB, before time.Time) error {
+// Sweep deletes changes of that age, in pieces. Cursors from before them expire.
+func Sweep(ctx context.Context, pool *sql.DB, age time.Duration) error {
+	before := time.Now().Add(-age)
 	for {
 		n, err := sweep(ctx, pool, before)
 		if err != nil {

@@ -12,10 +12,11 @@ import (
 	"chairside/ent/feedchange"
 	"chairside/ent/feedstate"
 	"chairside/internal/entx/table"
+	"chairside/internal/store/triggers"
 )
 
 // prefix begins the names of all triggers of the feed.
-const prefix = "feed_"
+const prefix = triggers.FeedPrefix
 
 const (
 	changesTable = feedchange.Table
@@ -136,7 +137,7 @@ func (r recorder) record(event, rows string) (body string) {
 			}
 			from += fmt.Sprintf(" WHERE written.%s IS NOT NULL", s.Record)
 		}
-		body += fmt.Sprintf("\n  INSERT INTO %s (practice_id, resource, record_id, event, at, site_id, origin)\n  SELECT %s, '%s', now(), %s, txid_current() FROM %s;",
+		body += fmt.Sprintf("\n  INSERT INTO %s (practice_id, resource, record_id, event, at, site_key, origin)\n  SELECT %s, '%s', now(), %s, txid_current() FROM %s;",
 			changesTable, columns, what, siteOf(s, event, "written"), from)
 	}
 	return body
@@ -165,22 +166,20 @@ func (r recorder) sqliteRecord(s table.FeedSource, event, row, site, condition s
 		"EVENT", event, "SITE", site, "ENTRY", lastAuditEntry, "CONDITION", condition,
 	).Replace(`
   UPDATE STATE SET last_seq = last_seq + 1CONDITION;
-  INSERT INTO CHANGES (seq, practice_id, resource, record_id, event, at, site_id, origin)
+  INSERT INTO CHANGES (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, ROW.practice_id, 'RESOURCE', CAST(ROW.RECORD AS text), 'EVENT', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, SITE, ENTRY FROM STATECONDITION;`)
 }
 
 // lastAuditEntry is the id of the last entry of the audit log on SQLite.
 const lastAuditEntry = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0)"
 
-// siteOf returns the SQL expression of the site of a deleted row; NULL for other events.
+// siteOf returns the SQL expression of what leads a deleted row to its site; NULL for other
+// events. It reads no other table: SQLite could not rebuild a table that a trigger names.
 func siteOf(s table.FeedSource, event, row string) string {
-	switch {
-	case event != "DELETE" || s.Part || s.Site == "":
+	if event != "DELETE" || s.Part || s.Site == "" {
 		return "NULL"
-	case s.SiteTable == "":
-		return row + "." + s.Site
 	}
-	return fmt.Sprintf("(SELECT site_id FROM %s WHERE id = %s.%s)", s.SiteTable, row, s.Site)
+	return "CAST(" + row + "." + s.Site + " AS text)"
 }
 
 // RenewEpoch returns the statement that makes all cursors expire.

@@ -16,6 +16,9 @@ import (
 // PostgreSQL, the body of its function. Equal triggers have equal texts.
 type Trigger struct{ Table, Definition, Body string }
 
+// FeedPrefix begins the names of the triggers of package feedlog.
+const FeedPrefix = "feed_"
+
 // Enabled ends the definition of a PostgreSQL trigger that runs (pg_trigger.tgenabled).
 const Enabled = "[O]"
 

@@ -134,6 +134,7 @@ var errorTypes = map[string]struct {
 	"not_acceptable":         {406, "invalid_request_error"},
 	"double_booking":         {409, "conflict_error"},
 	"version_mismatch":       {412, "conflict_error"},
+	"cursor_expired":         {410, "invalid_request_error"},
 	"body_too_large":         {413, "invalid_request_error"},
 	"unsupported_media_type": {415, "invalid_request_error"},
 	"validation_failed":      {422, "invalid_request_error"},
