@@ -31,8 +31,8 @@ type FeedChange struct {
 	RecordID string `json:"record_id,omitempty"`
 	// created, updated or deleted.
 	Event string `json:"event,omitempty"`
-	// Site of a deleted record.
-	SiteID *uuid.UUID `json:"site_id,omitempty"`
+	// What led a deleted record to its site: the site, or the row that has it.
+	SiteKey *string `json:"site_key,omitempty"`
 	// Finds the entry of the audit log: on PostgreSQL the id of the transaction, on SQLite the last entry before the write.
 	Origin       int64 `json:"origin,omitempty"`
 	selectValues sql.SelectValues
@@ -43,11 +43,9 @@ func (*FeedChange) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case feedchange.FieldSiteID:
-			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
 		case feedchange.FieldID, feedchange.FieldSeq, feedchange.FieldOrigin:
 			values[i] = new(sql.NullInt64)
-		case feedchange.FieldResource, feedchange.FieldRecordID, feedchange.FieldEvent:
+		case feedchange.FieldResource, feedchange.FieldRecordID, feedchange.FieldEvent, feedchange.FieldSiteKey:
 			values[i] = new(sql.NullString)
 		case feedchange.FieldAt:
 			values[i] = new(sql.NullTime)
@@ -111,12 +109,12 @@ func (_m *FeedChange) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Event = value.String
 			}
-		case feedchange.FieldSiteID:
-			if value, ok := values[i].(*sql.NullScanner); !ok {
-				return fmt.Errorf("unexpected type %T for field site_id", values[i])
+		case feedchange.FieldSiteKey:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field site_key", values[i])
 			} else if value.Valid {
-				_m.SiteID = new(uuid.UUID)
-				*_m.SiteID = *value.S.(*uuid.UUID)
+				_m.SiteKey = new(string)
+				*_m.SiteKey = value.String
 			}
 		case feedchange.FieldOrigin:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -180,9 +178,9 @@ func (_m *FeedChange) String() string {
 	builder.WriteString("event=")
 	builder.WriteString(_m.Event)
 	builder.WriteString(", ")
-	if v := _m.SiteID; v != nil {
-		builder.WriteString("site_id=")
-		builder.WriteString(fmt.Sprintf("%v", *v))
+	if v := _m.SiteKey; v != nil {
+		builder.WriteString("site_key=")
+		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")
 	builder.WriteString("origin=")

@@ -65,16 +65,16 @@ func (_c *FeedChangeCreate) SetEvent(v string) *FeedChangeCreate {
 	return _c
 }
 
-// SetSiteID sets the "site_id" field.
-func (_c *FeedChangeCreate) SetSiteID(v uuid.UUID) *FeedChangeCreate {
-	_c.mutation.SetSiteID(v)
+// SetSiteKey sets the "site_key" field.
+func (_c *FeedChangeCreate) SetSiteKey(v string) *FeedChangeCreate {
+	_c.mutation.SetSiteKey(v)
 	return _c
 }
 
-// SetNillableSiteID sets the "site_id" field if the given value is not nil.
-func (_c *FeedChangeCreate) SetNillableSiteID(v *uuid.UUID) *FeedChangeCreate {
+// SetNillableSiteKey sets the "site_key" field if the given value is not nil.
+func (_c *FeedChangeCreate) SetNillableSiteKey(v *string) *FeedChangeCreate {
 	if v != nil {
-		_c.SetSiteID(*v)
+		_c.SetSiteKey(*v)
 	}
 	return _c
 }
@@ -199,9 +199,9 @@ func (_c *FeedChangeCreate) createSpec() (*FeedChange, *sqlgraph.CreateSpec) {
 		_spec.SetField(feedchange.FieldEvent, field.TypeString, value)
 		_node.Event = value
 	}
-	if value, ok := _c.mutation.SiteID(); ok {
-		_spec.SetField(feedchange.FieldSiteID, field.TypeUUID, value)
-		_node.SiteID = &value
+	if value, ok := _c.mutation.SiteKey(); ok {
+		_spec.SetField(feedchange.FieldSiteKey, field.TypeString, value)
+		_node.SiteKey = &value
 	}
 	if value, ok := _c.mutation.Origin(); ok {
 		_spec.SetField(feedchange.FieldOrigin, field.TypeInt64, value)

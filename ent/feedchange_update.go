@@ -112,8 +112,8 @@ func (_u *FeedChangeUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if _u.mutation.SeqCleared() {
 		_spec.ClearField(feedchange.FieldSeq, field.TypeInt64)
 	}
-	if _u.mutation.SiteIDCleared() {
-		_spec.ClearField(feedchange.FieldSiteID, field.TypeUUID)
+	if _u.mutation.SiteKeyCleared() {
+		_spec.ClearField(feedchange.FieldSiteKey, field.TypeString)
 	}
 	if len(_u.modifiers) > 0 {
 		return _node, entx.ErrModified
@@ -252,8 +252,8 @@ func (_u *FeedChangeUpdateOne) sqlSave(ctx context.Context) (_node *FeedChange, 
 	if _u.mutation.SeqCleared() {
 		_spec.ClearField(feedchange.FieldSeq, field.TypeInt64)
 	}
-	if _u.mutation.SiteIDCleared() {
-		_spec.ClearField(feedchange.FieldSiteID, field.TypeUUID)
+	if _u.mutation.SiteKeyCleared() {
+		_spec.ClearField(feedchange.FieldSiteKey, field.TypeString)
 	}
 	if len(_u.modifiers) > 0 {
 		return _node, entx.ErrModified

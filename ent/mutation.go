@@ -14182,7 +14182,7 @@ type FeedChangeMutation struct {
 	resource      *string
 	record_id     *string
 	event         *string
-	site_id       *uuid.UUID
+	site_key      *string
 	origin        *int64
 	addorigin     *int64
 	clearedFields map[string]struct{}
@@ -14545,53 +14545,53 @@ func (m *FeedChangeMutation) ResetEvent() {
 	m.event = nil
 }
 
-// SetSiteID sets the "site_id" field.
-func (m *FeedChangeMutation) SetSiteID(u uuid.UUID) {
-	m.site_id = &u
+// SetSiteKey sets the "site_key" field.
+func (m *FeedChangeMutation) SetSiteKey(s string) {
+	m.site_key = &s
 }
 
-// SiteID returns the value of the "site_id" field in the mutation.
-func (m *FeedChangeMutation) SiteID() (r uuid.UUID, exists bool) {
-	v := m.site_id
+// SiteKey returns the value of the "site_key" field in the mutation.
+func (m *FeedChangeMutation) SiteKey() (r string, exists bool) {
+	v := m.site_key
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldSiteID returns the old "site_id" field's value of the FeedChange entity.
+// OldSiteKey returns the old "site_key" field's value of the FeedChange entity.
 // If the FeedChange object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *FeedChangeMutation) OldSiteID(ctx context.Context) (v *uuid.UUID, err error) {
+func (m *FeedChangeMutation) OldSiteKey(ctx context.Context) (v *string, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldSiteID is only allowed on UpdateOne operations")
+		return v, errors.New("OldSiteKey is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldSiteID requires an ID field in the mutation")
+		return v, errors.New("OldSiteKey requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldSiteID: %w", err)
+		return v, fmt.Errorf("querying old value for OldSiteKey: %w", err)
 	}
-	return oldValue.SiteID, nil
+	return oldValue.SiteKey, nil
 }
 
-// ClearSiteID clears the value of the "site_id" field.
-func (m *FeedChangeMutation) ClearSiteID() {
-	m.site_id = nil
-	m.clearedFields[feedchange.FieldSiteID] = struct{}{}
+// ClearSiteKey clears the value of the "site_key" field.
+func (m *FeedChangeMutation) ClearSiteKey() {
+	m.site_key = nil
+	m.clearedFields[feedchange.FieldSiteKey] = struct{}{}
 }
 
-// SiteIDCleared returns if the "site_id" field was cleared in this mutation.
-func (m *FeedChangeMutation) SiteIDCleared() bool {
-	_, ok := m.clearedFields[feedchange.FieldSiteID]
+// SiteKeyCleared returns if the "site_key" field was cleared in this mutation.
+func (m *FeedChangeMutation) SiteKeyCleared() bool {
+	_, ok := m.clearedFields[feedchange.FieldSiteKey]
 	return ok
 }
 
-// ResetSiteID resets all changes to the "site_id" field.
-func (m *FeedChangeMutation) ResetSiteID() {
-	m.site_id = nil
-	delete(m.clearedFields, feedchange.FieldSiteID)
+// ResetSiteKey resets all changes to the "site_key" field.
+func (m *FeedChangeMutation) ResetSiteKey() {
+	m.site_key = nil
+	delete(m.clearedFields, feedchange.FieldSiteKey)
 }
 
 // SetOrigin sets the "origin" field.
@@ -14703,8 +14703,8 @@ func (m *FeedChangeMutation) Fields() []string {
 	if m.event != nil {
 		fields = append(fields, feedchange.FieldEvent)
 	}
-	if m.site_id != nil {
-		fields = append(fields, feedchange.FieldSiteID)
+	if m.site_key != nil {
+		fields = append(fields, feedchange.FieldSiteKey)
 	}
 	if m.origin != nil {
 		fields = append(fields, feedchange.FieldOrigin)
@@ -14729,8 +14729,8 @@ func (m *FeedChangeMutation) Field(name string) (ent.Value, bool) {
 		return m.RecordID()
 	case feedchange.FieldEvent:
 		return m.Event()
-	case feedchange.FieldSiteID:
-		return m.SiteID()
+	case feedchange.FieldSiteKey:
+		return m.SiteKey()
 	case feedchange.FieldOrigin:
 		return m.Origin()
 	}
@@ -14754,8 +14754,8 @@ func (m *FeedChangeMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldRecordID(ctx)
 	case feedchange.FieldEvent:
 		return m.OldEvent(ctx)
-	case feedchange.FieldSiteID:
-		return m.OldSiteID(ctx)
+	case feedchange.FieldSiteKey:
+		return m.OldSiteKey(ctx)
 	case feedchange.FieldOrigin:
 		return m.OldOrigin(ctx)
 	}
@@ -14809,12 +14809,12 @@ func (m *FeedChangeMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetEvent(v)
 		return nil
-	case feedchange.FieldSiteID:
-		v, ok := value.(uuid.UUID)
+	case feedchange.FieldSiteKey:
+		v, ok := value.(string)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetSiteID(v)
+		m.SetSiteKey(v)
 		return nil
 	case feedchange.FieldOrigin:
 		v, ok := value.(int64)
@@ -14883,8 +14883,8 @@ func (m *FeedChangeMutation) ClearedFields() []string {
 	if m.FieldCleared(feedchange.FieldSeq) {
 		fields = append(fields, feedchange.FieldSeq)
 	}
-	if m.FieldCleared(feedchange.FieldSiteID) {
-		fields = append(fields, feedchange.FieldSiteID)
+	if m.FieldCleared(feedchange.FieldSiteKey) {
+		fields = append(fields, feedchange.FieldSiteKey)
 	}
 	return fields
 }
@@ -14903,8 +14903,8 @@ func (m *FeedChangeMutation) ClearField(name string) error {
 	case feedchange.FieldSeq:
 		m.ClearSeq()
 		return nil
-	case feedchange.FieldSiteID:
-		m.ClearSiteID()
+	case feedchange.FieldSiteKey:
+		m.ClearSiteKey()
 		return nil
 	}
 	return fmt.Errorf("unknown FeedChange nullable field %s", name)
@@ -14932,8 +14932,8 @@ func (m *FeedChangeMutation) ResetField(name string) error {
 	case feedchange.FieldEvent:
 		m.ResetEvent()
 		return nil
-	case feedchange.FieldSiteID:
-		m.ResetSiteID()
+	case feedchange.FieldSiteKey:
+		m.ResetSiteKey()
 		return nil
 	case feedchange.FieldOrigin:
 		m.ResetOrigin()

@@ -29,7 +29,7 @@ var Tables = table.Link(Limits,
 		{Field: codec.Field{Name: "resource", Kind: "text", Required: true, MaxRunes: 65535}, Stored: "text"},
 		{Field: codec.Field{Name: "record_id", Kind: "text", Required: true, MaxRunes: 65535}, Stored: "text"},
 		{Field: codec.Field{Name: "event", Kind: "text", Required: true, MaxRunes: 65535}, Stored: "text"},
-		{Field: codec.Field{Name: "site_id", Kind: "uuid", Nullable: true}, Stored: "uuid", Null: true},
+		{Field: codec.Field{Name: "site_key", Kind: "text", Nullable: true, MaxRunes: 65535}, Stored: "text", Null: true},
 		{Field: codec.Field{Name: "origin", Kind: "id", Required: true, Plain: true}, Stored: "bigint"},
 	}},
 	&table.Table{Name: "feed_state", Type: "FeedState", Unique: []table.Key{}, Columns: []table.Column{

@@ -24,8 +24,8 @@ const (
 	FieldRecordID = "record_id"
 	// FieldEvent holds the string denoting the event field in the database.
 	FieldEvent = "event"
-	// FieldSiteID holds the string denoting the site_id field in the database.
-	FieldSiteID = "site_id"
+	// FieldSiteKey holds the string denoting the site_key field in the database.
+	FieldSiteKey = "site_key"
 	// FieldOrigin holds the string denoting the origin field in the database.
 	FieldOrigin = "origin"
 	// Table holds the table name of the feedchange in the database.
@@ -41,7 +41,7 @@ var Columns = []string{
 	FieldResource,
 	FieldRecordID,
 	FieldEvent,
-	FieldSiteID,
+	FieldSiteKey,
 	FieldOrigin,
 }
 
@@ -103,9 +103,9 @@ func ByEvent(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEvent, opts...).ToFunc()
 }
 
-// BySiteID orders the results by the site_id field.
-func BySiteID(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldSiteID, opts...).ToFunc()
+// BySiteKey orders the results by the site_key field.
+func BySiteKey(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSiteKey, opts...).ToFunc()
 }
 
 // ByOrigin orders the results by the origin field.

@@ -85,9 +85,9 @@ func Event(v string) predicate.FeedChange {
 	return predicate.FeedChange(sql.FieldEQ(FieldEvent, v))
 }
 
-// SiteID applies equality check predicate on the "site_id" field. It's identical to SiteIDEQ.
-func SiteID(v uuid.UUID) predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldEQ(FieldSiteID, v))
+// SiteKey applies equality check predicate on the "site_key" field. It's identical to SiteKeyEQ.
+func SiteKey(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldEQ(FieldSiteKey, v))
 }
 
 // Origin applies equality check predicate on the "origin" field. It's identical to OriginEQ.
@@ -420,54 +420,79 @@ func EventContainsFold(v string) predicate.FeedChange {
 	return predicate.FeedChange(sql.FieldContainsFold(FieldEvent, v))
 }
 
-// SiteIDEQ applies the EQ predicate on the "site_id" field.
-func SiteIDEQ(v uuid.UUID) predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldEQ(FieldSiteID, v))
+// SiteKeyEQ applies the EQ predicate on the "site_key" field.
+func SiteKeyEQ(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldEQ(FieldSiteKey, v))
 }
 
-// SiteIDNEQ applies the NEQ predicate on the "site_id" field.
-func SiteIDNEQ(v uuid.UUID) predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldNEQ(FieldSiteID, v))
+// SiteKeyNEQ applies the NEQ predicate on the "site_key" field.
+func SiteKeyNEQ(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldNEQ(FieldSiteKey, v))
 }
 
-// SiteIDIn applies the In predicate on the "site_id" field.
-func SiteIDIn(vs ...uuid.UUID) predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldIn(FieldSiteID, vs...))
+// SiteKeyIn applies the In predicate on the "site_key" field.
+func SiteKeyIn(vs ...string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldIn(FieldSiteKey, vs...))
 }
 
-// SiteIDNotIn applies the NotIn predicate on the "site_id" field.
-func SiteIDNotIn(vs ...uuid.UUID) predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldNotIn(FieldSiteID, vs...))
+// SiteKeyNotIn applies the NotIn predicate on the "site_key" field.
+func SiteKeyNotIn(vs ...string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldNotIn(FieldSiteKey, vs...))
 }
 
-// SiteIDGT applies the GT predicate on the "site_id" field.
-func SiteIDGT(v uuid.UUID) predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldGT(FieldSiteID, v))
+// SiteKeyGT applies the GT predicate on the "site_key" field.
+func SiteKeyGT(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldGT(FieldSiteKey, v))
 }
 
-// SiteIDGTE applies the GTE predicate on the "site_id" field.
-func SiteIDGTE(v uuid.UUID) predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldGTE(FieldSiteID, v))
+// SiteKeyGTE applies the GTE predicate on the "site_key" field.
+func SiteKeyGTE(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldGTE(FieldSiteKey, v))
 }
 
-// SiteIDLT applies the LT predicate on the "site_id" field.
-func SiteIDLT(v uuid.UUID) predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldLT(FieldSiteID, v))
+// SiteKeyLT applies the LT predicate on the "site_key" field.
+func SiteKeyLT(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldLT(FieldSiteKey, v))
 }
 
-// SiteIDLTE applies the LTE predicate on the "site_id" field.
-func SiteIDLTE(v uuid.UUID) predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldLTE(FieldSiteID, v))
+// SiteKeyLTE applies the LTE predicate on the "site_key" field.
+func SiteKeyLTE(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldLTE(FieldSiteKey, v))
 }
 
-// SiteIDIsNil applies the IsNil predicate on the "site_id" field.
-func SiteIDIsNil() predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldIsNull(FieldSiteID))
+// SiteKeyContains applies the Contains predicate on the "site_key" field.
+func SiteKeyContains(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldContains(FieldSiteKey, v))
 }
 
-// SiteIDNotNil applies the NotNil predicate on the "site_id" field.
-func SiteIDNotNil() predicate.FeedChange {
-	return predicate.FeedChange(sql.FieldNotNull(FieldSiteID))
+// SiteKeyHasPrefix applies the HasPrefix predicate on the "site_key" field.
+func SiteKeyHasPrefix(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldHasPrefix(FieldSiteKey, v))
+}
+
+// SiteKeyHasSuffix applies the HasSuffix predicate on the "site_key" field.
+func SiteKeyHasSuffix(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldHasSuffix(FieldSiteKey, v))
+}
+
+// SiteKeyIsNil applies the IsNil predicate on the "site_key" field.
+func SiteKeyIsNil() predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldIsNull(FieldSiteKey))
+}
+
+// SiteKeyNotNil applies the NotNil predicate on the "site_key" field.
+func SiteKeyNotNil() predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldNotNull(FieldSiteKey))
+}
+
+// SiteKeyEqualFold applies the EqualFold predicate on the "site_key" field.
+func SiteKeyEqualFold(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldEqualFold(FieldSiteKey, v))
+}
+
+// SiteKeyContainsFold applies the ContainsFold predicate on the "site_key" field.
+func SiteKeyContainsFold(v string) predicate.FeedChange {
+	return predicate.FeedChange(sql.FieldContainsFold(FieldSiteKey, v))
 }
 
 // OriginEQ applies the EQ predicate on the "origin" field.

@@ -729,7 +729,7 @@ var (
 		{Name: "resource", Type: field.TypeString},
 		{Name: "record_id", Type: field.TypeString},
 		{Name: "event", Type: field.TypeString},
-		{Name: "site_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "site_key", Type: field.TypeString, Nullable: true},
 		{Name: "origin", Type: field.TypeInt64},
 	}
 	// FeedChangesTable holds the schema information for the "feed_changes" table.

@@ -7,7 +7,7 @@ CREATE TABLE "feed_changes" (
   "resource" character varying NOT NULL COLLATE "C",
   "record_id" character varying NOT NULL COLLATE "C",
   "event" character varying NOT NULL COLLATE "C",
-  "site_id" uuid NULL,
+  "site_key" character varying NULL COLLATE "C",
   "origin" bigint NOT NULL,
   PRIMARY KEY ("id"),
   CONSTRAINT "feed_changes_event_check" CHECK ((event)::text = ANY (ARRAY['created'::text, 'updated'::text, 'deleted'::text]))
