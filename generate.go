@@ -22,6 +22,7 @@
 //	internal/web         the pages: sign-in, consent, settings, reports
 //	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
 //	internal/dump        exports and restores a whole installation
+//	internal/guides      guides for integrators and operators, in Markdown; web serves them
 //	internal/importer    imports CSV files of other systems into a practice
 //	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn, feedlog
 //	internal/store/migrate  versions of the schema; plan, lint and diff write the next one
