@@ -45,7 +45,7 @@ func (d *document) addFeed(m *model) {
 			ogen.NewParameter().InQuery().SetName("include").SetDescription("record: also the current document of each record, as in its list; null if it is gone.").SetSchema(ogen.String().SetEnum(texts([]string{"record"}))),
 			integer("wait", "Seconds to wait for the first change.", 0, 30, "0"),
 		).
-		AddResponse("200", d.response("ChangeList", example(`{"changes": [{"resource": "patients", "id": 42, "event": "updated", "version": 1042, "changed_at": "2026-07-01T09:30:00.000+01:00"}], "meta": {"cursor": "AY6hbGd1Mg8AAAAAAAAEEkm3nVw", "more": false}}`))).
+		AddResponse("200", d.response("ChangeList", example(`{"changes": [{"resource": "patients", "id": 42, "event": "updated", "version": 1042, "changed_at": "2026-07-01T09:30:00.000+01:00", "record": null}], "meta": {"cursor": "AY6hbGd1Mg8AAAAAAAAEEkm3nVw", "more": false}}`))).
 		AddResponse("410", ogen.NewResponse().SetRef("#/components/responses/"+errorName(410)))
 	d.AddPathItem("/changes", ogen.NewPathItem().SetGet(changes))
 
@@ -64,13 +64,13 @@ func (d *document) changeSchema(names []string) *ogen.Schema {
 	text := func(doc string, values []string) *ogen.Schema {
 		return ogen.String().SetDescription(doc).SetEnum(texts(values))
 	}
-	s := object(
+	return object(
 		property("resource", text("The resource.", names)),
 		property("id", anything().SetDescription("Id of the record: a number or a uuid, as in the record.")),
 		property("event", text("What happened.", []string{"created", "updated", "deleted"})),
 		property("version", ogen.Int64().SetDescription("Grows with each change of a record.")),
-		property("changed_at", schemaOf(codec.Time).SetDescription("When it happened.")))
-	return s.AddOptionalProperties(property("record", object().SetNullable(true).SetDescription("With include=record: the current document.")))
+		property("changed_at", schemaOf(codec.Time).SetDescription("When it happened.")),
+		property("record", object().SetNullable(true).SetDescription("With include=record: the current document; null if it is gone.")))
 }
 
 // feedOperation returns an operation whose scopes depend on the asked resources.

@@ -102,7 +102,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 		x.err = err
 		return
 	}
-	encodeChanges(&x.response.body, page, principal.Must(ctx).Zone, q.Records)
+	encodeChanges(&x.response.body, page, principal.Must(ctx).Zone)
 	w.Header().Set("Content-Type", jsonType)
 }
 
@@ -148,7 +148,7 @@ func (s *Server) longer(x *requestState, limit time.Duration) (context.Context, 
 }
 
 // encodeChanges encodes the response of changes.
-func encodeChanges(e *jx.Encoder, page feed.Page, zone *time.Location, records bool) {
+func encodeChanges(e *jx.Encoder, page feed.Page, zone *time.Location) {
 	e.ObjStart()
 	e.FieldStart("changes")
 	e.ArrStart()
@@ -164,13 +164,11 @@ func encodeChanges(e *jx.Encoder, page feed.Page, zone *time.Location, records b
 		e.Int64(c.Version)
 		e.FieldStart("changed_at")
 		e.Str(c.At.In(zone).Format(codec.TimeLayout))
-		if records {
-			e.FieldStart("record")
-			if c.Record == nil {
-				e.Null()
-			} else {
-				e.Raw(c.Record)
-			}
+		e.FieldStart("record")
+		if c.Record == nil {
+			e.Null()
+		} else {
+			e.Raw(c.Record)
 		}
 		e.ObjEnd()
 	}

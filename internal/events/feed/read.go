@@ -121,6 +121,11 @@ func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page,
 	}
 	if caller.SiteID != nil {
 		page.Changes, err = f.ofSite(ctx, page.Changes)
+		for i := range page.Changes {
+			if !q.Records {
+				page.Changes[i].Record = nil // it was only read to know whether the caller may see it
+			}
+		}
 	}
 	return page, err
 }
