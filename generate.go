@@ -18,6 +18,7 @@
 //	internal/cache       caches values for less than a second
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
 //	internal/ratelimit   limits of tokens, practices and addresses, shared by server processes
+//	internal/events/feed the change feed: pages, waiting, snapshots
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks
 //	internal/mcp         the operations as tools for assistants (Model Context Protocol)
@@ -26,7 +27,7 @@
 //	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
 //	internal/dump        exports and restores a whole installation
 //	internal/importer    imports CSV files of other systems into a practice
-//	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn
+//	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn, feedlog
 //	internal/store/migrate  versions of the schema; plan, lint and diff write the next one
 //	internal/seed        demo data; internal/provision: new practices and users
 //	internal/config      flags and environment

@@ -24,6 +24,8 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/feedchange"
+	"chairside/ent/feedstate"
 	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
@@ -89,6 +91,10 @@ type Client struct {
 	CustomFieldAnswer *CustomFieldAnswerClient
 	// Fee is the client for interacting with the Fee builders.
 	Fee *FeeClient
+	// FeedChange is the client for interacting with the FeedChange builders.
+	FeedChange *FeedChangeClient
+	// FeedState is the client for interacting with the FeedState builders.
+	FeedState *FeedStateClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// ImportRun is the client for interacting with the ImportRun builders.
@@ -165,6 +171,8 @@ func (c *Client) init() {
 	c.CustomField = NewCustomFieldClient(c.config)
 	c.CustomFieldAnswer = NewCustomFieldAnswerClient(c.config)
 	c.Fee = NewFeeClient(c.config)
+	c.FeedChange = NewFeedChangeClient(c.config)
+	c.FeedState = NewFeedStateClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.ImportRun = NewImportRunClient(c.config)
 	c.ImportedRecord = NewImportedRecordClient(c.config)
@@ -296,6 +304,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		CustomField:          NewCustomFieldClient(cfg),
 		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
 		Fee:                  NewFeeClient(cfg),
+		FeedChange:           NewFeedChangeClient(cfg),
+		FeedState:            NewFeedStateClient(cfg),
 		IdempotencyKey:       NewIdempotencyKeyClient(cfg),
 		ImportRun:            NewImportRunClient(cfg),
 		ImportedRecord:       NewImportedRecordClient(cfg),
@@ -354,6 +364,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		CustomField:          NewCustomFieldClient(cfg),
 		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
 		Fee:                  NewFeeClient(cfg),
+		FeedChange:           NewFeedChangeClient(cfg),
+		FeedState:            NewFeedStateClient(cfg),
 		IdempotencyKey:       NewIdempotencyKeyClient(cfg),
 		ImportRun:            NewImportRunClient(cfg),
 		ImportedRecord:       NewImportedRecordClient(cfg),
@@ -411,12 +423,13 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
 		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
-		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.IdempotencyKey,
-		c.ImportRun, c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient,
-		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
-		c.RateBucket, c.RefreshToken, c.Room, c.Session, c.SignInAttempt, c.Site,
-		c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
-		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
+		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
+		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
+		c.PaymentPlan, c.Practice, c.Practitioner, c.RateBucket, c.RefreshToken,
+		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
+		c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
+		c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -428,12 +441,13 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
 		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
-		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.IdempotencyKey,
-		c.ImportRun, c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Patient,
-		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
-		c.RateBucket, c.RefreshToken, c.Room, c.Session, c.SignInAttempt, c.Site,
-		c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
-		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
+		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
+		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
+		c.PaymentPlan, c.Practice, c.Practitioner, c.RateBucket, c.RefreshToken,
+		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
+		c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
+		c.TreatmentPlanItem, c.User, c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -468,6 +482,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.CustomFieldAnswer.mutate(ctx, m)
 	case *FeeMutation:
 		return c.Fee.mutate(ctx, m)
+	case *FeedChangeMutation:
+		return c.FeedChange.mutate(ctx, m)
+	case *FeedStateMutation:
+		return c.FeedState.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
 		return c.IdempotencyKey.mutate(ctx, m)
 	case *ImportRunMutation:
@@ -2805,6 +2823,276 @@ func (c *FeeClient) mutate(ctx context.Context, m *FeeMutation) (Value, error) {
 		return (&FeeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Fee mutation op: %q", m.Op())
+	}
+}
+
+// FeedChangeClient is a client for the FeedChange schema.
+type FeedChangeClient struct {
+	config
+}
+
+// NewFeedChangeClient returns a client for the FeedChange from the given config.
+func NewFeedChangeClient(c config) *FeedChangeClient {
+	return &FeedChangeClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `feedchange.Hooks(f(g(h())))`.
+func (c *FeedChangeClient) Use(hooks ...Hook) {
+	c.hooks.FeedChange = append(c.hooks.FeedChange, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `feedchange.Intercept(f(g(h())))`.
+func (c *FeedChangeClient) Intercept(interceptors ...Interceptor) {
+	c.inters.FeedChange = append(c.inters.FeedChange, interceptors...)
+}
+
+// Create returns a builder for creating a FeedChange entity.
+func (c *FeedChangeClient) Create() *FeedChangeCreate {
+	mutation := newFeedChangeMutation(c.config, OpCreate)
+	return &FeedChangeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of FeedChange entities.
+func (c *FeedChangeClient) CreateBulk(builders ...*FeedChangeCreate) *FeedChangeCreateBulk {
+	return &FeedChangeCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *FeedChangeClient) MapCreateBulk(slice any, setFunc func(*FeedChangeCreate, int)) *FeedChangeCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &FeedChangeCreateBulk{err: fmt.Errorf("calling to FeedChangeClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*FeedChangeCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &FeedChangeCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for FeedChange.
+func (c *FeedChangeClient) Update() *FeedChangeUpdate {
+	mutation := newFeedChangeMutation(c.config, OpUpdate)
+	return &FeedChangeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *FeedChangeClient) UpdateOne(_m *FeedChange) *FeedChangeUpdateOne {
+	mutation := newFeedChangeMutation(c.config, OpUpdateOne, withFeedChange(_m))
+	return &FeedChangeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *FeedChangeClient) UpdateOneID(id int64) *FeedChangeUpdateOne {
+	mutation := newFeedChangeMutation(c.config, OpUpdateOne, withFeedChangeID(id))
+	return &FeedChangeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for FeedChange.
+func (c *FeedChangeClient) Delete() *FeedChangeDelete {
+	mutation := newFeedChangeMutation(c.config, OpDelete)
+	return &FeedChangeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *FeedChangeClient) DeleteOne(_m *FeedChange) *FeedChangeDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *FeedChangeClient) DeleteOneID(id int64) *FeedChangeDeleteOne {
+	builder := c.Delete().Where(feedchange.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &FeedChangeDeleteOne{builder}
+}
+
+// Query returns a query builder for FeedChange.
+func (c *FeedChangeClient) Query() *FeedChangeQuery {
+	return &FeedChangeQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeFeedChange},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a FeedChange entity by its id.
+func (c *FeedChangeClient) Get(ctx context.Context, id int64) (*FeedChange, error) {
+	return c.Query().Where(feedchange.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *FeedChangeClient) GetX(ctx context.Context, id int64) *FeedChange {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *FeedChangeClient) Hooks() []Hook {
+	hooks := c.hooks.FeedChange
+	return append(hooks[:len(hooks):len(hooks)], feedchange.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *FeedChangeClient) Interceptors() []Interceptor {
+	inters := c.inters.FeedChange
+	return append(inters[:len(inters):len(inters)], feedchange.Interceptors[:]...)
+}
+
+func (c *FeedChangeClient) mutate(ctx context.Context, m *FeedChangeMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&FeedChangeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&FeedChangeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&FeedChangeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&FeedChangeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown FeedChange mutation op: %q", m.Op())
+	}
+}
+
+// FeedStateClient is a client for the FeedState schema.
+type FeedStateClient struct {
+	config
+}
+
+// NewFeedStateClient returns a client for the FeedState from the given config.
+func NewFeedStateClient(c config) *FeedStateClient {
+	return &FeedStateClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `feedstate.Hooks(f(g(h())))`.
+func (c *FeedStateClient) Use(hooks ...Hook) {
+	c.hooks.FeedState = append(c.hooks.FeedState, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `feedstate.Intercept(f(g(h())))`.
+func (c *FeedStateClient) Intercept(interceptors ...Interceptor) {
+	c.inters.FeedState = append(c.inters.FeedState, interceptors...)
+}
+
+// Create returns a builder for creating a FeedState entity.
+func (c *FeedStateClient) Create() *FeedStateCreate {
+	mutation := newFeedStateMutation(c.config, OpCreate)
+	return &FeedStateCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of FeedState entities.
+func (c *FeedStateClient) CreateBulk(builders ...*FeedStateCreate) *FeedStateCreateBulk {
+	return &FeedStateCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *FeedStateClient) MapCreateBulk(slice any, setFunc func(*FeedStateCreate, int)) *FeedStateCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &FeedStateCreateBulk{err: fmt.Errorf("calling to FeedStateClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*FeedStateCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &FeedStateCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for FeedState.
+func (c *FeedStateClient) Update() *FeedStateUpdate {
+	mutation := newFeedStateMutation(c.config, OpUpdate)
+	return &FeedStateUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *FeedStateClient) UpdateOne(_m *FeedState) *FeedStateUpdateOne {
+	mutation := newFeedStateMutation(c.config, OpUpdateOne, withFeedState(_m))
+	return &FeedStateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *FeedStateClient) UpdateOneID(id int64) *FeedStateUpdateOne {
+	mutation := newFeedStateMutation(c.config, OpUpdateOne, withFeedStateID(id))
+	return &FeedStateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for FeedState.
+func (c *FeedStateClient) Delete() *FeedStateDelete {
+	mutation := newFeedStateMutation(c.config, OpDelete)
+	return &FeedStateDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *FeedStateClient) DeleteOne(_m *FeedState) *FeedStateDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *FeedStateClient) DeleteOneID(id int64) *FeedStateDeleteOne {
+	builder := c.Delete().Where(feedstate.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &FeedStateDeleteOne{builder}
+}
+
+// Query returns a query builder for FeedState.
+func (c *FeedStateClient) Query() *FeedStateQuery {
+	return &FeedStateQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeFeedState},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a FeedState entity by its id.
+func (c *FeedStateClient) Get(ctx context.Context, id int64) (*FeedState, error) {
+	return c.Query().Where(feedstate.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *FeedStateClient) GetX(ctx context.Context, id int64) *FeedState {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *FeedStateClient) Hooks() []Hook {
+	hooks := c.hooks.FeedState
+	return append(hooks[:len(hooks):len(hooks)], feedstate.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *FeedStateClient) Interceptors() []Interceptor {
+	inters := c.inters.FeedState
+	return append(inters[:len(inters):len(inters)], feedstate.Interceptors[:]...)
+}
+
+func (c *FeedStateClient) mutate(ctx context.Context, m *FeedStateMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&FeedStateCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&FeedStateUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&FeedStateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&FeedStateDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown FeedState mutation op: %q", m.Op())
 	}
 }
 
@@ -7651,21 +7939,21 @@ type (
 	hooks struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
 		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
-		CustomField, CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord,
-		Invoice, InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation,
-		PaymentPlan, Practice, Practitioner, RateBucket, RefreshToken, Room, Session,
-		SignInAttempt, Site, Sundry, Treatment, TreatmentAppointment,
-		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
-		WorkingSession []ent.Hook
+		CustomField, CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey,
+		ImportRun, ImportedRecord, Invoice, InvoiceItem, NHSClaim, Patient, Payment,
+		PaymentExplanation, PaymentPlan, Practice, Practitioner, RateBucket,
+		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
+		User, WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
 		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
-		CustomField, CustomFieldAnswer, Fee, IdempotencyKey, ImportRun, ImportedRecord,
-		Invoice, InvoiceItem, NHSClaim, Patient, Payment, PaymentExplanation,
-		PaymentPlan, Practice, Practitioner, RateBucket, RefreshToken, Room, Session,
-		SignInAttempt, Site, Sundry, Treatment, TreatmentAppointment,
-		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User,
-		WorkingSession []ent.Interceptor
+		CustomField, CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey,
+		ImportRun, ImportedRecord, Invoice, InvoiceItem, NHSClaim, Patient, Payment,
+		PaymentExplanation, PaymentPlan, Practice, Practitioner, RateBucket,
+		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
+		User, WorkingSession []ent.Interceptor
 	}
 )

@@ -21,6 +21,8 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/feedchange"
+	"chairside/ent/feedstate"
 	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
@@ -179,6 +181,24 @@ func (q *FeeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{fee.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *FeedChangeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{feedchange.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *FeedStateQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{feedstate.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

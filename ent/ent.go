@@ -16,6 +16,8 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/feedchange"
+	"chairside/ent/feedstate"
 	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
@@ -124,6 +126,8 @@ func checkColumn(t, c string) error {
 			customfield.Table:          customfield.ValidColumn,
 			customfieldanswer.Table:    customfieldanswer.ValidColumn,
 			fee.Table:                  fee.ValidColumn,
+			feedchange.Table:           feedchange.ValidColumn,
+			feedstate.Table:            feedstate.ValidColumn,
 			idempotencykey.Table:       idempotencykey.ValidColumn,
 			importrun.Table:            importrun.ValidColumn,
 			importedrecord.Table:       importedrecord.ValidColumn,

@@ -46,6 +46,7 @@ var Limits = []limit.Column{
 	{Table: "fees", Name: "price_three", Min: new(int64(0))},
 	{Table: "fees", Name: "price_four", Min: new(int64(0))},
 	{Table: "fees", Name: "price_five", Min: new(int64(0))},
+	{Table: "feed_changes", Name: "event", Values: []string{"created", "updated", "deleted"}},
 	{Table: "idempotency_keys", Name: "key_hash", MaxBytes: 32},
 	{Table: "idempotency_keys", Name: "request_hash", MaxBytes: 32},
 	{Table: "import_runs", Name: "digest", Form: "sha256"},

@@ -16,6 +16,8 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/feedchange"
+	"chairside/ent/feedstate"
 	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
@@ -80,6 +82,8 @@ const (
 	TypeCustomField          = "CustomField"
 	TypeCustomFieldAnswer    = "CustomFieldAnswer"
 	TypeFee                  = "Fee"
+	TypeFeedChange           = "FeedChange"
+	TypeFeedState            = "FeedState"
 	TypeIdempotencyKey       = "IdempotencyKey"
 	TypeImportRun            = "ImportRun"
 	TypeImportedRecord       = "ImportedRecord"
@@ -15005,6 +15009,1336 @@ func (m *FeeMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Fee edge %s", name)
+}
+
+// FeedChangeMutation represents an operation that mutates the FeedChange nodes in the graph.
+type FeedChangeMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	practice_id   *uuid.UUID
+	seq           *int64
+	addseq        *int64
+	at            *time.Time
+	resource      *string
+	record_id     *string
+	event         *string
+	site_key      *string
+	origin        *int64
+	addorigin     *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*FeedChange, error)
+	predicates    []predicate.FeedChange
+}
+
+var _ ent.Mutation = (*FeedChangeMutation)(nil)
+
+// feedchangeOption allows management of the mutation configuration using functional options.
+type feedchangeOption func(*FeedChangeMutation)
+
+// newFeedChangeMutation creates new mutation for the FeedChange entity.
+func newFeedChangeMutation(c config, op Op, opts ...feedchangeOption) *FeedChangeMutation {
+	m := &FeedChangeMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeFeedChange,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withFeedChangeID sets the ID field of the mutation.
+func withFeedChangeID(id int64) feedchangeOption {
+	return func(m *FeedChangeMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *FeedChange
+		)
+		m.oldValue = func(ctx context.Context) (*FeedChange, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().FeedChange.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withFeedChange sets the old FeedChange of the mutation.
+func withFeedChange(node *FeedChange) feedchangeOption {
+	return func(m *FeedChangeMutation) {
+		m.oldValue = func(context.Context) (*FeedChange, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m FeedChangeMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m FeedChangeMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of FeedChange entities.
+func (m *FeedChangeMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *FeedChangeMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *FeedChangeMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().FeedChange.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *FeedChangeMutation) SetPracticeID(u uuid.UUID) {
+	m.practice_id = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *FeedChangeMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the FeedChange entity.
+// If the FeedChange object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedChangeMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *FeedChangeMutation) ResetPracticeID() {
+	m.practice_id = nil
+}
+
+// SetSeq sets the "seq" field.
+func (m *FeedChangeMutation) SetSeq(i int64) {
+	m.seq = &i
+	m.addseq = nil
+}
+
+// Seq returns the value of the "seq" field in the mutation.
+func (m *FeedChangeMutation) Seq() (r int64, exists bool) {
+	v := m.seq
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeq returns the old "seq" field's value of the FeedChange entity.
+// If the FeedChange object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedChangeMutation) OldSeq(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeq is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeq requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeq: %w", err)
+	}
+	return oldValue.Seq, nil
+}
+
+// AddSeq adds i to the "seq" field.
+func (m *FeedChangeMutation) AddSeq(i int64) {
+	if m.addseq != nil {
+		*m.addseq += i
+	} else {
+		m.addseq = &i
+	}
+}
+
+// AddedSeq returns the value that was added to the "seq" field in this mutation.
+func (m *FeedChangeMutation) AddedSeq() (r int64, exists bool) {
+	v := m.addseq
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearSeq clears the value of the "seq" field.
+func (m *FeedChangeMutation) ClearSeq() {
+	m.seq = nil
+	m.addseq = nil
+	m.clearedFields[feedchange.FieldSeq] = struct{}{}
+}
+
+// SeqCleared returns if the "seq" field was cleared in this mutation.
+func (m *FeedChangeMutation) SeqCleared() bool {
+	_, ok := m.clearedFields[feedchange.FieldSeq]
+	return ok
+}
+
+// ResetSeq resets all changes to the "seq" field.
+func (m *FeedChangeMutation) ResetSeq() {
+	m.seq = nil
+	m.addseq = nil
+	delete(m.clearedFields, feedchange.FieldSeq)
+}
+
+// SetAt sets the "at" field.
+func (m *FeedChangeMutation) SetAt(t time.Time) {
+	m.at = &t
+}
+
+// At returns the value of the "at" field in the mutation.
+func (m *FeedChangeMutation) At() (r time.Time, exists bool) {
+	v := m.at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAt returns the old "at" field's value of the FeedChange entity.
+// If the FeedChange object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedChangeMutation) OldAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAt: %w", err)
+	}
+	return oldValue.At, nil
+}
+
+// ResetAt resets all changes to the "at" field.
+func (m *FeedChangeMutation) ResetAt() {
+	m.at = nil
+}
+
+// SetResource sets the "resource" field.
+func (m *FeedChangeMutation) SetResource(s string) {
+	m.resource = &s
+}
+
+// Resource returns the value of the "resource" field in the mutation.
+func (m *FeedChangeMutation) Resource() (r string, exists bool) {
+	v := m.resource
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResource returns the old "resource" field's value of the FeedChange entity.
+// If the FeedChange object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedChangeMutation) OldResource(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResource: %w", err)
+	}
+	return oldValue.Resource, nil
+}
+
+// ResetResource resets all changes to the "resource" field.
+func (m *FeedChangeMutation) ResetResource() {
+	m.resource = nil
+}
+
+// SetRecordID sets the "record_id" field.
+func (m *FeedChangeMutation) SetRecordID(s string) {
+	m.record_id = &s
+}
+
+// RecordID returns the value of the "record_id" field in the mutation.
+func (m *FeedChangeMutation) RecordID() (r string, exists bool) {
+	v := m.record_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecordID returns the old "record_id" field's value of the FeedChange entity.
+// If the FeedChange object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedChangeMutation) OldRecordID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecordID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecordID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecordID: %w", err)
+	}
+	return oldValue.RecordID, nil
+}
+
+// ResetRecordID resets all changes to the "record_id" field.
+func (m *FeedChangeMutation) ResetRecordID() {
+	m.record_id = nil
+}
+
+// SetEvent sets the "event" field.
+func (m *FeedChangeMutation) SetEvent(s string) {
+	m.event = &s
+}
+
+// Event returns the value of the "event" field in the mutation.
+func (m *FeedChangeMutation) Event() (r string, exists bool) {
+	v := m.event
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvent returns the old "event" field's value of the FeedChange entity.
+// If the FeedChange object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedChangeMutation) OldEvent(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvent: %w", err)
+	}
+	return oldValue.Event, nil
+}
+
+// ResetEvent resets all changes to the "event" field.
+func (m *FeedChangeMutation) ResetEvent() {
+	m.event = nil
+}
+
+// SetSiteKey sets the "site_key" field.
+func (m *FeedChangeMutation) SetSiteKey(s string) {
+	m.site_key = &s
+}
+
+// SiteKey returns the value of the "site_key" field in the mutation.
+func (m *FeedChangeMutation) SiteKey() (r string, exists bool) {
+	v := m.site_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSiteKey returns the old "site_key" field's value of the FeedChange entity.
+// If the FeedChange object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedChangeMutation) OldSiteKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSiteKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSiteKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSiteKey: %w", err)
+	}
+	return oldValue.SiteKey, nil
+}
+
+// ClearSiteKey clears the value of the "site_key" field.
+func (m *FeedChangeMutation) ClearSiteKey() {
+	m.site_key = nil
+	m.clearedFields[feedchange.FieldSiteKey] = struct{}{}
+}
+
+// SiteKeyCleared returns if the "site_key" field was cleared in this mutation.
+func (m *FeedChangeMutation) SiteKeyCleared() bool {
+	_, ok := m.clearedFields[feedchange.FieldSiteKey]
+	return ok
+}
+
+// ResetSiteKey resets all changes to the "site_key" field.
+func (m *FeedChangeMutation) ResetSiteKey() {
+	m.site_key = nil
+	delete(m.clearedFields, feedchange.FieldSiteKey)
+}
+
+// SetOrigin sets the "origin" field.
+func (m *FeedChangeMutation) SetOrigin(i int64) {
+	m.origin = &i
+	m.addorigin = nil
+}
+
+// Origin returns the value of the "origin" field in the mutation.
+func (m *FeedChangeMutation) Origin() (r int64, exists bool) {
+	v := m.origin
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrigin returns the old "origin" field's value of the FeedChange entity.
+// If the FeedChange object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedChangeMutation) OldOrigin(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrigin is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrigin requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrigin: %w", err)
+	}
+	return oldValue.Origin, nil
+}
+
+// AddOrigin adds i to the "origin" field.
+func (m *FeedChangeMutation) AddOrigin(i int64) {
+	if m.addorigin != nil {
+		*m.addorigin += i
+	} else {
+		m.addorigin = &i
+	}
+}
+
+// AddedOrigin returns the value that was added to the "origin" field in this mutation.
+func (m *FeedChangeMutation) AddedOrigin() (r int64, exists bool) {
+	v := m.addorigin
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetOrigin resets all changes to the "origin" field.
+func (m *FeedChangeMutation) ResetOrigin() {
+	m.origin = nil
+	m.addorigin = nil
+}
+
+// Where appends a list predicates to the FeedChangeMutation builder.
+func (m *FeedChangeMutation) Where(ps ...predicate.FeedChange) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the FeedChangeMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *FeedChangeMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.FeedChange, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *FeedChangeMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *FeedChangeMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (FeedChange).
+func (m *FeedChangeMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *FeedChangeMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.practice_id != nil {
+		fields = append(fields, feedchange.FieldPracticeID)
+	}
+	if m.seq != nil {
+		fields = append(fields, feedchange.FieldSeq)
+	}
+	if m.at != nil {
+		fields = append(fields, feedchange.FieldAt)
+	}
+	if m.resource != nil {
+		fields = append(fields, feedchange.FieldResource)
+	}
+	if m.record_id != nil {
+		fields = append(fields, feedchange.FieldRecordID)
+	}
+	if m.event != nil {
+		fields = append(fields, feedchange.FieldEvent)
+	}
+	if m.site_key != nil {
+		fields = append(fields, feedchange.FieldSiteKey)
+	}
+	if m.origin != nil {
+		fields = append(fields, feedchange.FieldOrigin)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *FeedChangeMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case feedchange.FieldPracticeID:
+		return m.PracticeID()
+	case feedchange.FieldSeq:
+		return m.Seq()
+	case feedchange.FieldAt:
+		return m.At()
+	case feedchange.FieldResource:
+		return m.Resource()
+	case feedchange.FieldRecordID:
+		return m.RecordID()
+	case feedchange.FieldEvent:
+		return m.Event()
+	case feedchange.FieldSiteKey:
+		return m.SiteKey()
+	case feedchange.FieldOrigin:
+		return m.Origin()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *FeedChangeMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case feedchange.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case feedchange.FieldSeq:
+		return m.OldSeq(ctx)
+	case feedchange.FieldAt:
+		return m.OldAt(ctx)
+	case feedchange.FieldResource:
+		return m.OldResource(ctx)
+	case feedchange.FieldRecordID:
+		return m.OldRecordID(ctx)
+	case feedchange.FieldEvent:
+		return m.OldEvent(ctx)
+	case feedchange.FieldSiteKey:
+		return m.OldSiteKey(ctx)
+	case feedchange.FieldOrigin:
+		return m.OldOrigin(ctx)
+	}
+	return nil, fmt.Errorf("unknown FeedChange field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FeedChangeMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case feedchange.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case feedchange.FieldSeq:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeq(v)
+		return nil
+	case feedchange.FieldAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAt(v)
+		return nil
+	case feedchange.FieldResource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResource(v)
+		return nil
+	case feedchange.FieldRecordID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecordID(v)
+		return nil
+	case feedchange.FieldEvent:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvent(v)
+		return nil
+	case feedchange.FieldSiteKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSiteKey(v)
+		return nil
+	case feedchange.FieldOrigin:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrigin(v)
+		return nil
+	}
+	return fmt.Errorf("unknown FeedChange field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *FeedChangeMutation) AddedFields() []string {
+	var fields []string
+	if m.addseq != nil {
+		fields = append(fields, feedchange.FieldSeq)
+	}
+	if m.addorigin != nil {
+		fields = append(fields, feedchange.FieldOrigin)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *FeedChangeMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case feedchange.FieldSeq:
+		return m.AddedSeq()
+	case feedchange.FieldOrigin:
+		return m.AddedOrigin()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FeedChangeMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case feedchange.FieldSeq:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSeq(v)
+		return nil
+	case feedchange.FieldOrigin:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOrigin(v)
+		return nil
+	}
+	return fmt.Errorf("unknown FeedChange numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *FeedChangeMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(feedchange.FieldSeq) {
+		fields = append(fields, feedchange.FieldSeq)
+	}
+	if m.FieldCleared(feedchange.FieldSiteKey) {
+		fields = append(fields, feedchange.FieldSiteKey)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *FeedChangeMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *FeedChangeMutation) ClearField(name string) error {
+	switch name {
+	case feedchange.FieldSeq:
+		m.ClearSeq()
+		return nil
+	case feedchange.FieldSiteKey:
+		m.ClearSiteKey()
+		return nil
+	}
+	return fmt.Errorf("unknown FeedChange nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *FeedChangeMutation) ResetField(name string) error {
+	switch name {
+	case feedchange.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case feedchange.FieldSeq:
+		m.ResetSeq()
+		return nil
+	case feedchange.FieldAt:
+		m.ResetAt()
+		return nil
+	case feedchange.FieldResource:
+		m.ResetResource()
+		return nil
+	case feedchange.FieldRecordID:
+		m.ResetRecordID()
+		return nil
+	case feedchange.FieldEvent:
+		m.ResetEvent()
+		return nil
+	case feedchange.FieldSiteKey:
+		m.ResetSiteKey()
+		return nil
+	case feedchange.FieldOrigin:
+		m.ResetOrigin()
+		return nil
+	}
+	return fmt.Errorf("unknown FeedChange field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *FeedChangeMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *FeedChangeMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *FeedChangeMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *FeedChangeMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *FeedChangeMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *FeedChangeMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *FeedChangeMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown FeedChange unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *FeedChangeMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown FeedChange edge %s", name)
+}
+
+// FeedStateMutation represents an operation that mutates the FeedState nodes in the graph.
+type FeedStateMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	last_seq      *int64
+	addlast_seq   *int64
+	swept_seq     *int64
+	addswept_seq  *int64
+	epoch         *string
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*FeedState, error)
+	predicates    []predicate.FeedState
+}
+
+var _ ent.Mutation = (*FeedStateMutation)(nil)
+
+// feedstateOption allows management of the mutation configuration using functional options.
+type feedstateOption func(*FeedStateMutation)
+
+// newFeedStateMutation creates new mutation for the FeedState entity.
+func newFeedStateMutation(c config, op Op, opts ...feedstateOption) *FeedStateMutation {
+	m := &FeedStateMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeFeedState,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withFeedStateID sets the ID field of the mutation.
+func withFeedStateID(id int64) feedstateOption {
+	return func(m *FeedStateMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *FeedState
+		)
+		m.oldValue = func(ctx context.Context) (*FeedState, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().FeedState.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withFeedState sets the old FeedState of the mutation.
+func withFeedState(node *FeedState) feedstateOption {
+	return func(m *FeedStateMutation) {
+		m.oldValue = func(context.Context) (*FeedState, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m FeedStateMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m FeedStateMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of FeedState entities.
+func (m *FeedStateMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *FeedStateMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *FeedStateMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().FeedState.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetLastSeq sets the "last_seq" field.
+func (m *FeedStateMutation) SetLastSeq(i int64) {
+	m.last_seq = &i
+	m.addlast_seq = nil
+}
+
+// LastSeq returns the value of the "last_seq" field in the mutation.
+func (m *FeedStateMutation) LastSeq() (r int64, exists bool) {
+	v := m.last_seq
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastSeq returns the old "last_seq" field's value of the FeedState entity.
+// If the FeedState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedStateMutation) OldLastSeq(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastSeq is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastSeq requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastSeq: %w", err)
+	}
+	return oldValue.LastSeq, nil
+}
+
+// AddLastSeq adds i to the "last_seq" field.
+func (m *FeedStateMutation) AddLastSeq(i int64) {
+	if m.addlast_seq != nil {
+		*m.addlast_seq += i
+	} else {
+		m.addlast_seq = &i
+	}
+}
+
+// AddedLastSeq returns the value that was added to the "last_seq" field in this mutation.
+func (m *FeedStateMutation) AddedLastSeq() (r int64, exists bool) {
+	v := m.addlast_seq
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLastSeq resets all changes to the "last_seq" field.
+func (m *FeedStateMutation) ResetLastSeq() {
+	m.last_seq = nil
+	m.addlast_seq = nil
+}
+
+// SetSweptSeq sets the "swept_seq" field.
+func (m *FeedStateMutation) SetSweptSeq(i int64) {
+	m.swept_seq = &i
+	m.addswept_seq = nil
+}
+
+// SweptSeq returns the value of the "swept_seq" field in the mutation.
+func (m *FeedStateMutation) SweptSeq() (r int64, exists bool) {
+	v := m.swept_seq
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSweptSeq returns the old "swept_seq" field's value of the FeedState entity.
+// If the FeedState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedStateMutation) OldSweptSeq(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSweptSeq is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSweptSeq requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSweptSeq: %w", err)
+	}
+	return oldValue.SweptSeq, nil
+}
+
+// AddSweptSeq adds i to the "swept_seq" field.
+func (m *FeedStateMutation) AddSweptSeq(i int64) {
+	if m.addswept_seq != nil {
+		*m.addswept_seq += i
+	} else {
+		m.addswept_seq = &i
+	}
+}
+
+// AddedSweptSeq returns the value that was added to the "swept_seq" field in this mutation.
+func (m *FeedStateMutation) AddedSweptSeq() (r int64, exists bool) {
+	v := m.addswept_seq
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSweptSeq resets all changes to the "swept_seq" field.
+func (m *FeedStateMutation) ResetSweptSeq() {
+	m.swept_seq = nil
+	m.addswept_seq = nil
+}
+
+// SetEpoch sets the "epoch" field.
+func (m *FeedStateMutation) SetEpoch(s string) {
+	m.epoch = &s
+}
+
+// Epoch returns the value of the "epoch" field in the mutation.
+func (m *FeedStateMutation) Epoch() (r string, exists bool) {
+	v := m.epoch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEpoch returns the old "epoch" field's value of the FeedState entity.
+// If the FeedState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FeedStateMutation) OldEpoch(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEpoch is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEpoch requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEpoch: %w", err)
+	}
+	return oldValue.Epoch, nil
+}
+
+// ResetEpoch resets all changes to the "epoch" field.
+func (m *FeedStateMutation) ResetEpoch() {
+	m.epoch = nil
+}
+
+// Where appends a list predicates to the FeedStateMutation builder.
+func (m *FeedStateMutation) Where(ps ...predicate.FeedState) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the FeedStateMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *FeedStateMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.FeedState, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *FeedStateMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *FeedStateMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (FeedState).
+func (m *FeedStateMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *FeedStateMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.last_seq != nil {
+		fields = append(fields, feedstate.FieldLastSeq)
+	}
+	if m.swept_seq != nil {
+		fields = append(fields, feedstate.FieldSweptSeq)
+	}
+	if m.epoch != nil {
+		fields = append(fields, feedstate.FieldEpoch)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *FeedStateMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case feedstate.FieldLastSeq:
+		return m.LastSeq()
+	case feedstate.FieldSweptSeq:
+		return m.SweptSeq()
+	case feedstate.FieldEpoch:
+		return m.Epoch()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *FeedStateMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case feedstate.FieldLastSeq:
+		return m.OldLastSeq(ctx)
+	case feedstate.FieldSweptSeq:
+		return m.OldSweptSeq(ctx)
+	case feedstate.FieldEpoch:
+		return m.OldEpoch(ctx)
+	}
+	return nil, fmt.Errorf("unknown FeedState field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FeedStateMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case feedstate.FieldLastSeq:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastSeq(v)
+		return nil
+	case feedstate.FieldSweptSeq:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSweptSeq(v)
+		return nil
+	case feedstate.FieldEpoch:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEpoch(v)
+		return nil
+	}
+	return fmt.Errorf("unknown FeedState field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *FeedStateMutation) AddedFields() []string {
+	var fields []string
+	if m.addlast_seq != nil {
+		fields = append(fields, feedstate.FieldLastSeq)
+	}
+	if m.addswept_seq != nil {
+		fields = append(fields, feedstate.FieldSweptSeq)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *FeedStateMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case feedstate.FieldLastSeq:
+		return m.AddedLastSeq()
+	case feedstate.FieldSweptSeq:
+		return m.AddedSweptSeq()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FeedStateMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case feedstate.FieldLastSeq:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLastSeq(v)
+		return nil
+	case feedstate.FieldSweptSeq:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSweptSeq(v)
+		return nil
+	}
+	return fmt.Errorf("unknown FeedState numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *FeedStateMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *FeedStateMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *FeedStateMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown FeedState nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *FeedStateMutation) ResetField(name string) error {
+	switch name {
+	case feedstate.FieldLastSeq:
+		m.ResetLastSeq()
+		return nil
+	case feedstate.FieldSweptSeq:
+		m.ResetSweptSeq()
+		return nil
+	case feedstate.FieldEpoch:
+		m.ResetEpoch()
+		return nil
+	}
+	return fmt.Errorf("unknown FeedState field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *FeedStateMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *FeedStateMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *FeedStateMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *FeedStateMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *FeedStateMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *FeedStateMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *FeedStateMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown FeedState unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *FeedStateMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown FeedState edge %s", name)
 }
 
 // IdempotencyKeyMutation represents an operation that mutates the IdempotencyKey nodes in the graph.

@@ -38,6 +38,10 @@ type Tx struct {
 	CustomFieldAnswer *CustomFieldAnswerClient
 	// Fee is the client for interacting with the Fee builders.
 	Fee *FeeClient
+	// FeedChange is the client for interacting with the FeedChange builders.
+	FeedChange *FeedChangeClient
+	// FeedState is the client for interacting with the FeedState builders.
+	FeedState *FeedStateClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// ImportRun is the client for interacting with the ImportRun builders.
@@ -234,6 +238,8 @@ func (tx *Tx) init() {
 	tx.CustomField = NewCustomFieldClient(tx.config)
 	tx.CustomFieldAnswer = NewCustomFieldAnswerClient(tx.config)
 	tx.Fee = NewFeeClient(tx.config)
+	tx.FeedChange = NewFeedChangeClient(tx.config)
+	tx.FeedState = NewFeedStateClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.ImportRun = NewImportRunClient(tx.config)
 	tx.ImportedRecord = NewImportedRecordClient(tx.config)

@@ -289,6 +289,16 @@ func (q *FeeQuery) written(with sql.Querier) *FeeQuery {
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
+func (m *FeedChangeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *FeedStateMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *IdempotencyKeyMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }

@@ -13,8 +13,6 @@ import (
 	"chairside/schema"
 	"context"
 	"fmt"
-
-	"github.com/go-faster/jx"
 )
 
 // AccountForm is the response form of accounts.
@@ -110,10 +108,4 @@ func AccountsRequest(p ListAccountsParams) list.Request[predicate.Account] {
 func (r Reads) ReadAccounts(ctx context.Context, p ListAccountsParams, extra ...predicate.Account) ([]Account, Meta, *ent.AccountQuery, error) {
 	rows, meta, all, err := Accounts.Read(ctx, r.View(ctx), r.Client.Account.Query(), AccountsRequest(p), extra...)
 	return rows, MetaOf(meta), all, err
-}
-
-// linkedAccounts returns the documents of accounts by id.
-func (r Reads) linkedAccounts(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.Account.Query().Where(entx.InArray[predicate.Account](account.FieldID, ids)), AccountForm, len(ids))
-	return list.Documents(rows, func(o *Account) int64 { return o.ID }), err
 }

@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -93,12 +92,6 @@ func AcquisitionSourcesRequest(p ListAcquisitionSourcesParams) list.Request[pred
 func (r Reads) ReadAcquisitionSources(ctx context.Context, p ListAcquisitionSourcesParams, extra ...predicate.AcquisitionSource) ([]AcquisitionSource, Meta, error) {
 	rows, meta, _, err := AcquisitionSources.Read(ctx, r.View(ctx), r.Client.AcquisitionSource.Query(), AcquisitionSourcesRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedAcquisitionSources returns the documents of acquisition sources by id.
-func (r Reads) linkedAcquisitionSources(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.AcquisitionSource.Query().Where(entx.InArray[predicate.AcquisitionSource](acquisitionsource.FieldID, ids)), AcquisitionSourceForm, len(ids))
-	return list.Documents(rows, func(o *AcquisitionSource) uuid.UUID { return o.ID }), err
 }
 
 // ListAcquisitionSources returns a page of acquisition sources.

@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -107,12 +106,6 @@ func ContractsRequest(p ListContractsParams) list.Request[predicate.Contract] {
 func (r Reads) ReadContracts(ctx context.Context, p ListContractsParams, extra ...predicate.Contract) ([]Contract, Meta, error) {
 	rows, meta, _, err := Contracts.Read(ctx, r.View(ctx), r.Client.Contract.Query(), ContractsRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedContracts returns the documents of contracts by id.
-func (r Reads) linkedContracts(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.Contract.Query().Where(entx.InArray[predicate.Contract](contract.FieldID, ids)), ContractForm, len(ids))
-	return list.Documents(rows, func(o *Contract) uuid.UUID { return o.ID }), err
 }
 
 // ListContracts returns a page of contracts.

@@ -4,9 +4,6 @@ package ogent
 
 import (
 	"context"
-	"fmt"
-
-	"github.com/go-faster/jx"
 
 	"chairside/ent"
 	"chairside/internal/codec"
@@ -54,44 +51,6 @@ func MetaIn(response any) (m Meta, ok bool) {
 		return Meta{Total: l.Meta.Total, Page: l.Meta.Page, CurrentPage: l.Meta.CurrentPage, PerPage: l.Meta.PerPage, TotalPages: l.Meta.TotalPages, NextCursor: l.Meta.NextCursor}, true
 	}
 	return m, false
-}
-
-// ReadLinked returns the documents of records that others link to, by id. Records that the
-// caller may not see are missing.
-func (r Reads) ReadLinked(ctx context.Context, plural string, ids []string) (map[string]jx.Raw, error) {
-	switch plural {
-	case "accounts":
-		return list.Linked(ctx, ids, r.linkedAccounts)
-	case "acquisition_sources":
-		return list.Linked(ctx, ids, r.linkedAcquisitionSources)
-	case "contracts":
-		return list.Linked(ctx, ids, r.linkedContracts)
-	case "invoices":
-		return list.Linked(ctx, ids, r.linkedInvoices)
-	case "patients":
-		return list.Linked(ctx, ids, r.linkedPatients)
-	case "payment_plans":
-		return list.Linked(ctx, ids, r.linkedPaymentPlans)
-	case "practitioners":
-		return list.Linked(ctx, ids, r.linkedPractitioners)
-	case "rooms":
-		return list.Linked(ctx, ids, r.linkedRooms)
-	case "sites":
-		return list.Linked(ctx, ids, r.linkedSites)
-	case "sundries":
-		return list.Linked(ctx, ids, r.linkedSundries)
-	case "treatments":
-		return list.Linked(ctx, ids, r.linkedTreatments)
-	case "treatment_categories":
-		return list.Linked(ctx, ids, r.linkedTreatmentCategories)
-	case "treatment_plans":
-		return list.Linked(ctx, ids, r.linkedTreatmentPlans)
-	case "treatment_plan_items":
-		return list.Linked(ctx, ids, r.linkedTreatmentPlanItems)
-	case "users":
-		return list.Linked(ctx, ids, r.linkedUsers)
-	}
-	return nil, fmt.Errorf("ogent: %s cannot be linked", plural)
 }
 
 // In returns the reads in a transaction.

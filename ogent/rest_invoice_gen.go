@@ -14,8 +14,6 @@ import (
 	"chairside/schema"
 	"context"
 	"fmt"
-
-	"github.com/go-faster/jx"
 )
 
 // InvoiceForm is the response form of invoices.
@@ -186,12 +184,6 @@ func InvoicesRequest(p ListInvoicesParams) list.Request[predicate.Invoice] {
 func (r Reads) ReadInvoices(ctx context.Context, p ListInvoicesParams, extra ...predicate.Invoice) ([]InvoiceSummary, Meta, error) {
 	rows, meta, _, err := Invoices.Read(ctx, r.View(ctx), r.Client.Invoice.Query(), InvoicesRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedInvoices returns the documents of invoices by id.
-func (r Reads) linkedInvoices(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.Invoice.Query().Where(entx.InArray[predicate.Invoice](invoice.FieldID, ids)), InvoiceSummaryForm, len(ids))
-	return list.Documents(rows, func(o *InvoiceSummary) int64 { return o.ID }), err
 }
 
 // ListInvoices returns a page of invoices.

@@ -20,8 +20,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-
-	"github.com/go-faster/jx"
 )
 
 // PatientForm is the response form of patients.
@@ -210,15 +208,6 @@ func (r Reads) completePatients(ctx context.Context, rows []Patient) (err error)
 		err = r.addMembersToPatient(ctx, list.Pointers(rows)...)
 	}
 	return err
-}
-
-// linkedPatients returns the documents of patients by id.
-func (r Reads) linkedPatients(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.Patient.Query().Where(entx.InArray[predicate.Patient](patient.FieldID, ids)), PatientForm, len(ids))
-	if err == nil {
-		err = r.completePatients(ctx, rows)
-	}
-	return list.Documents(rows, func(o *Patient) int64 { return o.ID }), err
 }
 
 // PatientWrite is one create or update of a patient, as its rule sees it.

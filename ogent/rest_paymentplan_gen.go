@@ -11,8 +11,6 @@ import (
 	"chairside/internal/list"
 	"context"
 	"fmt"
-
-	"github.com/go-faster/jx"
 )
 
 // PaymentPlanForm is the response form of payment plans.
@@ -91,12 +89,6 @@ func PaymentPlansRequest(p ListPaymentPlansParams) list.Request[predicate.Paymen
 func (r Reads) ReadPaymentPlans(ctx context.Context, p ListPaymentPlansParams, extra ...predicate.PaymentPlan) ([]PaymentPlan, Meta, error) {
 	rows, meta, _, err := PaymentPlans.Read(ctx, r.View(ctx), r.Client.PaymentPlan.Query(), PaymentPlansRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedPaymentPlans returns the documents of payment plans by id.
-func (r Reads) linkedPaymentPlans(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.PaymentPlan.Query().Where(entx.InArray[predicate.PaymentPlan](paymentplan.FieldID, ids)), PaymentPlanForm, len(ids))
-	return list.Documents(rows, func(o *PaymentPlan) int64 { return o.ID }), err
 }
 
 // ListPaymentPlans returns a page of payment plans.

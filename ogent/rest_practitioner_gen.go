@@ -14,7 +14,6 @@ import (
 	"fmt"
 
 	"entgo.io/ent/dialect/sql"
-	"github.com/go-faster/jx"
 )
 
 // PractitionerForm is the response form of practitioners.
@@ -111,12 +110,6 @@ func PractitionersRequest(p ListPractitionersParams) list.Request[predicate.Prac
 func (r Reads) ReadPractitioners(ctx context.Context, p ListPractitionersParams, extra ...predicate.Practitioner) ([]Practitioner, Meta, error) {
 	rows, meta, _, err := Practitioners.Read(ctx, r.View(ctx), r.Client.Practitioner.Query(), PractitionersRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedPractitioners returns the documents of practitioners by id.
-func (r Reads) linkedPractitioners(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.Practitioner.Query().Where(entx.InArray[predicate.Practitioner](practitioner.FieldID, ids)), PractitionerForm, len(ids))
-	return list.Documents(rows, func(o *Practitioner) int64 { return o.ID }), err
 }
 
 // ListPractitioners returns a page of practitioners.

@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -95,12 +94,6 @@ func RoomsRequest(p ListRoomsParams) list.Request[predicate.Room] {
 func (r Reads) ReadRooms(ctx context.Context, p ListRoomsParams, extra ...predicate.Room) ([]Room, Meta, error) {
 	rows, meta, _, err := Rooms.Read(ctx, r.View(ctx), r.Client.Room.Query(), RoomsRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedRooms returns the documents of rooms by id.
-func (r Reads) linkedRooms(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.Room.Query().Where(entx.InArray[predicate.Room](room.FieldID, ids)), RoomForm, len(ids))
-	return list.Documents(rows, func(o *Room) uuid.UUID { return o.ID }), err
 }
 
 // ListRooms returns a page of rooms.

@@ -13,7 +13,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -101,12 +100,6 @@ func SitesRequest(p ListSitesParams) list.Request[predicate.Site] {
 func (r Reads) ReadSites(ctx context.Context, p ListSitesParams, extra ...predicate.Site) ([]Site, Meta, error) {
 	rows, meta, _, err := Sites.Read(ctx, r.View(ctx), r.Client.Site.Query(), SitesRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedSites returns the documents of sites by id.
-func (r Reads) linkedSites(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.Site.Query().Where(entx.InArray[predicate.Site](site.FieldID, ids)), SiteForm, len(ids))
-	return list.Documents(rows, func(o *Site) uuid.UUID { return o.ID }), err
 }
 
 // ListSites returns a page of sites.

@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-faster/jx"
 	"github.com/google/uuid"
 )
 
@@ -96,12 +95,6 @@ func SundriesRequest(p ListSundriesParams) list.Request[predicate.Sundry] {
 func (r Reads) ReadSundries(ctx context.Context, p ListSundriesParams, extra ...predicate.Sundry) ([]Sundry, Meta, error) {
 	rows, meta, _, err := Sundries.Read(ctx, r.View(ctx), r.Client.Sundry.Query(), SundriesRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedSundries returns the documents of sundries by id.
-func (r Reads) linkedSundries(ctx context.Context, ids []uuid.UUID) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.Sundry.Query().Where(entx.InArray[predicate.Sundry](sundry.FieldID, ids)), SundryForm, len(ids))
-	return list.Documents(rows, func(o *Sundry) uuid.UUID { return o.ID }), err
 }
 
 // ListSundries returns a page of sundries.

@@ -11,8 +11,6 @@ import (
 	"chairside/internal/list"
 	"context"
 	"fmt"
-
-	"github.com/go-faster/jx"
 )
 
 // TreatmentForm is the response form of treatments.
@@ -94,12 +92,6 @@ func TreatmentsRequest(p ListTreatmentsParams) list.Request[predicate.Treatment]
 func (r Reads) ReadTreatments(ctx context.Context, p ListTreatmentsParams, extra ...predicate.Treatment) ([]Treatment, Meta, error) {
 	rows, meta, _, err := Treatments.Read(ctx, r.View(ctx), r.Client.Treatment.Query(), TreatmentsRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedTreatments returns the documents of treatments by id.
-func (r Reads) linkedTreatments(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.Treatment.Query().Where(entx.InArray[predicate.Treatment](treatment.FieldID, ids)), TreatmentForm, len(ids))
-	return list.Documents(rows, func(o *Treatment) int64 { return o.ID }), err
 }
 
 // ListTreatments returns a page of treatments.

@@ -11,8 +11,6 @@ import (
 	"chairside/internal/list"
 	"context"
 	"fmt"
-
-	"github.com/go-faster/jx"
 )
 
 // TreatmentCategoryForm is the response form of treatment categories.
@@ -86,12 +84,6 @@ func TreatmentCategoriesRequest(p ListTreatmentCategoriesParams) list.Request[pr
 func (r Reads) ReadTreatmentCategories(ctx context.Context, p ListTreatmentCategoriesParams, extra ...predicate.TreatmentCategory) ([]TreatmentCategory, Meta, error) {
 	rows, meta, _, err := TreatmentCategories.Read(ctx, r.View(ctx), r.Client.TreatmentCategory.Query(), TreatmentCategoriesRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedTreatmentCategories returns the documents of treatment categories by id.
-func (r Reads) linkedTreatmentCategories(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.TreatmentCategory.Query().Where(entx.InArray[predicate.TreatmentCategory](treatmentcategory.FieldID, ids)), TreatmentCategoryForm, len(ids))
-	return list.Documents(rows, func(o *TreatmentCategory) int64 { return o.ID }), err
 }
 
 // ListTreatmentCategories returns a page of treatment categories.

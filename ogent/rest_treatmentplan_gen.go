@@ -13,8 +13,6 @@ import (
 	"chairside/schema"
 	"context"
 	"fmt"
-
-	"github.com/go-faster/jx"
 )
 
 // TreatmentPlanForm is the response form of treatment plans.
@@ -151,15 +149,6 @@ func (r Reads) completeTreatmentPlans(ctx context.Context, rows []TreatmentPlan)
 		err = r.addMembersToTreatmentPlan(ctx, list.Pointers(rows)...)
 	}
 	return err
-}
-
-// linkedTreatmentPlans returns the documents of treatment plans by id.
-func (r Reads) linkedTreatmentPlans(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.TreatmentPlan.Query().Where(entx.InArray[predicate.TreatmentPlan](treatmentplan.FieldID, ids)), TreatmentPlanForm, len(ids))
-	if err == nil {
-		err = r.completeTreatmentPlans(ctx, rows)
-	}
-	return list.Documents(rows, func(o *TreatmentPlan) int64 { return o.ID }), err
 }
 
 // ListTreatmentPlans returns a page of treatment plans.

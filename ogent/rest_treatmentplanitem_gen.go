@@ -11,8 +11,6 @@ import (
 	"chairside/internal/list"
 	"context"
 	"fmt"
-
-	"github.com/go-faster/jx"
 )
 
 // TreatmentPlanItemForm is the response form of treatment plan items.
@@ -156,15 +154,6 @@ func (r Reads) completeTreatmentPlanItems(ctx context.Context, rows []TreatmentP
 		err = r.addMembersToTreatmentPlanItem(ctx, list.Pointers(rows)...)
 	}
 	return err
-}
-
-// linkedTreatmentPlanItems returns the documents of treatment plan items by id.
-func (r Reads) linkedTreatmentPlanItems(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.TreatmentPlanItem.Query().Where(entx.InArray[predicate.TreatmentPlanItem](treatmentplanitem.FieldID, ids)), TreatmentPlanItemForm, len(ids))
-	if err == nil {
-		err = r.completeTreatmentPlanItems(ctx, rows)
-	}
-	return list.Documents(rows, func(o *TreatmentPlanItem) int64 { return o.ID }), err
 }
 
 // ListTreatmentPlanItems returns a page of treatment plan items.

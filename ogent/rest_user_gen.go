@@ -12,8 +12,6 @@ import (
 	"chairside/schema"
 	"context"
 	"fmt"
-
-	"github.com/go-faster/jx"
 )
 
 // UserForm is the response form of users.
@@ -105,12 +103,6 @@ func UsersRequest(p ListUsersParams) list.Request[predicate.User] {
 func (r Reads) ReadUsers(ctx context.Context, p ListUsersParams, extra ...predicate.User) ([]User, Meta, error) {
 	rows, meta, _, err := Users.Read(ctx, r.View(ctx), r.Client.User.Query(), UsersRequest(p), extra...)
 	return rows, MetaOf(meta), err
-}
-
-// linkedUsers returns the documents of users by id.
-func (r Reads) linkedUsers(ctx context.Context, ids []int64) (map[string]jx.Raw, error) {
-	rows, err := list.All(ctx, r.View(ctx), r.Client.User.Query().Where(entx.InArray[predicate.User](user.FieldID, ids)), UserForm, len(ids))
-	return list.Documents(rows, func(o *User) int64 { return o.ID }), err
 }
 
 // ListUsers returns a page of users.

@@ -54,7 +54,7 @@ func (AppointmentHold) Annotations() []schema.Annotation {
 			{Name: "lasts_a_day_at_most", SQL: fmt.Sprintf("milliseconds(start_time, finish_time) <= %d", LongestAppointment.Milliseconds())},
 		},
 		apispec.Resource{
-			Key: "hold", Plural: "appointment_holds", Path: "appointments/holds", Scope: "appointment", DeleteScope: "create", Doc: "Slots kept for a booking.",
+			Key: "hold", Plural: "appointment_holds", Path: "appointments/holds", Scope: "appointment", DeleteScope: "create", Doc: "Slots kept for a booking.", NotInFeed: "they expire after ten minutes",
 			Verbs: []apispec.Verb{apispec.Get, apispec.Create, apispec.Delete},
 			Descriptions: map[apispec.Verb]string{
 				apispec.Create: "Keeps the slot against bookings, other holds and availability until expires_at. Book it with hold_id and the same token. Returns 409 as a booking does if the slot is taken.",

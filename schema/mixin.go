@@ -111,7 +111,7 @@ func (t tenant) Edges() []ent.Edge {
 
 // Annotations of tenant: the filters that every list with these columns has.
 func (t tenant) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Tenant{SiteColumn: t.site.column, Filters: []apispec.Filter{
+	return []schema.Annotation{apispec.Tenant{SiteColumn: t.site.column, SiteTable: t.site.table, AnySite: t.site.nullable, Filters: []apispec.Filter{
 		{Param: "updated_after", Column: "updated_at", Op: "GTE", Doc: "Modified at or after this time. Alias: updated_since."},
 		{Param: "site_id", Doc: "Of this site."},
 		{Param: "active", Doc: "true for active records only, false for archived ones only."},

@@ -300,7 +300,10 @@ func (CustomFieldAnswer) Fields() []ent.Field {
 
 // Annotations of CustomFieldAnswer.
 func (CustomFieldAnswer) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.AuditedByOwner{Reason: "no response gives its id"}}
+	return []schema.Annotation{
+		apispec.AuditedByOwner{Reason: "no response gives its id"},
+		apispec.FeedPart{Edges: []string{"patient", "treatment_plan_item"}},
+	}
 }
 
 // Edges of CustomFieldAnswer.

@@ -71,7 +71,7 @@ func (Practice) Hooks() []ent.Hook { return []ent.Hook{confineSave("id", site{})
 // Annotations of Practice.
 func (Practice) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Unconfined{Reason: "its id is the practice"}, apispec.Resource{
-		Key: "practice", Plural: "practices", Scope: "practice", Doc: "The practice of the token.",
+		Key: "practice", Plural: "practices", Scope: "practice", Doc: "The practice of the token.", NotInFeed: "it is one record: read /practice",
 		Operations: []apispec.Operation{{ID: "getPractice", Path: "/practice", Doc: "Get the practice of the token's user."}},
 	}}
 }

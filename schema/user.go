@@ -30,10 +30,10 @@ func (User) Fields() []ent.Field {
 		field.Enum("role").GoType(Role("")).Comment("Role in the practice."),
 		optionalUUIDRef("site_id", "The user's site."),
 		boolTrue("active", "Whether the user can sign in and use tokens."),
-		optionalTimestamp("last_login", "When the user last signed in."),
+		optionalTimestamp("last_login", "When the user last signed in.", apispec.Field{Bookkeeping: true}),
 		field.String("password_hash").Default("").Sensitive().Comment("argon2id hash of the password; empty if none is set.").Annotations(apispec.Hidden()),
 		field.String("totp_secret").Default("").Sensitive().Comment("Authenticator secret (RFC 6238), base32; empty without two-factor authentication.").Annotations(apispec.Hidden()),
-		field.Int64("totp_step").Default(0).Comment("Time step of the last used code; no code works twice.").Annotations(apispec.Field{Hidden: true, Derived: true}),
+		field.Int64("totp_step").Default(0).Comment("Time step of the last used code; no code works twice.").Annotations(apispec.Field{Hidden: true, Derived: true, Bookkeeping: true}),
 		field.JSON("recovery_codes", []string{}).Optional().Sensitive().Comment("SHA-256 of the unused recovery codes.").Annotations(apispec.Hidden()),
 	}
 }

@@ -62,7 +62,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 	}
 	srv, err := server.New(server.Options{
 		DB: db, BaseURL: baseURL, Demo: flags.Demo, Logger: logger,
-		RateLimit: flags.RateLimit, PracticeRateLimit: flags.PracticeRateLimit,
+		RateLimit: flags.RateLimit, PracticeRateLimit: flags.PracticeRateLimit, ChangesRetention: flags.ChangesRetention,
 		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile, MCPAllowWrites: flags.MCPAllowWrites,
 	})
 	if err != nil {

@@ -164,6 +164,30 @@ func (f FeeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.FeeMutation", m)
 }
 
+// The FeedChangeFunc type is an adapter to allow the use of ordinary
+// function as FeedChange mutator.
+type FeedChangeFunc func(context.Context, *ent.FeedChangeMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f FeedChangeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.FeedChangeMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.FeedChangeMutation", m)
+}
+
+// The FeedStateFunc type is an adapter to allow the use of ordinary
+// function as FeedState mutator.
+type FeedStateFunc func(context.Context, *ent.FeedStateMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f FeedStateFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.FeedStateMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.FeedStateMutation", m)
+}
+
 // The IdempotencyKeyFunc type is an adapter to allow the use of ordinary
 // function as IdempotencyKey mutator.
 type IdempotencyKeyFunc func(context.Context, *ent.IdempotencyKeyMutation) (ent.Value, error)

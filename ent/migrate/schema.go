@@ -759,6 +759,55 @@ var (
 			},
 		},
 	}
+	// FeedChangesColumns holds the columns for the "feed_changes" table.
+	FeedChangesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "seq", Type: field.TypeInt64, Nullable: true},
+		{Name: "at", Type: field.TypeTime},
+		{Name: "resource", Type: field.TypeString},
+		{Name: "record_id", Type: field.TypeString},
+		{Name: "event", Type: field.TypeString},
+		{Name: "site_key", Type: field.TypeString, Nullable: true},
+		{Name: "origin", Type: field.TypeInt64},
+	}
+	// FeedChangesTable holds the schema information for the "feed_changes" table.
+	FeedChangesTable = &schema.Table{
+		Name:       "feed_changes",
+		Columns:    FeedChangesColumns,
+		PrimaryKey: []*schema.Column{FeedChangesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "feedchange_practice_id_seq",
+				Unique:  false,
+				Columns: []*schema.Column{FeedChangesColumns[1], FeedChangesColumns[2]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "seq IS NOT NULL",
+				},
+			},
+			{
+				Name:    "feedchange_unnumbered",
+				Unique:  false,
+				Columns: []*schema.Column{FeedChangesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "seq IS NULL",
+				},
+			},
+		},
+	}
+	// FeedStateColumns holds the columns for the "feed_state" table.
+	FeedStateColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "last_seq", Type: field.TypeInt64},
+		{Name: "swept_seq", Type: field.TypeInt64},
+		{Name: "epoch", Type: field.TypeString},
+	}
+	// FeedStateTable holds the schema information for the "feed_state" table.
+	FeedStateTable = &schema.Table{
+		Name:       "feed_state",
+		Columns:    FeedStateColumns,
+		PrimaryKey: []*schema.Column{FeedStateColumns[0]},
+	}
 	// IdempotencyKeysColumns holds the columns for the "idempotency_keys" table.
 	IdempotencyKeysColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -2281,6 +2330,8 @@ var (
 		CustomFieldsTable,
 		CustomFieldAnswersTable,
 		FeesTable,
+		FeedChangesTable,
+		FeedStateTable,
 		IdempotencyKeysTable,
 		ImportRunsTable,
 		ImportedRecordsTable,
@@ -2342,6 +2393,9 @@ func init() {
 	FeesTable.ForeignKeys[0].RefTable = PracticesTable
 	FeesTable.ForeignKeys[1].RefTable = PaymentPlansTable
 	FeesTable.ForeignKeys[2].RefTable = TreatmentsTable
+	FeedStateTable.Annotation = &entsql.Annotation{
+		Table: "feed_state",
+	}
 	InvoicesTable.ForeignKeys[0].RefTable = AccountsTable
 	InvoicesTable.ForeignKeys[1].RefTable = PracticesTable
 	InvoicesTable.ForeignKeys[2].RefTable = SitesTable

@@ -45,6 +45,12 @@ type CustomFieldAnswer func(*sql.Selector)
 // Fee is the predicate function for fee builders.
 type Fee func(*sql.Selector)
 
+// FeedChange is the predicate function for feedchange builders.
+type FeedChange func(*sql.Selector)
+
+// FeedState is the predicate function for feedstate builders.
+type FeedState func(*sql.Selector)
+
 // IdempotencyKey is the predicate function for idempotencykey builders.
 type IdempotencyKey func(*sql.Selector)
 

@@ -16,6 +16,8 @@ import (
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
 	"chairside/ent/fee"
+	"chairside/ent/feedchange"
+	"chairside/ent/feedstate"
 	"chairside/ent/idempotencykey"
 	"chairside/ent/importedrecord"
 	"chairside/ent/importrun"
@@ -341,6 +343,16 @@ func init() {
 	feeDescID := feeFields[0].Descriptor()
 	// fee.DefaultID holds the default value on creation for the id field.
 	fee.DefaultID = feeDescID.Default.(func() uuid.UUID)
+	feedchangeMixin := schema.FeedChange{}.Mixin()
+	feedchangeMixinHooks0 := feedchangeMixin[0].Hooks()
+	feedchange.Hooks[0] = feedchangeMixinHooks0[0]
+	feedchangeMixinInters0 := feedchangeMixin[0].Interceptors()
+	feedchange.Interceptors[0] = feedchangeMixinInters0[0]
+	feedstateMixin := schema.FeedState{}.Mixin()
+	feedstateMixinHooks0 := feedstateMixin[0].Hooks()
+	feedstate.Hooks[0] = feedstateMixinHooks0[0]
+	feedstateMixinInters0 := feedstateMixin[0].Interceptors()
+	feedstate.Interceptors[0] = feedstateMixinInters0[0]
 	idempotencykeyMixin := schema.IdempotencyKey{}.Mixin()
 	idempotencykeyMixinHooks0 := idempotencykeyMixin[0].Hooks()
 	idempotencykey.Hooks[0] = idempotencykeyMixinHooks0[0]

@@ -173,6 +173,12 @@ func NotAcceptable() *Error {
 	return build(http.StatusNotAcceptable, request, "not_acceptable", "This address answers with application/json.")
 }
 
+// CursorExpired is 410: the change feed cannot go on from the cursor.
+func CursorExpired() *Error {
+	return build(http.StatusGone, request, "cursor_expired",
+		"The cursor is older than the changes that are kept, or the database was restored, moved or failed over. Read /v1/snapshot and go on with its cursor.")
+}
+
 // BodyTooLarge is 413: the body exceeds 1 MiB.
 func BodyTooLarge() *Error {
 	return build(http.StatusRequestEntityTooLarge, request, "body_too_large", "The request body exceeds 1 MiB.")

@@ -54,6 +54,10 @@ type Resource struct {
 	Totals     []string    // decimal members of a list's meta, set in internal/api
 	BodyFields []BodyField // members of a request body that are not columns
 	Operations []Operation // operations beyond the standard ones
+
+	// NotInFeed is why the change feed leaves the resource out. Without it, the resource is in
+	// the feed, which needs get and list.
+	NotInFeed string
 }
 
 // Name implements ent's schema.Annotation.
@@ -70,6 +74,8 @@ type Conflict struct {
 // Tenant is the annotation of the tenant mixin.
 type Tenant struct {
 	SiteColumn string   // the column that names a row's site; empty if rows belong to no site
+	SiteTable  string   // the table that SiteColumn references, whose rows have the site_id; empty if SiteColumn is the site
+	AnySite    bool     // rows without a site can be read from any site
 	Filters    []Filter // for each list whose entity has their column
 }
 
@@ -190,6 +196,10 @@ type Field struct {
 	Words    []string // the allowed words of a space-separated list
 	Format   string   // name in limit.Forms
 
+	// Bookkeeping marks a column of use, not of content: an update of nothing else is not in
+	// the change feed.
+	Bookkeeping bool
+
 	Active  bool // a reference must point at an active record
 	Example string
 }
@@ -212,6 +222,14 @@ type AuditedByOwner struct{ Reason string }
 
 // Name implements ent's schema.Annotation.
 func (AuditedByOwner) Name() string { return "AuditedByOwner" }
+
+// FeedPart marks an entity whose rows are part of the records that its edges lead to: a write
+// of such a row changes those records in the change feed. Rows that a list embeds (Embed) are
+// parts without it.
+type FeedPart struct{ Edges []string }
+
+// Name implements ent's schema.Annotation.
+func (FeedPart) Name() string { return "FeedPart" }
 
 // Checks are rules between the columns of a row, enforced by CHECK constraints. Limits of a
 // single column belong in its Field.

@@ -51,7 +51,7 @@ var rules = []rule{
 	{"os.Getenv", []string{"internal/config", "internal/test/localpg/pgtest", "internal/test/testdb", "internal/store/migrate/diff"}, true, "settings are read in one place"},
 	{"os.LookupEnv", []string{"internal/config"}, true, "settings are read in one place"},
 	{"DB.SQL", []string{"internal/server", "internal/store/...", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
-	{"db.SQL", []string{"internal/server", "internal/store/...", "internal/seed", "internal/dump", "internal/importer", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
+	{"db.SQL", []string{"internal/server", "internal/events/...", "internal/store/...", "internal/seed", "internal/dump", "internal/importer", "cmd/..."}, true, "requests reach connections through the gate of the pool"},
 	{"time.Now", []string{"internal/clock", "internal/test/localpg/pgproxy", "internal/store/...", "cmd/chairside", "cmd/chairside-bench/..."}, true, "a request reads the clock once"},
 	{"principal.AsSystem", []string{"schema/ask", "internal/principal", "internal/token", "internal/signin", "internal/seed", "internal/provision", "cmd/chairside", "internal/test/harness", "internal/events/idempotency"}, true, "work across practices is for administration alone"},
 	{"principal.With", []string{"schema/ask", "internal/principal", "internal/api", "internal/server", "internal/signin", "internal/store", "internal/test/harness", "cmd/chairside"}, true, "a principal comes from a token, a session or the command line"},

@@ -107,7 +107,7 @@ func generateORM() (*model, error) {
 	}
 	// ent wants the literal "./schema": a joined path would lose its "./".
 	err = entc.Generate("./schema", config, entc.Extensions(oas),
-		extraTemplates("templates/ent_imports.tmpl", "templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_write.tmpl", "templates/ent_conditions.tmpl", "templates/ent_counters.tmpl", "templates/ent_limits.tmpl", "templates/ent_tables.tmpl"))
+		extraTemplates("templates/ent_imports.tmpl", "templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_write.tmpl", "templates/ent_conditions.tmpl", "templates/ent_counters.tmpl", "templates/ent_limits.tmpl", "templates/ent_tables.tmpl", "templates/ent_feed.tmpl"))
 	return m, err
 }
 
@@ -168,6 +168,9 @@ func generateREST(m *model, g *ogengen.Generator) error {
 		return err
 	}
 	if err := execute(t, "rest_common.tmpl", m, "ogent/rest_gen.go"); err != nil {
+		return err
+	}
+	if err := execute(t, "rest_feed.tmpl", m, "ogent/feed_gen.go"); err != nil {
 		return err
 	}
 	for _, e := range m.Entities {

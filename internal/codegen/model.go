@@ -329,6 +329,7 @@ var modelFuncs = template.FuncMap{
 	"counters":     countersOf,
 	"limits":       limitsOf,
 	"tables":       tablesOf,
+	"feed_sources": feedSources,
 	"rules":        rulesOf,
 	"joined_list":  joinedList,
 	"stored_types": storedTypes,
@@ -433,7 +434,7 @@ func (m *model) checkEdges() (problems []string) {
 func (m *model) check() error {
 	problems := m.checkEdges()
 	for _, e := range m.Entities {
-		problems = slices.Concat(problems, e.checkEntity(), e.checkNames(), e.checkFilters(), e.checkSorts(), e.checkCounters(), e.checkLimits())
+		problems = slices.Concat(problems, e.checkEntity(), e.checkNames(), e.checkFilters(), e.checkSorts(), e.checkCounters(), e.checkFeed(), e.checkLimits())
 	}
 	if len(problems) > 0 {
 		return fmt.Errorf("schema: %s", strings.Join(problems, "; "))

@@ -40,6 +40,7 @@ func publish(m *model) ([]byte, error) {
 	d.addSecurity()
 	d.addUnversioned()
 	d.addBatch()
+	d.addFeed(m)
 	for _, e := range m.Entities {
 		if e.HasResponse() {
 			spec.Tags = append(spec.Tags, ogen.Tag{Name: e.R.Plural, Description: e.R.Doc})
@@ -48,6 +49,9 @@ func publish(m *model) ([]byte, error) {
 	spec.Tags = append(spec.Tags, ogen.Tag{Name: "batches", Description: "Several requests in one."})
 	d.addErrorStatuses()
 	spec.Tags = append(spec.Tags, ogen.Tag{Name: "limits", Description: "What the token may still ask for."})
+	spec.Tags = append(spec.Tags,
+		ogen.Tag{Name: "changes", Description: "What was created, updated and deleted."},
+		ogen.Tag{Name: "limits", Description: "What the token may still ask for."})
 	b, err := json.Marshal(spec)
 	if err != nil {
 		return nil, err
@@ -212,6 +216,7 @@ func (d *document) addErrors(m *model) {
 		{403, "invalid_access_error", "insufficient_scope", "The token may not do this, or the request has no User-Agent."},
 		{404, "invalid_request_error", "not_found", "There is no such record."},
 		{409, "conflict_error", conflict, docs},
+		{410, "invalid_request_error", "cursor_expired", "The cursor is too old, or of another database: read /snapshot and go on with its cursor."},
 		{412, "conflict_error", "version_mismatch", "The record is not what If-Match names."},
 		{413, "invalid_request_error", "body_too_large", "The body exceeds 1 MiB."},
 		{415, "invalid_request_error", "unsupported_media_type", "The body is not application/json."},

@@ -26,14 +26,14 @@ func (e *entity) members(single bool) (names []string) {
 }
 
 // expandable returns the edges whose record expand= may add: those whose id a response shows,
-// to a resource that has a list.
+// to a resource of the change feed, whose documents can be read by id.
 func (e *entity) expandable() (edges []*gen.Edge) {
 	for _, c := range e.Shown() {
 		edge := c.References()
 		if edge == nil || slices.Contains(e.members(true), edge.Name) {
 			continue
 		}
-		if e.Model.of(edge.Type).Has("list") {
+		if e.Model.of(edge.Type).InFeed() {
 			edges = append(edges, edge)
 		}
 	}
@@ -47,23 +47,6 @@ func (e *entity) links() (links []codec.Link) {
 		links = append(links, codec.Link{Name: edge.Name, Column: edge.Field().Name, Plural: target.R.Plural, Scope: target.R.Scope + ":read"})
 	}
 	return links
-}
-
-// Linked returns the entities that are expandable from another one.
-func (m *model) Linked() (all []*entity) {
-	for _, e := range m.Entities {
-		if e.IsLinked() {
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
-// IsLinked reports whether the entity is expandable from another one.
-func (e *entity) IsLinked() bool {
-	return slices.ContainsFunc(e.Model.Entities, func(other *entity) bool {
-		return other.HasResponse() && slices.ContainsFunc(other.expandable(), func(edge *gen.Edge) bool { return edge.Type == e.Type })
-	})
 }
 
 // shapeParams returns the parameters that change the shape of the records of a response. Only

@@ -8,23 +8,25 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // ServeFlags are the flags of "chairside serve".
 type ServeFlags struct {
 	Database
-	Addr           string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Address to listen on. Port 0 chooses a free port. Default: ${default}"`
-	BaseURL        string   `placeholder:"URL" help:"Public URL of the server, used in links. Default: the address listened on."`
-	Demo           bool     `help:"Serve a sandbox: fill the database with demo data on the first start, and print a token."`
-	Migrate        bool     `help:"Apply pending migrations to a PostgreSQL database on start. An embedded database is always migrated."`
-	RateLimit      string   `placeholder:"N" help:"Requests per hour and token, and per address without a valid token; 0 means no limit. Default: 3600, or 36000 with --demo."`
-	PracticeLimit  string   `name:"practice-rate-limit" placeholder:"N" help:"Requests per hour of all tokens of a practice together; 0 means no limit. Default: ten times --rate-limit."`
-	TLSCert        string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. Serves HTTPS; needs --tls-key."`
-	TLSKey         string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
-	TrustedProxies []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`
-	PprofAddr      string   `placeholder:"HOST:PORT" help:"Loopback address that serves Go's profiles at /debug/pprof/, without a token. Default: off."`
-	MCPAllowWrites bool     `name:"mcp-allow-writes" help:"Offer assistants at /mcp the operations that change data. Default: only those that read."`
-	LogFormat      string   `placeholder:"FORM" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
+	Addr             string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Address to listen on. Port 0 chooses a free port. Default: ${default}"`
+	BaseURL          string   `placeholder:"URL" help:"Public URL of the server, used in links. Default: the address listened on."`
+	Demo             bool     `help:"Serve a sandbox: fill the database with demo data on the first start, and print a token."`
+	Migrate          bool     `help:"Apply pending migrations to a PostgreSQL database on start. An embedded database is always migrated."`
+	RateLimit        string   `placeholder:"N" help:"Requests per hour and token, and per address without a valid token; 0 means no limit. Default: 3600, or 36000 with --demo."`
+	PracticeLimit    string   `name:"practice-rate-limit" placeholder:"N" help:"Requests per hour of all tokens of a practice together; 0 means no limit. Default: ten times --rate-limit."`
+	ChangesRetention string   `placeholder:"DAYS" help:"Days for which the change feed keeps changes. Default: 14"`
+	TLSCert          string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. Serves HTTPS; needs --tls-key."`
+	TLSKey           string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
+	TrustedProxies   []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`
+	PprofAddr        string   `placeholder:"HOST:PORT" help:"Loopback address that serves Go's profiles at /debug/pprof/, without a token. Default: off."`
+	MCPAllowWrites   bool     `name:"mcp-allow-writes" help:"Offer assistants at /mcp the operations that change data. Default: only those that read."`
+	LogFormat        string   `placeholder:"FORM" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
 }
 
 // Serve is the parsed ServeFlags.
@@ -35,6 +37,7 @@ type Serve struct {
 	Demo, Migrate     bool
 	RateLimit         int // requests per hour and token; 0 is unlimited
 	PracticeRateLimit int // requests per hour and practice; 0 is unlimited
+	ChangesRetention  time.Duration
 	CertFile, KeyFile string
 	TrustedProxies    []netip.Prefix
 	MCPAllowWrites    bool
@@ -52,6 +55,12 @@ const (
 	practiceTokens = 10
 )
 
+// How long the change feed keeps changes, in days.
+const (
+	defaultChangesRetention = 14
+	maxChangesRetention     = 3650
+)
+
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
 func (f ServeFlags) Read() (Serve, error) {
 	var m Mistakes
@@ -66,6 +75,7 @@ func (f ServeFlags) Read() (Serve, error) {
 	if f.PprofAddr != "" && !isLoopback(f.PprofAddr) {
 		m.add("pprof-addr", "must be HOST:PORT with a loopback address, such as 127.0.0.1:6060")
 	}
+	c.ChangesRetention = f.readChangesRetention(&m)
 	c.BaseURL = f.readBaseURL(&m)
 	c.RateLimit = f.readRateLimit(&m)
 	c.PracticeRateLimit = f.readPracticeLimit(&m, c.RateLimit)
@@ -131,6 +141,17 @@ func readLimit(m *Mistakes, flag, text string) int {
 		m.add(flag, "must be a whole number; 0 means no limit")
 	}
 	return int(n)
+}
+
+func (f ServeFlags) readChangesRetention(m *Mistakes) time.Duration {
+	days := uint64(defaultChangesRetention)
+	if f.ChangesRetention != "" {
+		var err error
+		if days, err = strconv.ParseUint(f.ChangesRetention, 10, 31); err != nil || days < 1 || days > maxChangesRetention {
+			m.add("changes-retention", "must be a number of days from 1 to %d", maxChangesRetention)
+		}
+	}
+	return time.Duration(days) * 24 * time.Hour
 }
 
 func (f ServeFlags) readProxies(m *Mistakes) (networks []netip.Prefix) {

@@ -55,6 +55,8 @@ var notExported = map[string]string{
 	"import_runs":         "they record imports into this database",
 	"appointment_holds":   "they expire after ten minutes",
 	"idempotency_keys":    "they expire after a day and belong to tokens of this installation",
+	"feed_changes":        "cursors into the change feed expire",
+	"feed_state":          "cursors into the change feed expire",
 }
 
 // exported returns the tables of an export, in the order of its files.

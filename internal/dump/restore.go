@@ -19,6 +19,7 @@ import (
 	"chairside/internal/entx/table"
 	"chairside/internal/store"
 	"chairside/internal/store/bulk"
+	"chairside/internal/store/feedlog"
 	"chairside/schema"
 )
 
@@ -81,6 +82,9 @@ func Restore(ctx context.Context, db *store.DB, dir string, o RestoreOptions) (d
 	}
 	if err := r.restore(); err != nil {
 		return done, err
+	}
+	if _, err := r.tx.ExecContext(ctx, feedlog.RenewEpoch(db.Dialect)); err != nil {
+		return done, fmt.Errorf("expire the cursors of the change feed: %w", err)
 	}
 	done.Rows = r.of
 	if o.DryRun {

@@ -155,8 +155,8 @@ func (q batchRequest) check(params apierror.Params, at string, atomic bool) {
 	switch {
 	case err != nil || !strings.HasPrefix(q.Path, "/") || strings.HasPrefix(q.Path, "//"):
 		params.Add(at+".path", "must be a path such as /v1/patients")
-	case unversioned(address).Path == batchPath:
-		params.Add(at+".path", "must not be a batch")
+	case unversioned(address).Path == batchPath, unversioned(address).Path == snapshotPath:
+		params.Add(at+".path", "must not be a batch or a snapshot")
 	}
 	for name, value := range q.Headers {
 		switch canonical := http.CanonicalHeaderKey(name); {

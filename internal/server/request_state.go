@@ -19,20 +19,24 @@ type requestState struct {
 	header http.Header   // headers of the response
 	id     string        // request id
 
-	method    string               // as the client sent it
-	name      string               // operation id or name of the page, for logs and metrics
-	pattern   string               // path with {id} in place of ids
-	operation codec.Operation      // set by route
-	serve     http.Handler         // set by route
-	prefer    preferences          // set by prefer
-	sent      []byte               // the body as sent, set by readBody
-	caller    *principal.Principal // set by authenticate or the session of a page
-	records   *audit.Log           // ids of the patient records read so far
-	query     url.Values           // in canonical form, set by readQuery
-	shape     *shape               // of the records in the response; nil for whole records
-	response  *bufferedResponse    // what the operation has written so far
-	err       error                // error from the operation or its decoder
-	failed    int                  // status of a logged error (5xx); 0 without one
+	method     string                   // as the client sent it
+	name       string                   // operation id or name of the page, for logs and metrics
+	pattern    string                   // path with {id} in place of ids
+	operation  codec.Operation          // set by route
+	serve      http.Handler             // set by route
+	prefer     preferences              // set by prefer
+	sent       []byte                   // the body as sent, set by readBody
+	caller     *principal.Principal     // set by authenticate or the session of a page
+	records    *audit.Log               // ids of the patient records read so far
+	query      url.Values               // in canonical form, set by readQuery
+	shape      *shape                   // of the records in the response; nil for whole records
+	response   *bufferedResponse        // what the operation has written so far
+	client     context.Context          // ends when the client disconnects; set for the API
+	controller *http.ResponseController // of the connection; set for the API
+	// stream sends the response while it is made, in place of serve; set by route.
+	stream func(http.ResponseWriter, *requestState)
+	err    error // error from the operation or its decoder
+	failed int   // status of a logged error (5xx); 0 without one
 
 	// resource is the URL of the protected resource's metadata (RFC 9728), named in
 	// WWW-Authenticate; "" for the API.

@@ -67,7 +67,7 @@ func (s *Server) encode(r middleware.Request, next middleware.Next) (middleware.
 		x.header.Set("Link", link)
 	}
 	if x.shape != nil {
-		shaped, err := x.shape.apply(r.Context, x.response.body.Bytes(), s.linked)
+		shaped, err := x.shape.apply(r.Context, x.response.body.Bytes(), s.reads)
 		if err != nil {
 			return response, err
 		}

@@ -30,8 +30,8 @@ const rateLimitPath = "/rate_limit"
 func (s *Server) route(x *requestState) error {
 	r := x.r
 	r.URL = unversioned(r.URL)
-	if r.URL.Path == rateLimitPath {
-		x.name, x.pattern, x.serve = "getRateLimit", rateLimitPath, http.HandlerFunc(s.rateLimit)
+	if s.handwritten(x) {
+		x.r = r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name))
 		return readOnly(x)
 	}
 	switch r.Method {
@@ -117,6 +117,9 @@ func accept(x *requestState) error {
 		return nil
 	}
 	ranges := []string{"*/*", "application/*", "application/json"} // from general to specific
+	if x.stream != nil {
+		ranges = append(ranges, ndjsonType)
+	}
 	best, acceptable := -1, true
 	for member := range strings.SplitSeq(header, ",") {
 		mediaRange, params, err := mime.ParseMediaType(member)

@@ -29,12 +29,14 @@ const (
 
 // Run serves listener until ctx ends, then gives requests in progress 20 seconds to finish and
 // closes the listener. It returns nil if all of them finished. While it runs, it also
-// compacts the database's counters and deletes expired idempotency keys.
+// compacts the database's counters, numbers and sweeps the change feed, and deletes expired
+// idempotency keys.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { s.DB.Counters.KeepCompacting(working, s.Logger) })
 	background.Go(func() { idempotency.KeepPruning(s.Clock.With(working), s.DB, s.Logger) })
+	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger) })
 	defer func() {
 		stop()
 		background.Wait()
@@ -64,6 +66,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.stopping.Store(true)
+	s.feed.Close()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	if err := hs.Shutdown(grace); err != nil {

@@ -12,11 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-faster/jx"
-
 	"chairside/internal/api"
 	"chairside/internal/clock"
 	"chairside/internal/codec"
+	"chairside/internal/events/feed"
 	"chairside/internal/mcp"
 	"chairside/internal/oauth"
 	"chairside/internal/ratelimit"
@@ -57,13 +56,14 @@ type Options struct {
 	// OperationTime is the time limit of an API operation, after which it responds 503; 0
 	// is 4.5 s.
 	OperationTime time.Duration
+	// ChangesRetention is how long changes stay in the change feed; 0 is 14 days.
+	ChangesRetention time.Duration
 }
 
 // Server serves the API and the pages.
 type Server struct {
 	Options
 	routes   *ogent.Server
-	linked   readLinked
 	document []byte // the OpenAPI document, with this server's URL
 	tokens   *token.Cache
 	oauth    *oauth.Server
@@ -74,6 +74,9 @@ type Server struct {
 	// addresses limits requests without a valid token.
 	addresses *ratelimit.Addresses
 	unsent    *unsentLimiter
+	feed      *feed.Feed
+	reads     ogent.Reads
+	snapshots chan struct{} // holds one element for each snapshot that is being sent
 	batches   chan struct{} // holds one element for each batch in progress
 	migrated  atomic.Bool   // whether all migrations were found applied
 	stopping  atomic.Bool
@@ -83,7 +86,13 @@ type Server struct {
 // New returns a server. It reads nothing from the database.
 func New(o Options) (*Server, error) {
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	return build(o, operations{api.New(o.DB, o.BaseURL)})
+	handler := api.New(o.DB, o.BaseURL)
+	s, err := build(o, operations{handler})
+	if err != nil {
+		return nil, err
+	}
+	s.reads = handler.Reads
+	return s, nil
 }
 
 // build is New for any implementation of the operations.
@@ -95,13 +104,10 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 		o.Logger = slog.Default()
 	}
 	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
-	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent), batches: make(chan struct{}, maxBatches)}
+	o.ChangesRetention = cmp.Or(o.ChangesRetention, changesRetention)
+	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
+	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
 	s.limiter = s.newLimiter()
-	if reads, ok := handler.(interface {
-		ReadLinked(context.Context, string, []string) (map[string]jx.Raw, error)
-	}); ok {
-		s.linked = reads.ReadLinked
-	}
 	s.metrics = newMetrics(o.DB, s.unsent)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(s.encode))
 	if err != nil {
@@ -187,9 +193,14 @@ func (s *Server) api(checks ...check) http.Handler {
 		x := stateOf(r.Context())
 		ctx, cancel := context.WithTimeout(r.Context(), s.OperationTime)
 		defer cancel()
+		x.client, x.controller = r.Context(), http.NewResponseController(w)
 		x.r = r.WithContext(ctx) // a copy, which the checks may change
 		private(x.header)
-		if s.passes(w, x, checks) {
+		switch {
+		case !s.passes(w, x, checks):
+		case x.stream != nil:
+			x.stream(w, x)
+		default:
 			s.call(w, x)
 		}
 	}))

@@ -9,6 +9,7 @@ import (
 
 	"chairside/internal/apierror"
 	"chairside/internal/codec"
+	"chairside/ogent"
 )
 
 // shape changes the records of a response: to some of their members (fields=), and to have
@@ -39,12 +40,9 @@ func readShape(x *requestState) (*shape, error) {
 	return s, nil
 }
 
-// readLinked reads the documents of linked records by id. Records that the caller may not see
-// are missing.
-type readLinked func(ctx context.Context, plural string, ids []string) (map[string]jx.Raw, error)
-
-// apply returns a response in this shape. It reads all records of a link at once.
-func (s *shape) apply(ctx context.Context, body []byte, read readLinked) (*jx.Encoder, error) {
+// apply returns a response in this shape. It reads all records of a link at once. Records that
+// the caller may not see are null.
+func (s *shape) apply(ctx context.Context, body []byte, reads ogent.Reads) (*jx.Encoder, error) {
 	linked := make([]map[string]jx.Raw, len(s.links))
 	for i, link := range s.links {
 		ids, err := s.idsOf(body, link.Column)
@@ -54,8 +52,13 @@ func (s *shape) apply(ctx context.Context, body []byte, read readLinked) (*jx.En
 		if len(ids) == 0 {
 			continue
 		}
-		if linked[i], err = read(ctx, link.Plural, ids); err != nil {
+		found, err := ogent.Resources[link.Plural].ByID(ctx, reads, ids)
+		if err != nil {
 			return nil, err
+		}
+		linked[i] = make(map[string]jx.Raw, len(found))
+		for _, d := range found {
+			linked[i][d.ID] = d.JSON
 		}
 	}
 	var e jx.Encoder

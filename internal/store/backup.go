@@ -2,9 +2,16 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+
+	"entgo.io/ent/dialect"
+
+	"chairside/ent/feedstate"
+	"chairside/internal/store/feedlog"
 )
 
 // Backup writes a consistent copy of an embedded database to a new file that only its owner
@@ -18,10 +25,29 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	}
 	_, err = db.SQL.ExecContext(ctx, "VACUUM INTO ?", path)
 	if err == nil {
+		err = renewEpoch(ctx, path)
+	}
+	if err == nil {
 		err = file.Sync()
 	}
 	if err := errors.Join(err, file.Close()); err != nil {
 		return errors.Join(fmt.Errorf("write the copy: %w", err), os.Remove(path))
 	}
 	return nil
+}
+
+// renewEpoch makes the cursors of the change feed expire in the copy: once the copy is put in
+// the database's place, what was written since has never happened.
+func renewEpoch(ctx context.Context, path string) (err error) {
+	copied, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path}).String())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, copied.Close()) }()
+	var recorded bool // a database before its migration may have no feed yet
+	if err := copied.QueryRowContext(ctx, "SELECT count(*) > 0 FROM sqlite_schema WHERE name = ?", feedstate.Table).Scan(&recorded); err != nil || !recorded {
+		return err
+	}
+	_, err = copied.ExecContext(ctx, feedlog.RenewEpoch(dialect.SQLite))
+	return err
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 
 	"entgo.io/ent/dialect"
 
@@ -29,7 +30,7 @@ func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Cli
 
 // ViewThrough is View with a wrapper around the driver of the transaction.
 func (db *DB) ViewThrough(ctx context.Context, through func(dialect.Driver) dialect.Driver, work func(client *ent.Client) error) error {
-	return db.view(ctx, through, work)
+	return db.view(ctx, through, func(client *ent.Client, _ *sql.Tx) error { return work(client) })
 }
 
 // TxWith is Tx with options, without waiting for other transactions of this process.

@@ -30,6 +30,12 @@ var ErrReadOnly = errors.New("a view only reads: it cannot create, update or del
 // On PostgreSQL the transaction is REPEATABLE READ READ ONLY. On SQLite it is a deferred one, on
 // a connection that is set to query_only.
 func (db *DB) View(ctx context.Context, work func(client *ent.Client) error) error {
+	return db.Snapshot(ctx, func(client *ent.Client, _ *sql.Tx) error { return work(client) })
+}
+
+// Snapshot is View for work that also needs statements that Ent cannot express, in the same
+// transaction.
+func (db *DB) Snapshot(ctx context.Context, work func(client *ent.Client, tx *sql.Tx) error) error {
 	return db.view(ctx, func(d dialect.Driver) dialect.Driver { return d }, work)
 }
 
@@ -37,10 +43,10 @@ func (db *DB) View(ctx context.Context, work func(client *ent.Client) error) err
 // only the rows of that practice (see practiceOnly).
 func (db *DB) ViewOf(ctx context.Context, practice uuid.UUID, work func(client *ent.Client) error) error {
 	only := newPracticeOnly(db, practice)
-	return db.view(ctx, only.driver, work)
+	return db.view(ctx, only.driver, func(client *ent.Client, _ *sql.Tx) error { return work(client) })
 }
 
-func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Driver, work func(client *ent.Client) error) (err error) {
+func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Driver, work func(client *ent.Client, tx *sql.Tx) error) (err error) {
 	leave, err := db.gate.Enter(ctx)
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
@@ -79,7 +85,7 @@ func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Dri
 	client := ent.NewClient(ent.Driver(through(entsql.NewDriver(db.Dialect, entsql.Conn{ExecQuerier: tx}))))
 	client.Use(refuseWrites)
 	client.Intercept(auditReads())
-	return work(client)
+	return work(client, tx)
 }
 
 // refuseWrites is the hook of a view.

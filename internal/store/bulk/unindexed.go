@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"chairside/internal/store/counters"
+	"chairside/internal/store/feedlog"
 
 	"github.com/lib/pq"
 )
@@ -18,8 +19,9 @@ var ErrNotEmpty = errors.New("store: only empty tables are loaded without their 
 const unindexedMemory = "256MB"
 
 // Unindexed runs load without the foreign keys, exclusion constraints, secondary indexes and
-// counters of the tables, which must be empty. Afterwards it restores their exact definitions,
-// which checks every loaded row, and counts the rows. For millions of rows this is several
+// counters of the tables, which must be empty, and without recording them in the change feed,
+// whose cursors expire. Afterwards it restores their exact definitions, which checks every loaded
+// row, and counts the rows. For millions of rows this is several
 // times faster than maintaining indexes row by row. Other transactions cannot use the tables
 // until this one ends.
 //
@@ -40,7 +42,7 @@ func (t *Tx) Unindexed(ctx context.Context, tables []string, load func() error) 
 	if err != nil {
 		return err
 	}
-	counting := countingDefinitions(tables)
+	counting := triggerDefinitions(tables)
 	// Constraints before indexes: a foreign key needs the unique index of its target.
 	for _, d := range slices.Concat(counting, constraints, indexes) {
 		if err := t.exec(ctx, d.drop); err != nil {
@@ -78,9 +80,13 @@ func (t *Tx) claim(ctx context.Context, tables []string) error {
 	return nil
 }
 
-// countingDefinitions returns the statements that stop counting, and later count all rows.
-func countingDefinitions(tables []string) (all []definition) {
+// triggerDefinitions returns the statements that stop the triggers of counters and of the change
+// feed, and those that later start them again and count all rows.
+func triggerDefinitions(tables []string) (all []definition) {
 	for _, s := range counters.Suspend(tables) {
+		all = append(all, definition{drop: s.Stop, create: s.Resume})
+	}
+	for _, s := range feedlog.Suspend(tables) {
 		all = append(all, definition{drop: s.Stop, create: s.Resume})
 	}
 	return all

@@ -11,7 +11,6 @@
 //	compact.go    adding pending changes to the counters, every second
 //	check.go      comparing counters with rows, and correcting them
 //	plan.go       the steps of a migration that changes triggers, without stopping writers
-//	drift.go      comparing triggers with the schema, for verification
 //	suspend.go    counting at the end of a bulk load
 //
 // Only one thing bypasses the triggers: INSERT OR REPLACE, by hand, on SQLite, which runs no

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"chairside/internal/entx"
+	"chairside/internal/store/triggers"
 
 	"entgo.io/ent/dialect"
 )
@@ -39,15 +40,15 @@ type Step struct {
 // before are the tables that had counters before the migration (Counted). Counters of tables
 // that were dropped or renamed are deleted.
 func (c *Counters) Plan(ctx context.Context, before ...string) ([]Step, error) {
-	have, want, err := c.triggers(ctx)
+	have, want, err := c.haveAndWant(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("store: plan counters: %w", err)
 	}
 	first, count := Step{}, Step{Name: "count"}
 	planned := triggersOf(c.dialect, c.tables)
 	for _, existing := range have {
-		if !slices.ContainsFunc(planned, func(t Triggers) bool { return t.table == existing.table }) {
-			planned = append(planned, Triggers{dialect: c.dialect, table: existing.table}) // no longer has counters
+		if !slices.ContainsFunc(planned, func(t Triggers) bool { return t.table == existing.Table }) {
+			planned = append(planned, Triggers{dialect: c.dialect, table: existing.Table}) // no longer has counters
 		}
 	}
 	for _, t := range planned {
@@ -73,17 +74,17 @@ func (c *Counters) Plan(ctx context.Context, before ...string) ([]Step, error) {
 
 // Counted returns the tables whose counters triggers maintain.
 func (c *Counters) Counted(ctx context.Context) (tables []string, err error) {
-	read := func() (map[string]trigger, error) { return sqliteTriggers(ctx, c.pool) }
+	read := func() (map[string]triggers.Trigger, error) { return triggers.SQLite(ctx, c.pool) }
 	if c.postgres() {
-		read = func() (map[string]trigger, error) { return postgresTriggers(ctx, c.pool, "public") }
+		read = func() (map[string]triggers.Trigger, error) { return triggers.Postgres(ctx, c.pool, "public") }
 	}
 	found, err := read()
 	if err != nil {
 		return nil, err
 	}
 	for name, t := range found {
-		if name == (Triggers{table: t.table}).name("INSERT") {
-			tables = append(tables, t.table)
+		if name == (Triggers{table: t.Table}).name("INSERT") {
+			tables = append(tables, t.Table)
 		}
 	}
 	slices.Sort(tables)
@@ -93,7 +94,7 @@ func (c *Counters) Counted(ctx context.Context) (tables []string, err error) {
 // forget deletes the counters of a dropped or renamed table, and the functions that its dropped
 // triggers have left behind. Functions of triggers that still exist, as after a rename, are
 // dropped together with those.
-func (t Triggers) forget(have map[string]trigger) (plan []string) {
+func (t Triggers) forget(have map[string]triggers.Trigger) (plan []string) {
 	if t.dialect == dialect.Postgres {
 		for _, event := range events {
 			if _, there := have[t.name(event)]; !there {
@@ -106,7 +107,7 @@ func (t Triggers) forget(have map[string]trigger) (plan []string) {
 }
 
 // renew creates the triggers of an SQLite table again and counts its rows.
-func (t Triggers) renew(old map[string]trigger) (plan []string) {
+func (t Triggers) renew(old map[string]triggers.Trigger) (plan []string) {
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		plan = append(plan, "DROP TRIGGER "+name)
 	}
@@ -120,7 +121,7 @@ func (t Triggers) renew(old map[string]trigger) (plan []string) {
 
 // replace returns the statements of both steps that turn the triggers of a PostgreSQL table
 // from old into fresh.
-func (t Triggers) replace(old, fresh map[string]trigger) (first, count []string) {
+func (t Triggers) replace(old, fresh map[string]triggers.Trigger) (first, count []string) {
 	var counted, unchanged []string // names of the counters to count, and of the others, quoted
 	recounted := Triggers{dialect: t.dialect, table: t.table}
 	for _, c := range t.counters {
@@ -134,10 +135,10 @@ func (t Triggers) replace(old, fresh map[string]trigger) (first, count []string)
 	statements := t.statements()
 	for i := 0; len(t.counters) > 0 && i < len(statements); i += 2 { // a function, then its trigger
 		name, _, _ := strings.Cut(strings.TrimPrefix(statements[i+1], "CREATE TRIGGER "), " ")
-		if old[name].body != fresh[name].body {
+		if old[name].Body != fresh[name].Body {
 			makes = append(makes, statements[i])
 		}
-		if old[name].definition != fresh[name].definition {
+		if old[name].Definition != fresh[name].Definition {
 			if _, there := old[name]; there {
 				makes = append(makes, "DROP TRIGGER "+name+" ON "+t.table)
 			}
@@ -191,56 +192,60 @@ SELECT counter, practice_id, key, sum(n) FROM (
 var counterLine = regexp.MustCompile(`(?m)^    (\('([a-z0-9_.]+)', .*\)),?$`)
 
 // countersOf returns the names of the counters that triggers maintain.
-func countersOf(triggers map[string]trigger) map[string]bool {
+func countersOf(have map[string]triggers.Trigger) map[string]bool {
 	names := map[string]bool{}
-	for _, t := range triggers {
-		for _, found := range counterLine.FindAllStringSubmatch(t.body, -1) {
+	for _, t := range have {
+		for _, found := range counterLine.FindAllStringSubmatch(t.Body, -1) {
 			names[found[2]] = true
 		}
 	}
 	return names
 }
 
-// maintained reports whether triggers maintain a counter as it is declared now.
-func (t Triggers) maintained(c entx.Counter, triggers map[string]trigger) bool {
+// maintained reports whether the triggers maintain a counter as it is declared now.
+func (t Triggers) maintained(c entx.Counter, have map[string]triggers.Trigger) bool {
 	for _, event := range events {
-		existing, ok := triggers[t.name(event)]
-		if !ok || !strings.Contains(existing.definition, " "+enabled) {
+		existing, ok := have[t.name(event)]
+		if !ok || !strings.Contains(existing.Definition, " "+triggers.Enabled) {
 			return false
 		}
 		if event == "TRUNCATE" {
 			continue // it subtracts every counter of the table
 		}
-		lines := counterLine.FindAllStringSubmatch(existing.body, -1)
+		lines := counterLine.FindAllStringSubmatch(existing.Body, -1)
 		if !slices.ContainsFunc(lines, func(found []string) bool { return found[1] == t.lineOf(c) }) {
 			return false
 		}
 	}
 	// The update trigger only runs for changes of the columns that its condition names.
-	update := triggers[t.name("UPDATE")].definition
+	update := have[t.name("UPDATE")].Definition
 	return !slices.ContainsFunc(c.Columns, func(name string) bool { return !strings.Contains(strings.ToLower(update), "old."+name) })
 }
 
 func quote(text string) string { return "'" + text + "'" }
 
-func ofTable(triggers map[string]trigger, table string) map[string]trigger {
-	found := maps.Clone(triggers)
-	maps.DeleteFunc(found, func(_ string, t trigger) bool { return t.table != table })
+func ofTable(all map[string]triggers.Trigger, table string) map[string]triggers.Trigger {
+	found := maps.Clone(all)
+	maps.DeleteFunc(found, func(_ string, t triggers.Trigger) bool { return t.Table != table })
 	return found
 }
 
-// triggers returns the triggers that the database has and those that it should have.
-func (c *Counters) triggers(ctx context.Context) (have, want map[string]trigger, err error) {
+// haveAndWant returns the triggers that the database has, other than the change feed's, and those
+// of counters that it should have.
+func (c *Counters) haveAndWant(ctx context.Context) (have, want map[string]triggers.Trigger, err error) {
+	defer func() {
+		maps.DeleteFunc(have, func(name string, _ triggers.Trigger) bool { return strings.HasPrefix(name, triggers.FeedPrefix) })
+	}()
 	if !c.postgres() {
-		have, err = sqliteTriggers(ctx, c.pool)
-		return have, wantedSQLiteTriggers(c.tables), err
+		have, err = triggers.SQLite(ctx, c.pool)
+		return have, triggers.Wanted(Statements(c.dialect, c.tables)), err
 	}
 	tx, err := c.pool.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer tx.Rollback()
-	if have, err = postgresTriggers(ctx, tx, "public"); err != nil {
+	if have, err = triggers.Postgres(ctx, tx, "public"); err != nil {
 		return nil, nil, err
 	}
 	const scratch = "chairside_plan"
@@ -252,6 +257,6 @@ func (c *Counters) triggers(ctx context.Context) (have, want map[string]trigger,
 	if _, err := tx.ExecContext(ctx, strings.Join(statements, ";\n")); err != nil {
 		return nil, nil, err
 	}
-	want, err = postgresTriggers(ctx, tx, scratch)
+	want, err = triggers.Postgres(ctx, tx, scratch)
 	return have, want, err
 }

@@ -174,6 +174,7 @@ var keyless = map[string]string{
 	"changes":             "written beside a row that has the key",
 	"imported_records":    "written beside a row that has the key",
 	"idempotency_keys":    "deleted after a day, and written for a token of the practice",
+	"feed_changes":        "written by triggers, of rows that have the key",
 	counters.Table:        "written by triggers, of rows that have the key",
 	counters.ChangesTable: "written by triggers, of rows that have the key",
 }

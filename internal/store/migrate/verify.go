@@ -14,6 +14,8 @@ import (
 
 	"chairside/internal/store"
 	"chairside/internal/store/counters"
+	"chairside/internal/store/feedlog"
+	"chairside/internal/store/triggers"
 )
 
 // DriftError is returned by Verify for a database that differs from what its migrations create,
@@ -74,8 +76,13 @@ func (m *migrator) verifySQLite(ctx context.Context, tables []*schema.Table) ([]
 	if err != nil {
 		return nil, err
 	}
-	drift, err := counters.DriftSQLite(ctx, m.db.SQL, tables)
+	drift, err := triggers.DriftSQLite(ctx, m.db.SQL, triggerStatements(m.db.Dialect, tables))
 	return append(list, drift...), err
+}
+
+// triggerStatements returns the statements that create the triggers of tables.
+func triggerStatements(dialectName string, tables []*schema.Table) []string {
+	return slices.Concat(counters.Statements(dialectName, tables), feedlog.Statements(dialectName, tables))
 }
 
 // create creates Ent's tables in the database behind conn.

@@ -13,7 +13,7 @@ import (
 	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
 
-	"chairside/internal/store/counters"
+	"chairside/internal/store/triggers"
 )
 
 func (m *migrator) verifyPostgres(ctx context.Context, tables []*schema.Table) ([]string, error) {
@@ -45,7 +45,7 @@ func (m *migrator) verifyPostgres(ctx context.Context, tables []*schema.Table) (
 	if err := create(ctx, driver, transaction, m.db.Dialect, tables); err != nil {
 		return nil, err
 	}
-	for _, statement := range counters.Statements(m.db.Dialect, tables) {
+	for _, statement := range triggerStatements(m.db.Dialect, tables) {
 		if _, err := transaction.ExecContext(ctx, statement); err != nil {
 			return nil, err
 		}
@@ -85,11 +85,11 @@ func postgresDifferences(ctx context.Context, driver engine.Driver, transaction 
 	if err != nil {
 		return nil, err
 	}
-	triggers, err := counters.DriftPostgres(ctx, transaction, live, scratch)
+	drift, err := triggers.DriftPostgres(ctx, transaction, live, scratch)
 	if err != nil {
 		return nil, err
 	}
-	list = append(list, triggers...)
+	list = append(list, drift...)
 	more, err := definitionDifferences(ctx, transaction, live, scratch)
 	return append(list, more...), err
 }

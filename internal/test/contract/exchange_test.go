@@ -146,6 +146,7 @@ var errorTypes = map[string]struct {
 	"double_booking":          {409, "conflict_error"},
 	"idempotency_in_progress": {409, "conflict_error"},
 	"idempotency_key_reused":  {422, "invalid_request_error"},
+	"cursor_expired":          {410, "invalid_request_error"},
 	"version_mismatch":        {412, "conflict_error"},
 	"body_too_large":          {413, "invalid_request_error"},
 	"unsupported_media_type":  {415, "invalid_request_error"},

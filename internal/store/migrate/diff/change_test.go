@@ -98,7 +98,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*", "*.sql"))
-	if len(files) != 2 {
+	if before, _ := filepath.Glob(filepath.Join(released(t), "*", "*.sql")); len(files) != len(before) {
 		t.Errorf("wrote %v", files)
 	}
 }

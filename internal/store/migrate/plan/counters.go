@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"chairside/internal/store/feedlog"
 	"chairside/internal/store/migrate"
 	"chairside/internal/store/migrate/lint"
 )
@@ -12,6 +13,23 @@ import (
 // definition matches the statements of counters that a baseline needs: an empty database has
 // nothing to lock, delete or count.
 var definition = regexp.MustCompile(`^CREATE (OR REPLACE FUNCTION|TRIGGER) `)
+
+// feed adds the statements of the triggers that record the change feed.
+func (p *planner) feed(ctx context.Context) error {
+	texts, err := feedlog.Plan(ctx, p.db.SQL, p.db.Dialect, p.tables)
+	if err != nil {
+		return err
+	}
+	statements := make([]migrate.Statement, len(texts))
+	for i, text := range texts {
+		statements[i].Text = text
+	}
+	suffix := "feed"
+	if p.baseline || p.together() {
+		suffix = ""
+	}
+	return p.add(ctx, suffix, false, statements...)
+}
 
 // counters adds the statements of the counters. On PostgreSQL the triggers change in
 // a file of their own, which locks their table briefly, and the rows are counted

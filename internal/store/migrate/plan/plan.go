@@ -25,7 +25,7 @@ const VersionLayout = "20060102150405"
 // or none if there is no difference, and the flags of the request that it used. db is an empty
 // scratch database of the right kind.
 func Write(ctx context.Context, db *store.DB, old []engine.File, tables []*schema.Table, request *Request) ([]engine.File, map[string]bool, error) {
-	p := &planner{db: db, request: request, used: map[string]bool{}, reasons: map[string]reason{}, baseline: len(old) == 0, schema: "main"}
+	p := &planner{db: db, tables: tables, request: request, used: map[string]bool{}, reasons: map[string]reason{}, baseline: len(old) == 0, schema: "main"}
 	if p.postgres() {
 		p.schema = "public"
 	}
@@ -59,6 +59,7 @@ type planner struct {
 	request  *Request
 	baseline bool
 	want     *atlas.Schema
+	tables   []*schema.Table
 	counted  []string // tables, before the migration
 
 	used     map[string]bool   // flags of the request
@@ -197,6 +198,9 @@ func (p *planner) write(ctx context.Context) error {
 	}
 	if p.baseline || !p.postgres() {
 		if err := p.counters(ctx); err != nil { // SQLite drops the triggers of a table that is rebuilt
+			return err
+		}
+		if err := p.feed(ctx); err != nil {
 			return err
 		}
 	}

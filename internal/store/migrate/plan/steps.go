@@ -30,6 +30,9 @@ func (p *planner) inSteps(ctx context.Context) error {
 	if err := p.counters(ctx); err != nil {
 		return err
 	}
+	if err := p.feed(ctx); err != nil {
+		return err
+	}
 	var fills []migrate.Statement
 	for _, b := range filled {
 		s, err := b.batches()

@@ -1,0 +1,115 @@
+package codegen
+
+import (
+	"fmt"
+	"slices"
+
+	"entgo.io/ent/entc/gen"
+
+	"chairside/internal/apispec"
+	"chairside/internal/entx/table"
+)
+
+// InFeed reports whether the change feed has the resource.
+func (e *entity) InFeed() bool { return e.HasResponse() && e.R.NotInFeed == "" }
+
+// ReadScope returns the scope that reads the resource.
+func (e *entity) ReadScope() string { return e.R.Scope + ":read" }
+
+// FeedImports returns the packages that the file of the feed's resources may need.
+func (m *model) FeedImports() []string {
+	all := []string{"context", "strconv"}
+	for _, e := range m.Entities {
+		if e.InFeed() {
+			all = append(all, e.Imports()...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// checkFeed returns the mistakes in what a resource declares about the change feed.
+func (e *entity) checkFeed() (problems []string) {
+	switch complete := e.Has("get") && e.Has("list"); {
+	case e.InFeed() && !complete:
+		problems = append(problems, e.Name+" cannot be in the change feed, which needs get and list: give the reason in NotInFeed")
+	case e.InFeed() && e.Column("practice_id") == nil:
+		problems = append(problems, e.Name+" cannot be in the change feed: it belongs to no practice")
+	case e.R.NotInFeed != "" && !e.HasResponse():
+		problems = append(problems, e.Name+" has no API, so it needs no NotInFeed")
+	}
+	if _, err := feedSourcesOf(e.Type); err != nil {
+		problems = append(problems, err.Error())
+	}
+	return problems
+}
+
+// feedSources returns the tables whose writes the change feed records, by table.
+func feedSources(g *gen.Graph) (all []table.FeedSource, err error) {
+	for _, n := range g.Nodes {
+		sources, err := feedSourcesOf(n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sources...)
+	}
+	return all, nil
+}
+
+// feedSourcesOf returns the resources that writes of one table change.
+func feedSourcesOf(n *gen.Type) (all []table.FeedSource, err error) {
+	var r apispec.Resource
+	var tenant apispec.Tenant
+	var part apispec.FeedPart
+	for _, a := range []named{&r, &tenant, &part} {
+		if err := annotation(n.Annotations, a); err != nil {
+			return nil, err
+		}
+	}
+	if r.Key != "" && r.NotInFeed == "" {
+		own := table.FeedSource{Table: n.Table(), Resource: r.Plural, Record: "id", Site: tenant.SiteColumn, SiteTable: tenant.SiteTable}
+		if own.Compared, err = comparedColumns(n); err != nil {
+			return nil, err
+		}
+		all = append(all, own)
+	}
+	for _, edge := range n.Edges {
+		if !edge.OwnFK() || !edge.Unique {
+			continue
+		}
+		var owner apispec.Resource
+		if err := annotation(edge.Type.Annotations, &owner); err != nil {
+			return nil, err
+		}
+		embedded := edge.Ref != nil && slices.ContainsFunc(owner.Embeds, func(b apispec.Embed) bool { return b.Edge == edge.Ref.Name && !b.SingleOnly })
+		declared := slices.Contains(part.Edges, edge.Name)
+		switch {
+		case !embedded && !declared:
+		case owner.Key == "" || owner.NotInFeed != "":
+			return nil, fmt.Errorf("%s.%s leads to no resource of the change feed", n.Name, edge.Name)
+		default:
+			all = append(all, table.FeedSource{Table: n.Table(), Resource: owner.Plural, Record: edge.Field().StorageKey(), Part: true})
+		}
+	}
+	return all, nil
+}
+
+// comparedColumns returns the columns that clients can see change, if the table also has columns
+// of bookkeeping.
+func comparedColumns(n *gen.Type) (columns []string, err error) {
+	bookkeeping := false
+	for _, f := range n.Fields {
+		c, err := newColumn(f)
+		if err != nil {
+			return nil, err
+		}
+		bookkeeping = bookkeeping || c.API.Bookkeeping
+		if !c.API.Hidden && !c.API.Bookkeeping && c.Name != "updated_at" {
+			columns = append(columns, f.StorageKey())
+		}
+	}
+	if !bookkeeping {
+		return nil, nil
+	}
+	return columns, nil
+}
