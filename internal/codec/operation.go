@@ -13,6 +13,10 @@ type Operation struct {
 
 	Key   string // wrapper of the records in the response of a read
 	Links []Link // records that expand= may add to each of them
+
+	// Watches are the resources of the change feed on which the response of a list depends.
+	// Without any, it also depends on something that the feed does not have.
+	Watches []string
 }
 
 // Link is a record that another one points at.

@@ -28,6 +28,49 @@ func (m *model) FeedImports() []string {
 	return slices.Compact(all)
 }
 
+// watches returns the resources of the change feed on which the list depends. Hand-written parts
+// may read everything. A test of package contract changes every column and compares.
+func (e *entity) watches() []string {
+	if !e.InFeed() || e.showsBookkeeping() {
+		return nil
+	}
+	if !e.Generated("list") || len(e.Members()) > 0 || slices.ContainsFunc(e.R.Filters, func(f apispec.Filter) bool { return f.Handwritten }) {
+		return e.Model.feedResources()
+	}
+	var names []string
+	for _, other := range e.reachable(nil) {
+		if other.InFeed() {
+			names = append(names, other.R.Plural)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// showsBookkeeping reports whether the list shows a column whose changes are not in the feed.
+func (e *entity) showsBookkeeping() bool {
+	return slices.ContainsFunc(e.Shown(), func(c *column) bool { return c.API.Bookkeeping }) ||
+		slices.ContainsFunc(e.R.Embeds, func(b apispec.Embed) bool {
+			target, err := e.Target(b.Edge)
+			return err != nil || len(b.Columns) == 0 && target.showsBookkeeping()
+		})
+}
+
+// reachable adds to found the entity and all that its foreign keys and embedded records lead to.
+func (e *entity) reachable(found []*entity) []*entity {
+	if slices.Contains(found, e) {
+		return found
+	}
+	found = append(found, e)
+	for _, edge := range e.Edges {
+		embedded := slices.ContainsFunc(e.R.Embeds, func(b apispec.Embed) bool { return b.Edge == edge.Name })
+		if target := e.Model.of(edge.Type); target != nil && (edge.OwnFK() || embedded) {
+			found = target.reachable(found)
+		}
+	}
+	return found
+}
+
 // checkFeed returns the mistakes in what a resource declares about the change feed.
 func (e *entity) checkFeed() (problems []string) {
 	switch complete := e.Has("get") && e.Has("list"); {

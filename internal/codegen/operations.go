@@ -21,7 +21,7 @@ func (e *entity) Operations() (all []codec.Operation) {
 			o := codec.Operation{ID: id, Scope: e.ScopeOf(scope), PatientData: e.PatientData(), Body: body, Params: plainParams(params)}
 			switch verb {
 			case apispec.List:
-				o.Key, o.Links = e.R.Plural, e.links()
+				o.Key, o.Links, o.Watches = e.R.Plural, e.links(), e.watches()
 			case apispec.Get:
 				o.Key, o.Links = e.R.Key, e.links()
 			}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/go-faster/jx"
@@ -102,10 +101,12 @@ func (s *Server) call(w http.ResponseWriter, x *requestState) {
 	x.response.free()
 }
 
-// run runs the operation and then gives up its place at the database, even if it panics.
+// run runs the operation, unless its response is known to be the same, and then gives up its place at the database, even if it panics.
 func (s *Server) run(x *requestState, leave func()) {
 	defer leave()
-	x.serve.ServeHTTP(x.response, x.r)
+	if x.same = s.unchanged(x); x.same == "" {
+		x.serve.ServeHTTP(x.response, x.r)
+	}
 }
 
 // bufferedResponse is a response in memory. Its entity tag is a hash of the whole body, so
@@ -153,22 +154,34 @@ func (b *bufferedResponse) WriteHeader(status int) {
 	}
 }
 
+// notModified responds that the client has the response already, with this tag.
+func (x *requestState) notModified(w http.ResponseWriter, tag string) {
+	x.header.Set("ETag", tag)
+	w.WriteHeader(http.StatusNotModified)
+}
+
 // send sends the response, or 304 if the client has it already. It fails if the client has
 // disconnected.
 func (b *bufferedResponse) send(w http.ResponseWriter, x *requestState) error {
 	b.WriteHeader(http.StatusOK)
 	body := b.body.Bytes()
-	if len(body) == 0 {
+	switch {
+	case x.same != "":
+		x.notModified(w, x.same)
+		return nil
+	case len(body) == 0:
 		w.WriteHeader(b.status)
 		return nil
 	}
 	tag := etag.Of(body)
-	x.header.Set("ETag", tag)
-	reading := x.method == http.MethodGet || x.method == http.MethodHead
-	if reading && !etag.NoneMatch(strings.Join(x.r.Header.Values("If-None-Match"), ", "), tag) {
-		w.WriteHeader(http.StatusNotModified)
+	if x.position != "" {
+		tag = etag.At(tag, x.position)
+	}
+	if same := etag.NoneMatch(x.known, tag); same != "" {
+		x.notModified(w, same)
 		return nil
 	}
+	x.header.Set("ETag", tag)
 	x.header.Set("Content-Type", b.header.Get("Content-Type"))
 	x.header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(b.status)

@@ -23,6 +23,7 @@ import (
 	"chairside/internal/store/admission"
 	"chairside/internal/token"
 	"chairside/internal/web"
+	"chairside/internal/write/etag"
 	"chairside/ogent"
 )
 
@@ -65,6 +66,7 @@ type Server struct {
 	Options
 	routes   *ogent.Server
 	document []byte // the OpenAPI document, with this server's URL
+	version  string // tag of the document
 	tokens   *token.Cache
 	oauth    *oauth.Server
 	site     *web.Site
@@ -116,6 +118,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	if s.document, err = withServerURL(ogent.Document, o.BaseURL); err != nil {
 		return nil, err
 	}
+	s.version = etag.Of(s.document)
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
 	if s.site, err = web.New(web.Options{DB: o.DB, OAuth: s.oauth, BaseURL: o.BaseURL, Explain: s.explain, Visited: s.visited}); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"entgo.io/ent/dialect"
@@ -27,8 +28,9 @@ const (
 
 // Feed is the change feed of a database.
 type Feed struct {
-	db  *store.DB
-	hub hub
+	db       *store.DB
+	hub      hub
+	position atomic.Pointer[string] // set by Run
 }
 
 // New returns the feed of a database.

@@ -32,6 +32,7 @@ func (f *Feed) Run(ctx context.Context, retention time.Duration, logger *slog.Lo
 		if some {
 			idle = 0
 		}
+		f.look(ctx, logger)
 		pause := busyPoll
 		switch {
 		case err != nil && ctx.Err() == nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"iter"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -16,6 +17,28 @@ import (
 func Of(body []byte) string {
 	sum := binary.BigEndian.AppendUint64(nil, xxhash.Sum64(body))
 	return `"` + base64.RawURLEncoding.EncodeToString(sum) + `"`
+}
+
+// At returns a tag that also has a position, by which the server knows a later response to be the
+// same without making it.
+func At(tag, position string) string { return strings.TrimSuffix(tag, `"`) + "." + position + `"` }
+
+// hash returns the part of a tag that is the hash of the body, with the first quote.
+func hash(tag string) string {
+	tag, _, _ = strings.Cut(strings.TrimSuffix(strings.TrimPrefix(tag, weak), `"`), ".")
+	return tag
+}
+
+// Positions yields the members of If-None-Match that have a position, with it.
+func Positions(header string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for candidate := range candidates(header) {
+			_, position, found := strings.Cut(strings.Trim(candidate, `"`), ".")
+			if found && !strings.HasPrefix(candidate, weak) && !yield(candidate, position) {
+				return
+			}
+		}
+	}
 }
 
 // Match reports whether an If-Match header matches the current tag of a record. The
@@ -32,15 +55,19 @@ func Match(header, tag string) bool {
 	return false
 }
 
-// NoneMatch reports whether an If-None-Match header does not match the current tag, so that
-// the response must be sent. The comparison is weak. An empty header matches nothing.
-func NoneMatch(header, tag string) bool {
+// NoneMatch returns the member of an If-None-Match header that matches the current tag, or "" if
+// the response must be sent. The comparison is weak and ignores positions. An empty header
+// matches nothing. "*" matches as the tag itself.
+func NoneMatch(header, tag string) (same string) {
 	for candidate := range candidates(header) {
-		if candidate == "*" || strings.TrimPrefix(candidate, weak) == strings.TrimPrefix(tag, weak) {
-			return false
+		switch {
+		case candidate == "*":
+			return tag
+		case hash(candidate) == hash(tag):
+			return strings.TrimPrefix(candidate, weak)
 		}
 	}
-	return true
+	return ""
 }
 
 const weak = "W/"
