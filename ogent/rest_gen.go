@@ -64,6 +64,10 @@ func (r Reads) ReadLinked(ctx context.Context, plural string, ids []string) (map
 		return list.Linked(ctx, ids, r.linkedAccounts)
 	case "acquisition_sources":
 		return list.Linked(ctx, ids, r.linkedAcquisitionSources)
+	case "appointments":
+		return list.Linked(ctx, ids, r.linkedAppointments)
+	case "appointment_cancellation_reasons":
+		return list.Linked(ctx, ids, r.linkedAppointmentCancellationReasons)
 	case "contracts":
 		return list.Linked(ctx, ids, r.linkedContracts)
 	case "invoices":
@@ -117,5 +121,8 @@ type Rules struct {
 	Appointment     func(context.Context, *AppointmentWrite) error
 	AppointmentHold func(context.Context, *AppointmentHoldWrite) error
 	Fee             func(context.Context, *FeeWrite) error
+	Note            func(context.Context, *NoteWrite) error
 	Patient         func(context.Context, *PatientWrite) error
+	Recall          func(context.Context, *RecallWrite) error
+	WaitingList     func(context.Context, *WaitingListWrite) error
 }
