@@ -102,5 +102,5 @@ func (RecallStatus) Values() []string {
 }
 
 // Open reports whether the patient is still to be seen. The recalls report lists open recalls
-// only (decision 14).
+// only (decision 15).
 func (s RecallStatus) Open() bool { return s != RecallCompleted && s != RecallCancelled }
