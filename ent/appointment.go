@@ -4,6 +4,7 @@ package ent
 
 import (
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/patient"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
@@ -56,6 +57,8 @@ type Appointment struct {
 	UserID *int64 `json:"user_id,omitempty"`
 	// Whether it was booked through an API client.
 	BookedViaAPI bool `json:"booked_via_api,omitempty"`
+	// Why it was cancelled: one of the practice's cancellation reasons that is not archived. Only for cancelled appointments; leaving Cancelled clears it.
+	AppointmentCancellationReasonID *uuid.UUID `json:"appointment_cancellation_reason_id,omitempty"`
 	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata map[string]string `json:"metadata,omitempty"`
 	// When the state last became Pending.
@@ -90,9 +93,11 @@ type AppointmentEdges struct {
 	Room *Room `json:"room,omitempty"`
 	// User holds the value of the user edge.
 	User *User `json:"user,omitempty"`
+	// CancellationReason holds the value of the cancellation_reason edge.
+	CancellationReason *AppointmentCancellationReason `json:"cancellation_reason,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [5]bool
+	loadedTypes [6]bool
 }
 
 // PracticeOrErr returns the Practice value or an error if the edge
@@ -150,12 +155,23 @@ func (e AppointmentEdges) UserOrErr() (*User, error) {
 	return nil, &NotLoadedError{edge: "user"}
 }
 
+// CancellationReasonOrErr returns the CancellationReason value or an error if the edge
+// was not loaded in eager-loading, or loaded but was not found.
+func (e AppointmentEdges) CancellationReasonOrErr() (*AppointmentCancellationReason, error) {
+	if e.CancellationReason != nil {
+		return e.CancellationReason, nil
+	} else if e.loadedTypes[5] {
+		return nil, &NotFoundError{label: appointmentcancellationreason.Label}
+	}
+	return nil, &NotLoadedError{edge: "cancellation_reason"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Appointment) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case appointment.FieldRoomID:
+		case appointment.FieldRoomID, appointment.FieldAppointmentCancellationReasonID:
 			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
 		case appointment.FieldMetadata:
 			values[i] = new([]byte)
@@ -285,6 +301,13 @@ func (_m *Appointment) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.BookedViaAPI = value.Bool
 			}
+		case appointment.FieldAppointmentCancellationReasonID:
+			if value, ok := values[i].(*sql.NullScanner); !ok {
+				return fmt.Errorf("unexpected type %T for field appointment_cancellation_reason_id", values[i])
+			} else if value.Valid {
+				_m.AppointmentCancellationReasonID = new(uuid.UUID)
+				*_m.AppointmentCancellationReasonID = *value.S.(*uuid.UUID)
+			}
 		case appointment.FieldMetadata:
 			if value, ok := values[i].(*[]byte); !ok {
 				return fmt.Errorf("unexpected type %T for field metadata", values[i])
@@ -380,6 +403,11 @@ func (_m *Appointment) QueryUser() *UserQuery {
 	return NewAppointmentClient(_m.config).QueryUser(_m)
 }
 
+// QueryCancellationReason queries the "cancellation_reason" edge of the Appointment entity.
+func (_m *Appointment) QueryCancellationReason() *AppointmentCancellationReasonQuery {
+	return NewAppointmentClient(_m.config).QueryCancellationReason(_m)
+}
+
 // Update returns a builder for updating this Appointment.
 // Note that you need to call Appointment.Unwrap() before calling this method if this Appointment
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -457,6 +485,11 @@ func (_m *Appointment) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("booked_via_api=")
 	builder.WriteString(fmt.Sprintf("%v", _m.BookedViaAPI))
+	builder.WriteString(", ")
+	if v := _m.AppointmentCancellationReasonID; v != nil {
+		builder.WriteString("appointment_cancellation_reason_id=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("metadata=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Metadata))

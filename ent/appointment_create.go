@@ -4,6 +4,7 @@ package ent
 
 import (
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/patient"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
@@ -175,6 +176,20 @@ func (_c *AppointmentCreate) SetNillableBookedViaAPI(v *bool) *AppointmentCreate
 	return _c
 }
 
+// SetAppointmentCancellationReasonID sets the "appointment_cancellation_reason_id" field.
+func (_c *AppointmentCreate) SetAppointmentCancellationReasonID(v uuid.UUID) *AppointmentCreate {
+	_c.mutation.SetAppointmentCancellationReasonID(v)
+	return _c
+}
+
+// SetNillableAppointmentCancellationReasonID sets the "appointment_cancellation_reason_id" field if the given value is not nil.
+func (_c *AppointmentCreate) SetNillableAppointmentCancellationReasonID(v *uuid.UUID) *AppointmentCreate {
+	if v != nil {
+		_c.SetAppointmentCancellationReasonID(*v)
+	}
+	return _c
+}
+
 // SetMetadata sets the "metadata" field.
 func (_c *AppointmentCreate) SetMetadata(v map[string]string) *AppointmentCreate {
 	_c.mutation.SetMetadata(v)
@@ -308,6 +323,25 @@ func (_c *AppointmentCreate) SetRoom(v *Room) *AppointmentCreate {
 // SetUser sets the "user" edge to the User entity.
 func (_c *AppointmentCreate) SetUser(v *User) *AppointmentCreate {
 	return _c.SetUserID(v.ID)
+}
+
+// SetCancellationReasonID sets the "cancellation_reason" edge to the AppointmentCancellationReason entity by ID.
+func (_c *AppointmentCreate) SetCancellationReasonID(id uuid.UUID) *AppointmentCreate {
+	_c.mutation.SetCancellationReasonID(id)
+	return _c
+}
+
+// SetNillableCancellationReasonID sets the "cancellation_reason" edge to the AppointmentCancellationReason entity by ID if the given value is not nil.
+func (_c *AppointmentCreate) SetNillableCancellationReasonID(id *uuid.UUID) *AppointmentCreate {
+	if id != nil {
+		_c = _c.SetCancellationReasonID(*id)
+	}
+	return _c
+}
+
+// SetCancellationReason sets the "cancellation_reason" edge to the AppointmentCancellationReason entity.
+func (_c *AppointmentCreate) SetCancellationReason(v *AppointmentCancellationReason) *AppointmentCreate {
+	return _c.SetCancellationReasonID(v.ID)
 }
 
 // Mutation returns the AppointmentMutation object of the builder.
@@ -595,6 +629,23 @@ func (_c *AppointmentCreate) createSpec() (*Appointment, *sqlgraph.CreateSpec) {
 			edge.Target.Nodes = append(edge.Target.Nodes, k)
 		}
 		_node.UserID = &nodes[0]
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.CancellationReasonIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   appointment.CancellationReasonTable,
+			Columns: []string{appointment.CancellationReasonColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointmentcancellationreason.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_node.AppointmentCancellationReasonID = &nodes[0]
 		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec

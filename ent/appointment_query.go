@@ -4,6 +4,7 @@ package ent
 
 import (
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/patient"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
@@ -26,20 +27,21 @@ import (
 // AppointmentQuery is the builder for querying Appointment entities.
 type AppointmentQuery struct {
 	config
-	ctx              *QueryContext
-	order            []appointment.OrderOption
-	inters           []Interceptor
-	predicates       []predicate.Appointment
-	withPractice     *PracticeQuery
-	withPractitioner *PractitionerQuery
-	withPatient      *PatientQuery
-	withRoom         *RoomQuery
-	withUser         *UserQuery
-	confinement      entx.Confinement
-	isConfined       bool
-	requested        []predicate.Appointment
-	shapes           []func(*sql.Selector)
-	modifiers        []func(*sql.Selector)
+	ctx                    *QueryContext
+	order                  []appointment.OrderOption
+	inters                 []Interceptor
+	predicates             []predicate.Appointment
+	withPractice           *PracticeQuery
+	withPractitioner       *PractitionerQuery
+	withPatient            *PatientQuery
+	withRoom               *RoomQuery
+	withUser               *UserQuery
+	withCancellationReason *AppointmentCancellationReasonQuery
+	confinement            entx.Confinement
+	isConfined             bool
+	requested              []predicate.Appointment
+	shapes                 []func(*sql.Selector)
+	modifiers              []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -179,6 +181,28 @@ func (_q *AppointmentQuery) QueryUser() *UserQuery {
 			sqlgraph.From(appointment.Table, appointment.FieldID, selector),
 			sqlgraph.To(user.Table, user.FieldID),
 			sqlgraph.Edge(sqlgraph.M2O, false, appointment.UserTable, appointment.UserColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryCancellationReason chains the current query on the "cancellation_reason" edge.
+func (_q *AppointmentQuery) QueryCancellationReason() *AppointmentCancellationReasonQuery {
+	query := (&AppointmentCancellationReasonClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(appointment.Table, appointment.FieldID, selector),
+			sqlgraph.To(appointmentcancellationreason.Table, appointmentcancellationreason.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, appointment.CancellationReasonTable, appointment.CancellationReasonColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -373,16 +397,17 @@ func (_q *AppointmentQuery) Clone() *AppointmentQuery {
 		return nil
 	}
 	return &AppointmentQuery{
-		config:           _q.config,
-		ctx:              _q.ctx.Clone(),
-		order:            append([]appointment.OrderOption{}, _q.order...),
-		inters:           append([]Interceptor{}, _q.inters...),
-		predicates:       append([]predicate.Appointment{}, _q.predicates...),
-		withPractice:     _q.withPractice.Clone(),
-		withPractitioner: _q.withPractitioner.Clone(),
-		withPatient:      _q.withPatient.Clone(),
-		withRoom:         _q.withRoom.Clone(),
-		withUser:         _q.withUser.Clone(),
+		config:                 _q.config,
+		ctx:                    _q.ctx.Clone(),
+		order:                  append([]appointment.OrderOption{}, _q.order...),
+		inters:                 append([]Interceptor{}, _q.inters...),
+		predicates:             append([]predicate.Appointment{}, _q.predicates...),
+		withPractice:           _q.withPractice.Clone(),
+		withPractitioner:       _q.withPractitioner.Clone(),
+		withPatient:            _q.withPatient.Clone(),
+		withRoom:               _q.withRoom.Clone(),
+		withUser:               _q.withUser.Clone(),
+		withCancellationReason: _q.withCancellationReason.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -442,6 +467,17 @@ func (_q *AppointmentQuery) WithUser(opts ...func(*UserQuery)) *AppointmentQuery
 		opt(query)
 	}
 	_q.withUser = query
+	return _q
+}
+
+// WithCancellationReason tells the query-builder to eager-load the nodes that are connected to
+// the "cancellation_reason" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *AppointmentQuery) WithCancellationReason(opts ...func(*AppointmentCancellationReasonQuery)) *AppointmentQuery {
+	query := (&AppointmentCancellationReasonClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withCancellationReason = query
 	return _q
 }
 
@@ -523,12 +559,13 @@ func (_q *AppointmentQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 	var (
 		nodes       = []*Appointment{}
 		_spec       = _q.querySpec()
-		loadedTypes = [5]bool{
+		loadedTypes = [6]bool{
 			_q.withPractice != nil,
 			_q.withPractitioner != nil,
 			_q.withPatient != nil,
 			_q.withRoom != nil,
 			_q.withUser != nil,
+			_q.withCancellationReason != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -577,6 +614,12 @@ func (_q *AppointmentQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 	if query := _q.withUser; query != nil {
 		if err := _q.loadUser(ctx, query, nodes, nil,
 			func(n *Appointment, e *User) { n.Edges.User = e }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withCancellationReason; query != nil {
+		if err := _q.loadCancellationReason(ctx, query, nodes, nil,
+			func(n *Appointment, e *AppointmentCancellationReason) { n.Edges.CancellationReason = e }); err != nil {
 			return nil, err
 		}
 	}
@@ -737,6 +780,38 @@ func (_q *AppointmentQuery) loadUser(ctx context.Context, query *UserQuery, node
 	}
 	return nil
 }
+func (_q *AppointmentQuery) loadCancellationReason(ctx context.Context, query *AppointmentCancellationReasonQuery, nodes []*Appointment, init func(*Appointment), assign func(*Appointment, *AppointmentCancellationReason)) error {
+	ids := make([]uuid.UUID, 0, len(nodes))
+	nodeids := make(map[uuid.UUID][]*Appointment)
+	for i := range nodes {
+		if nodes[i].AppointmentCancellationReasonID == nil {
+			continue
+		}
+		fk := *nodes[i].AppointmentCancellationReasonID
+		if _, ok := nodeids[fk]; !ok {
+			ids = append(ids, fk)
+		}
+		nodeids[fk] = append(nodeids[fk], nodes[i])
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	query.Where(appointmentcancellationreason.IDIn(ids...))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nodeids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected foreign-key "appointment_cancellation_reason_id" returned %v`, n.ID)
+		}
+		for i := range nodes {
+			assign(nodes[i], n)
+		}
+	}
+	return nil
+}
 
 func (_q *AppointmentQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
@@ -778,6 +853,9 @@ func (_q *AppointmentQuery) querySpec() *sqlgraph.QuerySpec {
 		}
 		if _q.withUser != nil {
 			_spec.Node.AddColumnOnce(appointment.FieldUserID)
+		}
+		if _q.withCancellationReason != nil {
+			_spec.Node.AddColumnOnce(appointment.FieldAppointmentCancellationReasonID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

@@ -4,6 +4,7 @@ package ent
 
 import (
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/patient"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
@@ -255,6 +256,26 @@ func (_u *AppointmentUpdate) SetNillableBookedViaAPI(v *bool) *AppointmentUpdate
 	return _u
 }
 
+// SetAppointmentCancellationReasonID sets the "appointment_cancellation_reason_id" field.
+func (_u *AppointmentUpdate) SetAppointmentCancellationReasonID(v uuid.UUID) *AppointmentUpdate {
+	_u.mutation.SetAppointmentCancellationReasonID(v)
+	return _u
+}
+
+// SetNillableAppointmentCancellationReasonID sets the "appointment_cancellation_reason_id" field if the given value is not nil.
+func (_u *AppointmentUpdate) SetNillableAppointmentCancellationReasonID(v *uuid.UUID) *AppointmentUpdate {
+	if v != nil {
+		_u.SetAppointmentCancellationReasonID(*v)
+	}
+	return _u
+}
+
+// ClearAppointmentCancellationReasonID clears the value of the "appointment_cancellation_reason_id" field.
+func (_u *AppointmentUpdate) ClearAppointmentCancellationReasonID() *AppointmentUpdate {
+	_u.mutation.ClearAppointmentCancellationReasonID()
+	return _u
+}
+
 // SetMetadata sets the "metadata" field.
 func (_u *AppointmentUpdate) SetMetadata(v map[string]string) *AppointmentUpdate {
 	_u.mutation.SetMetadata(v)
@@ -421,6 +442,25 @@ func (_u *AppointmentUpdate) SetUser(v *User) *AppointmentUpdate {
 	return _u.SetUserID(v.ID)
 }
 
+// SetCancellationReasonID sets the "cancellation_reason" edge to the AppointmentCancellationReason entity by ID.
+func (_u *AppointmentUpdate) SetCancellationReasonID(id uuid.UUID) *AppointmentUpdate {
+	_u.mutation.SetCancellationReasonID(id)
+	return _u
+}
+
+// SetNillableCancellationReasonID sets the "cancellation_reason" edge to the AppointmentCancellationReason entity by ID if the given value is not nil.
+func (_u *AppointmentUpdate) SetNillableCancellationReasonID(id *uuid.UUID) *AppointmentUpdate {
+	if id != nil {
+		_u = _u.SetCancellationReasonID(*id)
+	}
+	return _u
+}
+
+// SetCancellationReason sets the "cancellation_reason" edge to the AppointmentCancellationReason entity.
+func (_u *AppointmentUpdate) SetCancellationReason(v *AppointmentCancellationReason) *AppointmentUpdate {
+	return _u.SetCancellationReasonID(v.ID)
+}
+
 // Mutation returns the AppointmentMutation object of the builder.
 func (_u *AppointmentUpdate) Mutation() *AppointmentMutation {
 	return _u.mutation
@@ -447,6 +487,12 @@ func (_u *AppointmentUpdate) ClearRoom() *AppointmentUpdate {
 // ClearUser clears the "user" edge to the User entity.
 func (_u *AppointmentUpdate) ClearUser() *AppointmentUpdate {
 	_u.mutation.ClearUser()
+	return _u
+}
+
+// ClearCancellationReason clears the "cancellation_reason" edge to the AppointmentCancellationReason entity.
+func (_u *AppointmentUpdate) ClearCancellationReason() *AppointmentUpdate {
+	_u.mutation.ClearCancellationReason()
 	return _u
 }
 
@@ -708,6 +754,35 @@ func (_u *AppointmentUpdate) sqlSave(ctx context.Context) (_node int, err error)
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.CancellationReasonCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   appointment.CancellationReasonTable,
+			Columns: []string{appointment.CancellationReasonColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointmentcancellationreason.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.CancellationReasonIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   appointment.CancellationReasonTable,
+			Columns: []string{appointment.CancellationReasonColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointmentcancellationreason.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	if len(_u.modifiers) > 0 {
 		return _node, entx.ErrModified
 	}
@@ -951,6 +1026,26 @@ func (_u *AppointmentUpdateOne) SetNillableBookedViaAPI(v *bool) *AppointmentUpd
 	return _u
 }
 
+// SetAppointmentCancellationReasonID sets the "appointment_cancellation_reason_id" field.
+func (_u *AppointmentUpdateOne) SetAppointmentCancellationReasonID(v uuid.UUID) *AppointmentUpdateOne {
+	_u.mutation.SetAppointmentCancellationReasonID(v)
+	return _u
+}
+
+// SetNillableAppointmentCancellationReasonID sets the "appointment_cancellation_reason_id" field if the given value is not nil.
+func (_u *AppointmentUpdateOne) SetNillableAppointmentCancellationReasonID(v *uuid.UUID) *AppointmentUpdateOne {
+	if v != nil {
+		_u.SetAppointmentCancellationReasonID(*v)
+	}
+	return _u
+}
+
+// ClearAppointmentCancellationReasonID clears the value of the "appointment_cancellation_reason_id" field.
+func (_u *AppointmentUpdateOne) ClearAppointmentCancellationReasonID() *AppointmentUpdateOne {
+	_u.mutation.ClearAppointmentCancellationReasonID()
+	return _u
+}
+
 // SetMetadata sets the "metadata" field.
 func (_u *AppointmentUpdateOne) SetMetadata(v map[string]string) *AppointmentUpdateOne {
 	_u.mutation.SetMetadata(v)
@@ -1117,6 +1212,25 @@ func (_u *AppointmentUpdateOne) SetUser(v *User) *AppointmentUpdateOne {
 	return _u.SetUserID(v.ID)
 }
 
+// SetCancellationReasonID sets the "cancellation_reason" edge to the AppointmentCancellationReason entity by ID.
+func (_u *AppointmentUpdateOne) SetCancellationReasonID(id uuid.UUID) *AppointmentUpdateOne {
+	_u.mutation.SetCancellationReasonID(id)
+	return _u
+}
+
+// SetNillableCancellationReasonID sets the "cancellation_reason" edge to the AppointmentCancellationReason entity by ID if the given value is not nil.
+func (_u *AppointmentUpdateOne) SetNillableCancellationReasonID(id *uuid.UUID) *AppointmentUpdateOne {
+	if id != nil {
+		_u = _u.SetCancellationReasonID(*id)
+	}
+	return _u
+}
+
+// SetCancellationReason sets the "cancellation_reason" edge to the AppointmentCancellationReason entity.
+func (_u *AppointmentUpdateOne) SetCancellationReason(v *AppointmentCancellationReason) *AppointmentUpdateOne {
+	return _u.SetCancellationReasonID(v.ID)
+}
+
 // Mutation returns the AppointmentMutation object of the builder.
 func (_u *AppointmentUpdateOne) Mutation() *AppointmentMutation {
 	return _u.mutation
@@ -1143,6 +1257,12 @@ func (_u *AppointmentUpdateOne) ClearRoom() *AppointmentUpdateOne {
 // ClearUser clears the "user" edge to the User entity.
 func (_u *AppointmentUpdateOne) ClearUser() *AppointmentUpdateOne {
 	_u.mutation.ClearUser()
+	return _u
+}
+
+// ClearCancellationReason clears the "cancellation_reason" edge to the AppointmentCancellationReason entity.
+func (_u *AppointmentUpdateOne) ClearCancellationReason() *AppointmentUpdateOne {
+	_u.mutation.ClearCancellationReason()
 	return _u
 }
 
@@ -1427,6 +1547,35 @@ func (_u *AppointmentUpdateOne) sqlSave(ctx context.Context) (_node *Appointment
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.CancellationReasonCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   appointment.CancellationReasonTable,
+			Columns: []string{appointment.CancellationReasonColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointmentcancellationreason.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.CancellationReasonIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   appointment.CancellationReasonTable,
+			Columns: []string{appointment.CancellationReasonColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointmentcancellationreason.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -16,6 +16,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
@@ -32,13 +33,17 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
+	"chairside/ent/note"
+	"chairside/ent/noteversion"
 	"chairside/ent/patient"
+	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/ratebucket"
+	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
@@ -51,6 +56,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
+	"chairside/ent/waitinglist"
 	"chairside/ent/workingsession"
 
 	"entgo.io/ent"
@@ -75,6 +81,8 @@ type Client struct {
 	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
 	Appointment *AppointmentClient
+	// AppointmentCancellationReason is the client for interacting with the AppointmentCancellationReason builders.
+	AppointmentCancellationReason *AppointmentCancellationReasonClient
 	// AppointmentHold is the client for interacting with the AppointmentHold builders.
 	AppointmentHold *AppointmentHoldClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
@@ -107,8 +115,14 @@ type Client struct {
 	InvoiceItem *InvoiceItemClient
 	// NHSClaim is the client for interacting with the NHSClaim builders.
 	NHSClaim *NHSClaimClient
+	// Note is the client for interacting with the Note builders.
+	Note *NoteClient
+	// NoteVersion is the client for interacting with the NoteVersion builders.
+	NoteVersion *NoteVersionClient
 	// Patient is the client for interacting with the Patient builders.
 	Patient *PatientClient
+	// PatientReferral is the client for interacting with the PatientReferral builders.
+	PatientReferral *PatientReferralClient
 	// Payment is the client for interacting with the Payment builders.
 	Payment *PaymentClient
 	// PaymentExplanation is the client for interacting with the PaymentExplanation builders.
@@ -121,6 +135,8 @@ type Client struct {
 	Practitioner *PractitionerClient
 	// RateBucket is the client for interacting with the RateBucket builders.
 	RateBucket *RateBucketClient
+	// Recall is the client for interacting with the Recall builders.
+	Recall *RecallClient
 	// RefreshToken is the client for interacting with the RefreshToken builders.
 	RefreshToken *RefreshTokenClient
 	// Room is the client for interacting with the Room builders.
@@ -145,6 +161,8 @@ type Client struct {
 	TreatmentPlanItem *TreatmentPlanItemClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
+	// WaitingList is the client for interacting with the WaitingList builders.
+	WaitingList *WaitingListClient
 	// WorkingSession is the client for interacting with the WorkingSession builders.
 	WorkingSession *WorkingSessionClient
 }
@@ -163,6 +181,7 @@ func (c *Client) init() {
 	c.AcquisitionSource = NewAcquisitionSourceClient(c.config)
 	c.Application = NewApplicationClient(c.config)
 	c.Appointment = NewAppointmentClient(c.config)
+	c.AppointmentCancellationReason = NewAppointmentCancellationReasonClient(c.config)
 	c.AppointmentHold = NewAppointmentHoldClient(c.config)
 	c.AppointmentReason = NewAppointmentReasonClient(c.config)
 	c.AuthorizationCode = NewAuthorizationCodeClient(c.config)
@@ -179,13 +198,17 @@ func (c *Client) init() {
 	c.Invoice = NewInvoiceClient(c.config)
 	c.InvoiceItem = NewInvoiceItemClient(c.config)
 	c.NHSClaim = NewNHSClaimClient(c.config)
+	c.Note = NewNoteClient(c.config)
+	c.NoteVersion = NewNoteVersionClient(c.config)
 	c.Patient = NewPatientClient(c.config)
+	c.PatientReferral = NewPatientReferralClient(c.config)
 	c.Payment = NewPaymentClient(c.config)
 	c.PaymentExplanation = NewPaymentExplanationClient(c.config)
 	c.PaymentPlan = NewPaymentPlanClient(c.config)
 	c.Practice = NewPracticeClient(c.config)
 	c.Practitioner = NewPractitionerClient(c.config)
 	c.RateBucket = NewRateBucketClient(c.config)
+	c.Recall = NewRecallClient(c.config)
 	c.RefreshToken = NewRefreshTokenClient(c.config)
 	c.Room = NewRoomClient(c.config)
 	c.Session = NewSessionClient(c.config)
@@ -198,6 +221,7 @@ func (c *Client) init() {
 	c.TreatmentPlan = NewTreatmentPlanClient(c.config)
 	c.TreatmentPlanItem = NewTreatmentPlanItemClient(c.config)
 	c.User = NewUserClient(c.config)
+	c.WaitingList = NewWaitingListClient(c.config)
 	c.WorkingSession = NewWorkingSessionClient(c.config)
 }
 
@@ -289,49 +313,55 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:                  ctx,
-		config:               cfg,
-		AccessToken:          NewAccessTokenClient(cfg),
-		Account:              NewAccountClient(cfg),
-		AcquisitionSource:    NewAcquisitionSourceClient(cfg),
-		Application:          NewApplicationClient(cfg),
-		Appointment:          NewAppointmentClient(cfg),
-		AppointmentHold:      NewAppointmentHoldClient(cfg),
-		AppointmentReason:    NewAppointmentReasonClient(cfg),
-		AuthorizationCode:    NewAuthorizationCodeClient(cfg),
-		Change:               NewChangeClient(cfg),
-		Contract:             NewContractClient(cfg),
-		CustomField:          NewCustomFieldClient(cfg),
-		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
-		Fee:                  NewFeeClient(cfg),
-		FeedChange:           NewFeedChangeClient(cfg),
-		FeedState:            NewFeedStateClient(cfg),
-		IdempotencyKey:       NewIdempotencyKeyClient(cfg),
-		ImportRun:            NewImportRunClient(cfg),
-		ImportedRecord:       NewImportedRecordClient(cfg),
-		Invoice:              NewInvoiceClient(cfg),
-		InvoiceItem:          NewInvoiceItemClient(cfg),
-		NHSClaim:             NewNHSClaimClient(cfg),
-		Patient:              NewPatientClient(cfg),
-		Payment:              NewPaymentClient(cfg),
-		PaymentExplanation:   NewPaymentExplanationClient(cfg),
-		PaymentPlan:          NewPaymentPlanClient(cfg),
-		Practice:             NewPracticeClient(cfg),
-		Practitioner:         NewPractitionerClient(cfg),
-		RateBucket:           NewRateBucketClient(cfg),
-		RefreshToken:         NewRefreshTokenClient(cfg),
-		Room:                 NewRoomClient(cfg),
-		Session:              NewSessionClient(cfg),
-		SignInAttempt:        NewSignInAttemptClient(cfg),
-		Site:                 NewSiteClient(cfg),
-		Sundry:               NewSundryClient(cfg),
-		Treatment:            NewTreatmentClient(cfg),
-		TreatmentAppointment: NewTreatmentAppointmentClient(cfg),
-		TreatmentCategory:    NewTreatmentCategoryClient(cfg),
-		TreatmentPlan:        NewTreatmentPlanClient(cfg),
-		TreatmentPlanItem:    NewTreatmentPlanItemClient(cfg),
-		User:                 NewUserClient(cfg),
-		WorkingSession:       NewWorkingSessionClient(cfg),
+		ctx:                           ctx,
+		config:                        cfg,
+		AccessToken:                   NewAccessTokenClient(cfg),
+		Account:                       NewAccountClient(cfg),
+		AcquisitionSource:             NewAcquisitionSourceClient(cfg),
+		Application:                   NewApplicationClient(cfg),
+		Appointment:                   NewAppointmentClient(cfg),
+		AppointmentCancellationReason: NewAppointmentCancellationReasonClient(cfg),
+		AppointmentHold:               NewAppointmentHoldClient(cfg),
+		AppointmentReason:             NewAppointmentReasonClient(cfg),
+		AuthorizationCode:             NewAuthorizationCodeClient(cfg),
+		Change:                        NewChangeClient(cfg),
+		Contract:                      NewContractClient(cfg),
+		CustomField:                   NewCustomFieldClient(cfg),
+		CustomFieldAnswer:             NewCustomFieldAnswerClient(cfg),
+		Fee:                           NewFeeClient(cfg),
+		FeedChange:                    NewFeedChangeClient(cfg),
+		FeedState:                     NewFeedStateClient(cfg),
+		IdempotencyKey:                NewIdempotencyKeyClient(cfg),
+		ImportRun:                     NewImportRunClient(cfg),
+		ImportedRecord:                NewImportedRecordClient(cfg),
+		Invoice:                       NewInvoiceClient(cfg),
+		InvoiceItem:                   NewInvoiceItemClient(cfg),
+		NHSClaim:                      NewNHSClaimClient(cfg),
+		Note:                          NewNoteClient(cfg),
+		NoteVersion:                   NewNoteVersionClient(cfg),
+		Patient:                       NewPatientClient(cfg),
+		PatientReferral:               NewPatientReferralClient(cfg),
+		Payment:                       NewPaymentClient(cfg),
+		PaymentExplanation:            NewPaymentExplanationClient(cfg),
+		PaymentPlan:                   NewPaymentPlanClient(cfg),
+		Practice:                      NewPracticeClient(cfg),
+		Practitioner:                  NewPractitionerClient(cfg),
+		RateBucket:                    NewRateBucketClient(cfg),
+		Recall:                        NewRecallClient(cfg),
+		RefreshToken:                  NewRefreshTokenClient(cfg),
+		Room:                          NewRoomClient(cfg),
+		Session:                       NewSessionClient(cfg),
+		SignInAttempt:                 NewSignInAttemptClient(cfg),
+		Site:                          NewSiteClient(cfg),
+		Sundry:                        NewSundryClient(cfg),
+		Treatment:                     NewTreatmentClient(cfg),
+		TreatmentAppointment:          NewTreatmentAppointmentClient(cfg),
+		TreatmentCategory:             NewTreatmentCategoryClient(cfg),
+		TreatmentPlan:                 NewTreatmentPlanClient(cfg),
+		TreatmentPlanItem:             NewTreatmentPlanItemClient(cfg),
+		User:                          NewUserClient(cfg),
+		WaitingList:                   NewWaitingListClient(cfg),
+		WorkingSession:                NewWorkingSessionClient(cfg),
 	}, nil
 }
 
@@ -349,49 +379,55 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:                  ctx,
-		config:               cfg,
-		AccessToken:          NewAccessTokenClient(cfg),
-		Account:              NewAccountClient(cfg),
-		AcquisitionSource:    NewAcquisitionSourceClient(cfg),
-		Application:          NewApplicationClient(cfg),
-		Appointment:          NewAppointmentClient(cfg),
-		AppointmentHold:      NewAppointmentHoldClient(cfg),
-		AppointmentReason:    NewAppointmentReasonClient(cfg),
-		AuthorizationCode:    NewAuthorizationCodeClient(cfg),
-		Change:               NewChangeClient(cfg),
-		Contract:             NewContractClient(cfg),
-		CustomField:          NewCustomFieldClient(cfg),
-		CustomFieldAnswer:    NewCustomFieldAnswerClient(cfg),
-		Fee:                  NewFeeClient(cfg),
-		FeedChange:           NewFeedChangeClient(cfg),
-		FeedState:            NewFeedStateClient(cfg),
-		IdempotencyKey:       NewIdempotencyKeyClient(cfg),
-		ImportRun:            NewImportRunClient(cfg),
-		ImportedRecord:       NewImportedRecordClient(cfg),
-		Invoice:              NewInvoiceClient(cfg),
-		InvoiceItem:          NewInvoiceItemClient(cfg),
-		NHSClaim:             NewNHSClaimClient(cfg),
-		Patient:              NewPatientClient(cfg),
-		Payment:              NewPaymentClient(cfg),
-		PaymentExplanation:   NewPaymentExplanationClient(cfg),
-		PaymentPlan:          NewPaymentPlanClient(cfg),
-		Practice:             NewPracticeClient(cfg),
-		Practitioner:         NewPractitionerClient(cfg),
-		RateBucket:           NewRateBucketClient(cfg),
-		RefreshToken:         NewRefreshTokenClient(cfg),
-		Room:                 NewRoomClient(cfg),
-		Session:              NewSessionClient(cfg),
-		SignInAttempt:        NewSignInAttemptClient(cfg),
-		Site:                 NewSiteClient(cfg),
-		Sundry:               NewSundryClient(cfg),
-		Treatment:            NewTreatmentClient(cfg),
-		TreatmentAppointment: NewTreatmentAppointmentClient(cfg),
-		TreatmentCategory:    NewTreatmentCategoryClient(cfg),
-		TreatmentPlan:        NewTreatmentPlanClient(cfg),
-		TreatmentPlanItem:    NewTreatmentPlanItemClient(cfg),
-		User:                 NewUserClient(cfg),
-		WorkingSession:       NewWorkingSessionClient(cfg),
+		ctx:                           ctx,
+		config:                        cfg,
+		AccessToken:                   NewAccessTokenClient(cfg),
+		Account:                       NewAccountClient(cfg),
+		AcquisitionSource:             NewAcquisitionSourceClient(cfg),
+		Application:                   NewApplicationClient(cfg),
+		Appointment:                   NewAppointmentClient(cfg),
+		AppointmentCancellationReason: NewAppointmentCancellationReasonClient(cfg),
+		AppointmentHold:               NewAppointmentHoldClient(cfg),
+		AppointmentReason:             NewAppointmentReasonClient(cfg),
+		AuthorizationCode:             NewAuthorizationCodeClient(cfg),
+		Change:                        NewChangeClient(cfg),
+		Contract:                      NewContractClient(cfg),
+		CustomField:                   NewCustomFieldClient(cfg),
+		CustomFieldAnswer:             NewCustomFieldAnswerClient(cfg),
+		Fee:                           NewFeeClient(cfg),
+		FeedChange:                    NewFeedChangeClient(cfg),
+		FeedState:                     NewFeedStateClient(cfg),
+		IdempotencyKey:                NewIdempotencyKeyClient(cfg),
+		ImportRun:                     NewImportRunClient(cfg),
+		ImportedRecord:                NewImportedRecordClient(cfg),
+		Invoice:                       NewInvoiceClient(cfg),
+		InvoiceItem:                   NewInvoiceItemClient(cfg),
+		NHSClaim:                      NewNHSClaimClient(cfg),
+		Note:                          NewNoteClient(cfg),
+		NoteVersion:                   NewNoteVersionClient(cfg),
+		Patient:                       NewPatientClient(cfg),
+		PatientReferral:               NewPatientReferralClient(cfg),
+		Payment:                       NewPaymentClient(cfg),
+		PaymentExplanation:            NewPaymentExplanationClient(cfg),
+		PaymentPlan:                   NewPaymentPlanClient(cfg),
+		Practice:                      NewPracticeClient(cfg),
+		Practitioner:                  NewPractitionerClient(cfg),
+		RateBucket:                    NewRateBucketClient(cfg),
+		Recall:                        NewRecallClient(cfg),
+		RefreshToken:                  NewRefreshTokenClient(cfg),
+		Room:                          NewRoomClient(cfg),
+		Session:                       NewSessionClient(cfg),
+		SignInAttempt:                 NewSignInAttemptClient(cfg),
+		Site:                          NewSiteClient(cfg),
+		Sundry:                        NewSundryClient(cfg),
+		Treatment:                     NewTreatmentClient(cfg),
+		TreatmentAppointment:          NewTreatmentAppointmentClient(cfg),
+		TreatmentCategory:             NewTreatmentCategoryClient(cfg),
+		TreatmentPlan:                 NewTreatmentPlanClient(cfg),
+		TreatmentPlanItem:             NewTreatmentPlanItemClient(cfg),
+		User:                          NewUserClient(cfg),
+		WaitingList:                   NewWaitingListClient(cfg),
+		WorkingSession:                NewWorkingSessionClient(cfg),
 	}, nil
 }
 
@@ -422,14 +458,15 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
-		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
-		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
-		c.PaymentPlan, c.Practice, c.Practitioner, c.RateBucket, c.RefreshToken,
-		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
+		c.AppointmentCancellationReason, c.AppointmentHold, c.AppointmentReason,
+		c.AuthorizationCode, c.Change, c.Contract, c.CustomField, c.CustomFieldAnswer,
+		c.Fee, c.FeedChange, c.FeedState, c.IdempotencyKey, c.ImportRun,
+		c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion,
+		c.Patient, c.PatientReferral, c.Payment, c.PaymentExplanation, c.PaymentPlan,
+		c.Practice, c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room,
+		c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
 		c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.TreatmentPlanItem, c.User, c.WaitingList, c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -440,14 +477,15 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentHold, c.AppointmentReason, c.AuthorizationCode, c.Change,
-		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
-		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Patient, c.Payment, c.PaymentExplanation,
-		c.PaymentPlan, c.Practice, c.Practitioner, c.RateBucket, c.RefreshToken,
-		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
+		c.AppointmentCancellationReason, c.AppointmentHold, c.AppointmentReason,
+		c.AuthorizationCode, c.Change, c.Contract, c.CustomField, c.CustomFieldAnswer,
+		c.Fee, c.FeedChange, c.FeedState, c.IdempotencyKey, c.ImportRun,
+		c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion,
+		c.Patient, c.PatientReferral, c.Payment, c.PaymentExplanation, c.PaymentPlan,
+		c.Practice, c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room,
+		c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
 		c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WorkingSession,
+		c.TreatmentPlanItem, c.User, c.WaitingList, c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -466,6 +504,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Application.mutate(ctx, m)
 	case *AppointmentMutation:
 		return c.Appointment.mutate(ctx, m)
+	case *AppointmentCancellationReasonMutation:
+		return c.AppointmentCancellationReason.mutate(ctx, m)
 	case *AppointmentHoldMutation:
 		return c.AppointmentHold.mutate(ctx, m)
 	case *AppointmentReasonMutation:
@@ -498,8 +538,14 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.InvoiceItem.mutate(ctx, m)
 	case *NHSClaimMutation:
 		return c.NHSClaim.mutate(ctx, m)
+	case *NoteMutation:
+		return c.Note.mutate(ctx, m)
+	case *NoteVersionMutation:
+		return c.NoteVersion.mutate(ctx, m)
 	case *PatientMutation:
 		return c.Patient.mutate(ctx, m)
+	case *PatientReferralMutation:
+		return c.PatientReferral.mutate(ctx, m)
 	case *PaymentMutation:
 		return c.Payment.mutate(ctx, m)
 	case *PaymentExplanationMutation:
@@ -512,6 +558,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Practitioner.mutate(ctx, m)
 	case *RateBucketMutation:
 		return c.RateBucket.mutate(ctx, m)
+	case *RecallMutation:
+		return c.Recall.mutate(ctx, m)
 	case *RefreshTokenMutation:
 		return c.RefreshToken.mutate(ctx, m)
 	case *RoomMutation:
@@ -536,6 +584,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.TreatmentPlanItem.mutate(ctx, m)
 	case *UserMutation:
 		return c.User.mutate(ctx, m)
+	case *WaitingListMutation:
+		return c.WaitingList.mutate(ctx, m)
 	case *WorkingSessionMutation:
 		return c.WorkingSession.mutate(ctx, m)
 	default:
@@ -1431,6 +1481,22 @@ func (c *AppointmentClient) QueryUser(_m *Appointment) *UserQuery {
 	return query
 }
 
+// QueryCancellationReason queries the cancellation_reason edge of a Appointment.
+func (c *AppointmentClient) QueryCancellationReason(_m *Appointment) *AppointmentCancellationReasonQuery {
+	query := (&AppointmentCancellationReasonClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(appointment.Table, appointment.FieldID, id),
+			sqlgraph.To(appointmentcancellationreason.Table, appointmentcancellationreason.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, appointment.CancellationReasonTable, appointment.CancellationReasonColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *AppointmentClient) Hooks() []Hook {
 	hooks := c.hooks.Appointment
@@ -1455,6 +1521,157 @@ func (c *AppointmentClient) mutate(ctx context.Context, m *AppointmentMutation) 
 		return (&AppointmentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Appointment mutation op: %q", m.Op())
+	}
+}
+
+// AppointmentCancellationReasonClient is a client for the AppointmentCancellationReason schema.
+type AppointmentCancellationReasonClient struct {
+	config
+}
+
+// NewAppointmentCancellationReasonClient returns a client for the AppointmentCancellationReason from the given config.
+func NewAppointmentCancellationReasonClient(c config) *AppointmentCancellationReasonClient {
+	return &AppointmentCancellationReasonClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `appointmentcancellationreason.Hooks(f(g(h())))`.
+func (c *AppointmentCancellationReasonClient) Use(hooks ...Hook) {
+	c.hooks.AppointmentCancellationReason = append(c.hooks.AppointmentCancellationReason, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `appointmentcancellationreason.Intercept(f(g(h())))`.
+func (c *AppointmentCancellationReasonClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AppointmentCancellationReason = append(c.inters.AppointmentCancellationReason, interceptors...)
+}
+
+// Create returns a builder for creating a AppointmentCancellationReason entity.
+func (c *AppointmentCancellationReasonClient) Create() *AppointmentCancellationReasonCreate {
+	mutation := newAppointmentCancellationReasonMutation(c.config, OpCreate)
+	return &AppointmentCancellationReasonCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AppointmentCancellationReason entities.
+func (c *AppointmentCancellationReasonClient) CreateBulk(builders ...*AppointmentCancellationReasonCreate) *AppointmentCancellationReasonCreateBulk {
+	return &AppointmentCancellationReasonCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AppointmentCancellationReasonClient) MapCreateBulk(slice any, setFunc func(*AppointmentCancellationReasonCreate, int)) *AppointmentCancellationReasonCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AppointmentCancellationReasonCreateBulk{err: fmt.Errorf("calling to AppointmentCancellationReasonClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AppointmentCancellationReasonCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AppointmentCancellationReasonCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AppointmentCancellationReason.
+func (c *AppointmentCancellationReasonClient) Update() *AppointmentCancellationReasonUpdate {
+	mutation := newAppointmentCancellationReasonMutation(c.config, OpUpdate)
+	return &AppointmentCancellationReasonUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AppointmentCancellationReasonClient) UpdateOne(_m *AppointmentCancellationReason) *AppointmentCancellationReasonUpdateOne {
+	mutation := newAppointmentCancellationReasonMutation(c.config, OpUpdateOne, withAppointmentCancellationReason(_m))
+	return &AppointmentCancellationReasonUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AppointmentCancellationReasonClient) UpdateOneID(id uuid.UUID) *AppointmentCancellationReasonUpdateOne {
+	mutation := newAppointmentCancellationReasonMutation(c.config, OpUpdateOne, withAppointmentCancellationReasonID(id))
+	return &AppointmentCancellationReasonUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AppointmentCancellationReason.
+func (c *AppointmentCancellationReasonClient) Delete() *AppointmentCancellationReasonDelete {
+	mutation := newAppointmentCancellationReasonMutation(c.config, OpDelete)
+	return &AppointmentCancellationReasonDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AppointmentCancellationReasonClient) DeleteOne(_m *AppointmentCancellationReason) *AppointmentCancellationReasonDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AppointmentCancellationReasonClient) DeleteOneID(id uuid.UUID) *AppointmentCancellationReasonDeleteOne {
+	builder := c.Delete().Where(appointmentcancellationreason.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AppointmentCancellationReasonDeleteOne{builder}
+}
+
+// Query returns a query builder for AppointmentCancellationReason.
+func (c *AppointmentCancellationReasonClient) Query() *AppointmentCancellationReasonQuery {
+	return &AppointmentCancellationReasonQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAppointmentCancellationReason},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AppointmentCancellationReason entity by its id.
+func (c *AppointmentCancellationReasonClient) Get(ctx context.Context, id uuid.UUID) (*AppointmentCancellationReason, error) {
+	return c.Query().Where(appointmentcancellationreason.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AppointmentCancellationReasonClient) GetX(ctx context.Context, id uuid.UUID) *AppointmentCancellationReason {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a AppointmentCancellationReason.
+func (c *AppointmentCancellationReasonClient) QueryPractice(_m *AppointmentCancellationReason) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(appointmentcancellationreason.Table, appointmentcancellationreason.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, appointmentcancellationreason.PracticeTable, appointmentcancellationreason.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AppointmentCancellationReasonClient) Hooks() []Hook {
+	hooks := c.hooks.AppointmentCancellationReason
+	return append(hooks[:len(hooks):len(hooks)], appointmentcancellationreason.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AppointmentCancellationReasonClient) Interceptors() []Interceptor {
+	inters := c.inters.AppointmentCancellationReason
+	return append(inters[:len(inters):len(inters)], appointmentcancellationreason.Interceptors[:]...)
+}
+
+func (c *AppointmentCancellationReasonClient) mutate(ctx context.Context, m *AppointmentCancellationReasonMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AppointmentCancellationReasonCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AppointmentCancellationReasonUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AppointmentCancellationReasonUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AppointmentCancellationReasonDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AppointmentCancellationReason mutation op: %q", m.Op())
 	}
 }
 
@@ -4226,6 +4443,372 @@ func (c *NHSClaimClient) mutate(ctx context.Context, m *NHSClaimMutation) (Value
 	}
 }
 
+// NoteClient is a client for the Note schema.
+type NoteClient struct {
+	config
+}
+
+// NewNoteClient returns a client for the Note from the given config.
+func NewNoteClient(c config) *NoteClient {
+	return &NoteClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `note.Hooks(f(g(h())))`.
+func (c *NoteClient) Use(hooks ...Hook) {
+	c.hooks.Note = append(c.hooks.Note, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `note.Intercept(f(g(h())))`.
+func (c *NoteClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Note = append(c.inters.Note, interceptors...)
+}
+
+// Create returns a builder for creating a Note entity.
+func (c *NoteClient) Create() *NoteCreate {
+	mutation := newNoteMutation(c.config, OpCreate)
+	return &NoteCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Note entities.
+func (c *NoteClient) CreateBulk(builders ...*NoteCreate) *NoteCreateBulk {
+	return &NoteCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *NoteClient) MapCreateBulk(slice any, setFunc func(*NoteCreate, int)) *NoteCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &NoteCreateBulk{err: fmt.Errorf("calling to NoteClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*NoteCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &NoteCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Note.
+func (c *NoteClient) Update() *NoteUpdate {
+	mutation := newNoteMutation(c.config, OpUpdate)
+	return &NoteUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *NoteClient) UpdateOne(_m *Note) *NoteUpdateOne {
+	mutation := newNoteMutation(c.config, OpUpdateOne, withNote(_m))
+	return &NoteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *NoteClient) UpdateOneID(id int64) *NoteUpdateOne {
+	mutation := newNoteMutation(c.config, OpUpdateOne, withNoteID(id))
+	return &NoteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Note.
+func (c *NoteClient) Delete() *NoteDelete {
+	mutation := newNoteMutation(c.config, OpDelete)
+	return &NoteDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *NoteClient) DeleteOne(_m *Note) *NoteDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *NoteClient) DeleteOneID(id int64) *NoteDeleteOne {
+	builder := c.Delete().Where(note.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &NoteDeleteOne{builder}
+}
+
+// Query returns a query builder for Note.
+func (c *NoteClient) Query() *NoteQuery {
+	return &NoteQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeNote},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Note entity by its id.
+func (c *NoteClient) Get(ctx context.Context, id int64) (*Note, error) {
+	return c.Query().Where(note.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *NoteClient) GetX(ctx context.Context, id int64) *Note {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a Note.
+func (c *NoteClient) QueryPractice(_m *Note) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(note.Table, note.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, note.PracticeTable, note.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPatient queries the patient edge of a Note.
+func (c *NoteClient) QueryPatient(_m *Note) *PatientQuery {
+	query := (&PatientClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(note.Table, note.FieldID, id),
+			sqlgraph.To(patient.Table, patient.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, note.PatientTable, note.PatientColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryUser queries the user edge of a Note.
+func (c *NoteClient) QueryUser(_m *Note) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(note.Table, note.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, note.UserTable, note.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *NoteClient) Hooks() []Hook {
+	hooks := c.hooks.Note
+	return append(hooks[:len(hooks):len(hooks)], note.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *NoteClient) Interceptors() []Interceptor {
+	inters := c.inters.Note
+	return append(inters[:len(inters):len(inters)], note.Interceptors[:]...)
+}
+
+func (c *NoteClient) mutate(ctx context.Context, m *NoteMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&NoteCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&NoteUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&NoteUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&NoteDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Note mutation op: %q", m.Op())
+	}
+}
+
+// NoteVersionClient is a client for the NoteVersion schema.
+type NoteVersionClient struct {
+	config
+}
+
+// NewNoteVersionClient returns a client for the NoteVersion from the given config.
+func NewNoteVersionClient(c config) *NoteVersionClient {
+	return &NoteVersionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `noteversion.Hooks(f(g(h())))`.
+func (c *NoteVersionClient) Use(hooks ...Hook) {
+	c.hooks.NoteVersion = append(c.hooks.NoteVersion, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `noteversion.Intercept(f(g(h())))`.
+func (c *NoteVersionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.NoteVersion = append(c.inters.NoteVersion, interceptors...)
+}
+
+// Create returns a builder for creating a NoteVersion entity.
+func (c *NoteVersionClient) Create() *NoteVersionCreate {
+	mutation := newNoteVersionMutation(c.config, OpCreate)
+	return &NoteVersionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of NoteVersion entities.
+func (c *NoteVersionClient) CreateBulk(builders ...*NoteVersionCreate) *NoteVersionCreateBulk {
+	return &NoteVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *NoteVersionClient) MapCreateBulk(slice any, setFunc func(*NoteVersionCreate, int)) *NoteVersionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &NoteVersionCreateBulk{err: fmt.Errorf("calling to NoteVersionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*NoteVersionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &NoteVersionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for NoteVersion.
+func (c *NoteVersionClient) Update() *NoteVersionUpdate {
+	mutation := newNoteVersionMutation(c.config, OpUpdate)
+	return &NoteVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *NoteVersionClient) UpdateOne(_m *NoteVersion) *NoteVersionUpdateOne {
+	mutation := newNoteVersionMutation(c.config, OpUpdateOne, withNoteVersion(_m))
+	return &NoteVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *NoteVersionClient) UpdateOneID(id int64) *NoteVersionUpdateOne {
+	mutation := newNoteVersionMutation(c.config, OpUpdateOne, withNoteVersionID(id))
+	return &NoteVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for NoteVersion.
+func (c *NoteVersionClient) Delete() *NoteVersionDelete {
+	mutation := newNoteVersionMutation(c.config, OpDelete)
+	return &NoteVersionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *NoteVersionClient) DeleteOne(_m *NoteVersion) *NoteVersionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *NoteVersionClient) DeleteOneID(id int64) *NoteVersionDeleteOne {
+	builder := c.Delete().Where(noteversion.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &NoteVersionDeleteOne{builder}
+}
+
+// Query returns a query builder for NoteVersion.
+func (c *NoteVersionClient) Query() *NoteVersionQuery {
+	return &NoteVersionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeNoteVersion},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a NoteVersion entity by its id.
+func (c *NoteVersionClient) Get(ctx context.Context, id int64) (*NoteVersion, error) {
+	return c.Query().Where(noteversion.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *NoteVersionClient) GetX(ctx context.Context, id int64) *NoteVersion {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a NoteVersion.
+func (c *NoteVersionClient) QueryPractice(_m *NoteVersion) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(noteversion.Table, noteversion.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, noteversion.PracticeTable, noteversion.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPatient queries the patient edge of a NoteVersion.
+func (c *NoteVersionClient) QueryPatient(_m *NoteVersion) *PatientQuery {
+	query := (&PatientClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(noteversion.Table, noteversion.FieldID, id),
+			sqlgraph.To(patient.Table, patient.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, noteversion.PatientTable, noteversion.PatientColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryUser queries the user edge of a NoteVersion.
+func (c *NoteVersionClient) QueryUser(_m *NoteVersion) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(noteversion.Table, noteversion.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, noteversion.UserTable, noteversion.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *NoteVersionClient) Hooks() []Hook {
+	hooks := c.hooks.NoteVersion
+	return append(hooks[:len(hooks):len(hooks)], noteversion.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *NoteVersionClient) Interceptors() []Interceptor {
+	inters := c.inters.NoteVersion
+	return append(inters[:len(inters):len(inters)], noteversion.Interceptors[:]...)
+}
+
+func (c *NoteVersionClient) mutate(ctx context.Context, m *NoteVersionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&NoteVersionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&NoteVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&NoteVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&NoteVersionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown NoteVersion mutation op: %q", m.Op())
+	}
+}
+
 // PatientClient is a client for the Patient schema.
 type PatientClient struct {
 	config
@@ -4566,6 +5149,173 @@ func (c *PatientClient) mutate(ctx context.Context, m *PatientMutation) (Value, 
 		return (&PatientDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Patient mutation op: %q", m.Op())
+	}
+}
+
+// PatientReferralClient is a client for the PatientReferral schema.
+type PatientReferralClient struct {
+	config
+}
+
+// NewPatientReferralClient returns a client for the PatientReferral from the given config.
+func NewPatientReferralClient(c config) *PatientReferralClient {
+	return &PatientReferralClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `patientreferral.Hooks(f(g(h())))`.
+func (c *PatientReferralClient) Use(hooks ...Hook) {
+	c.hooks.PatientReferral = append(c.hooks.PatientReferral, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `patientreferral.Intercept(f(g(h())))`.
+func (c *PatientReferralClient) Intercept(interceptors ...Interceptor) {
+	c.inters.PatientReferral = append(c.inters.PatientReferral, interceptors...)
+}
+
+// Create returns a builder for creating a PatientReferral entity.
+func (c *PatientReferralClient) Create() *PatientReferralCreate {
+	mutation := newPatientReferralMutation(c.config, OpCreate)
+	return &PatientReferralCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of PatientReferral entities.
+func (c *PatientReferralClient) CreateBulk(builders ...*PatientReferralCreate) *PatientReferralCreateBulk {
+	return &PatientReferralCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PatientReferralClient) MapCreateBulk(slice any, setFunc func(*PatientReferralCreate, int)) *PatientReferralCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PatientReferralCreateBulk{err: fmt.Errorf("calling to PatientReferralClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PatientReferralCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PatientReferralCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for PatientReferral.
+func (c *PatientReferralClient) Update() *PatientReferralUpdate {
+	mutation := newPatientReferralMutation(c.config, OpUpdate)
+	return &PatientReferralUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PatientReferralClient) UpdateOne(_m *PatientReferral) *PatientReferralUpdateOne {
+	mutation := newPatientReferralMutation(c.config, OpUpdateOne, withPatientReferral(_m))
+	return &PatientReferralUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PatientReferralClient) UpdateOneID(id int64) *PatientReferralUpdateOne {
+	mutation := newPatientReferralMutation(c.config, OpUpdateOne, withPatientReferralID(id))
+	return &PatientReferralUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for PatientReferral.
+func (c *PatientReferralClient) Delete() *PatientReferralDelete {
+	mutation := newPatientReferralMutation(c.config, OpDelete)
+	return &PatientReferralDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PatientReferralClient) DeleteOne(_m *PatientReferral) *PatientReferralDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PatientReferralClient) DeleteOneID(id int64) *PatientReferralDeleteOne {
+	builder := c.Delete().Where(patientreferral.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PatientReferralDeleteOne{builder}
+}
+
+// Query returns a query builder for PatientReferral.
+func (c *PatientReferralClient) Query() *PatientReferralQuery {
+	return &PatientReferralQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePatientReferral},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a PatientReferral entity by its id.
+func (c *PatientReferralClient) Get(ctx context.Context, id int64) (*PatientReferral, error) {
+	return c.Query().Where(patientreferral.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PatientReferralClient) GetX(ctx context.Context, id int64) *PatientReferral {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a PatientReferral.
+func (c *PatientReferralClient) QueryPractice(_m *PatientReferral) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(patientreferral.Table, patientreferral.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, patientreferral.PracticeTable, patientreferral.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPatient queries the patient edge of a PatientReferral.
+func (c *PatientReferralClient) QueryPatient(_m *PatientReferral) *PatientQuery {
+	query := (&PatientClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(patientreferral.Table, patientreferral.FieldID, id),
+			sqlgraph.To(patient.Table, patient.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, patientreferral.PatientTable, patientreferral.PatientColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *PatientReferralClient) Hooks() []Hook {
+	hooks := c.hooks.PatientReferral
+	return append(hooks[:len(hooks):len(hooks)], patientreferral.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *PatientReferralClient) Interceptors() []Interceptor {
+	inters := c.inters.PatientReferral
+	return append(inters[:len(inters):len(inters)], patientreferral.Interceptors[:]...)
+}
+
+func (c *PatientReferralClient) mutate(ctx context.Context, m *PatientReferralMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PatientReferralCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PatientReferralUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PatientReferralUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PatientReferralDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown PatientReferral mutation op: %q", m.Op())
 	}
 }
 
@@ -5600,6 +6350,205 @@ func (c *RateBucketClient) mutate(ctx context.Context, m *RateBucketMutation) (V
 		return (&RateBucketDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown RateBucket mutation op: %q", m.Op())
+	}
+}
+
+// RecallClient is a client for the Recall schema.
+type RecallClient struct {
+	config
+}
+
+// NewRecallClient returns a client for the Recall from the given config.
+func NewRecallClient(c config) *RecallClient {
+	return &RecallClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `recall.Hooks(f(g(h())))`.
+func (c *RecallClient) Use(hooks ...Hook) {
+	c.hooks.Recall = append(c.hooks.Recall, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `recall.Intercept(f(g(h())))`.
+func (c *RecallClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Recall = append(c.inters.Recall, interceptors...)
+}
+
+// Create returns a builder for creating a Recall entity.
+func (c *RecallClient) Create() *RecallCreate {
+	mutation := newRecallMutation(c.config, OpCreate)
+	return &RecallCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Recall entities.
+func (c *RecallClient) CreateBulk(builders ...*RecallCreate) *RecallCreateBulk {
+	return &RecallCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RecallClient) MapCreateBulk(slice any, setFunc func(*RecallCreate, int)) *RecallCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RecallCreateBulk{err: fmt.Errorf("calling to RecallClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RecallCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RecallCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Recall.
+func (c *RecallClient) Update() *RecallUpdate {
+	mutation := newRecallMutation(c.config, OpUpdate)
+	return &RecallUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RecallClient) UpdateOne(_m *Recall) *RecallUpdateOne {
+	mutation := newRecallMutation(c.config, OpUpdateOne, withRecall(_m))
+	return &RecallUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RecallClient) UpdateOneID(id int64) *RecallUpdateOne {
+	mutation := newRecallMutation(c.config, OpUpdateOne, withRecallID(id))
+	return &RecallUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Recall.
+func (c *RecallClient) Delete() *RecallDelete {
+	mutation := newRecallMutation(c.config, OpDelete)
+	return &RecallDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RecallClient) DeleteOne(_m *Recall) *RecallDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RecallClient) DeleteOneID(id int64) *RecallDeleteOne {
+	builder := c.Delete().Where(recall.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RecallDeleteOne{builder}
+}
+
+// Query returns a query builder for Recall.
+func (c *RecallClient) Query() *RecallQuery {
+	return &RecallQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRecall},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Recall entity by its id.
+func (c *RecallClient) Get(ctx context.Context, id int64) (*Recall, error) {
+	return c.Query().Where(recall.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RecallClient) GetX(ctx context.Context, id int64) *Recall {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a Recall.
+func (c *RecallClient) QueryPractice(_m *Recall) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(recall.Table, recall.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, recall.PracticeTable, recall.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPatient queries the patient edge of a Recall.
+func (c *RecallClient) QueryPatient(_m *Recall) *PatientQuery {
+	query := (&PatientClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(recall.Table, recall.FieldID, id),
+			sqlgraph.To(patient.Table, patient.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, recall.PatientTable, recall.PatientColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPractitioner queries the practitioner edge of a Recall.
+func (c *RecallClient) QueryPractitioner(_m *Recall) *PractitionerQuery {
+	query := (&PractitionerClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(recall.Table, recall.FieldID, id),
+			sqlgraph.To(practitioner.Table, practitioner.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, recall.PractitionerTable, recall.PractitionerColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryAppointment queries the appointment edge of a Recall.
+func (c *RecallClient) QueryAppointment(_m *Recall) *AppointmentQuery {
+	query := (&AppointmentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(recall.Table, recall.FieldID, id),
+			sqlgraph.To(appointment.Table, appointment.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, recall.AppointmentTable, recall.AppointmentColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *RecallClient) Hooks() []Hook {
+	hooks := c.hooks.Recall
+	return append(hooks[:len(hooks):len(hooks)], recall.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *RecallClient) Interceptors() []Interceptor {
+	inters := c.inters.Recall
+	return append(inters[:len(inters):len(inters)], recall.Interceptors[:]...)
+}
+
+func (c *RecallClient) mutate(ctx context.Context, m *RecallMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RecallCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RecallUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RecallUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RecallDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Recall mutation op: %q", m.Op())
 	}
 }
 
@@ -7751,6 +8700,205 @@ func (c *UserClient) mutate(ctx context.Context, m *UserMutation) (Value, error)
 	}
 }
 
+// WaitingListClient is a client for the WaitingList schema.
+type WaitingListClient struct {
+	config
+}
+
+// NewWaitingListClient returns a client for the WaitingList from the given config.
+func NewWaitingListClient(c config) *WaitingListClient {
+	return &WaitingListClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `waitinglist.Hooks(f(g(h())))`.
+func (c *WaitingListClient) Use(hooks ...Hook) {
+	c.hooks.WaitingList = append(c.hooks.WaitingList, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `waitinglist.Intercept(f(g(h())))`.
+func (c *WaitingListClient) Intercept(interceptors ...Interceptor) {
+	c.inters.WaitingList = append(c.inters.WaitingList, interceptors...)
+}
+
+// Create returns a builder for creating a WaitingList entity.
+func (c *WaitingListClient) Create() *WaitingListCreate {
+	mutation := newWaitingListMutation(c.config, OpCreate)
+	return &WaitingListCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of WaitingList entities.
+func (c *WaitingListClient) CreateBulk(builders ...*WaitingListCreate) *WaitingListCreateBulk {
+	return &WaitingListCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WaitingListClient) MapCreateBulk(slice any, setFunc func(*WaitingListCreate, int)) *WaitingListCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WaitingListCreateBulk{err: fmt.Errorf("calling to WaitingListClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WaitingListCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WaitingListCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for WaitingList.
+func (c *WaitingListClient) Update() *WaitingListUpdate {
+	mutation := newWaitingListMutation(c.config, OpUpdate)
+	return &WaitingListUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WaitingListClient) UpdateOne(_m *WaitingList) *WaitingListUpdateOne {
+	mutation := newWaitingListMutation(c.config, OpUpdateOne, withWaitingList(_m))
+	return &WaitingListUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WaitingListClient) UpdateOneID(id int64) *WaitingListUpdateOne {
+	mutation := newWaitingListMutation(c.config, OpUpdateOne, withWaitingListID(id))
+	return &WaitingListUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for WaitingList.
+func (c *WaitingListClient) Delete() *WaitingListDelete {
+	mutation := newWaitingListMutation(c.config, OpDelete)
+	return &WaitingListDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WaitingListClient) DeleteOne(_m *WaitingList) *WaitingListDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WaitingListClient) DeleteOneID(id int64) *WaitingListDeleteOne {
+	builder := c.Delete().Where(waitinglist.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WaitingListDeleteOne{builder}
+}
+
+// Query returns a query builder for WaitingList.
+func (c *WaitingListClient) Query() *WaitingListQuery {
+	return &WaitingListQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWaitingList},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a WaitingList entity by its id.
+func (c *WaitingListClient) Get(ctx context.Context, id int64) (*WaitingList, error) {
+	return c.Query().Where(waitinglist.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WaitingListClient) GetX(ctx context.Context, id int64) *WaitingList {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a WaitingList.
+func (c *WaitingListClient) QueryPractice(_m *WaitingList) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(waitinglist.Table, waitinglist.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, waitinglist.PracticeTable, waitinglist.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPatient queries the patient edge of a WaitingList.
+func (c *WaitingListClient) QueryPatient(_m *WaitingList) *PatientQuery {
+	query := (&PatientClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(waitinglist.Table, waitinglist.FieldID, id),
+			sqlgraph.To(patient.Table, patient.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, waitinglist.PatientTable, waitinglist.PatientColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPractitioner queries the practitioner edge of a WaitingList.
+func (c *WaitingListClient) QueryPractitioner(_m *WaitingList) *PractitionerQuery {
+	query := (&PractitionerClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(waitinglist.Table, waitinglist.FieldID, id),
+			sqlgraph.To(practitioner.Table, practitioner.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, waitinglist.PractitionerTable, waitinglist.PractitionerColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryAppointment queries the appointment edge of a WaitingList.
+func (c *WaitingListClient) QueryAppointment(_m *WaitingList) *AppointmentQuery {
+	query := (&AppointmentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(waitinglist.Table, waitinglist.FieldID, id),
+			sqlgraph.To(appointment.Table, appointment.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, waitinglist.AppointmentTable, waitinglist.AppointmentColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *WaitingListClient) Hooks() []Hook {
+	hooks := c.hooks.WaitingList
+	return append(hooks[:len(hooks):len(hooks)], waitinglist.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *WaitingListClient) Interceptors() []Interceptor {
+	inters := c.inters.WaitingList
+	return append(inters[:len(inters):len(inters)], waitinglist.Interceptors[:]...)
+}
+
+func (c *WaitingListClient) mutate(ctx context.Context, m *WaitingListMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WaitingListCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WaitingListUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WaitingListUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WaitingListDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown WaitingList mutation op: %q", m.Op())
+	}
+}
+
 // WorkingSessionClient is a client for the WorkingSession schema.
 type WorkingSessionClient struct {
 	config
@@ -7938,22 +9086,24 @@ func (c *WorkingSessionClient) mutate(ctx context.Context, m *WorkingSessionMuta
 type (
 	hooks struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
-		CustomField, CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey,
-		ImportRun, ImportedRecord, Invoice, InvoiceItem, NHSClaim, Patient, Payment,
-		PaymentExplanation, PaymentPlan, Practice, Practitioner, RateBucket,
+		AppointmentCancellationReason, AppointmentHold, AppointmentReason,
+		AuthorizationCode, Change, Contract, CustomField, CustomFieldAnswer, Fee,
+		FeedChange, FeedState, IdempotencyKey, ImportRun, ImportedRecord, Invoice,
+		InvoiceItem, NHSClaim, Note, NoteVersion, Patient, PatientReferral, Payment,
+		PaymentExplanation, PaymentPlan, Practice, Practitioner, RateBucket, Recall,
 		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
 		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
-		User, WorkingSession []ent.Hook
+		User, WaitingList, WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentHold, AppointmentReason, AuthorizationCode, Change, Contract,
-		CustomField, CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey,
-		ImportRun, ImportedRecord, Invoice, InvoiceItem, NHSClaim, Patient, Payment,
-		PaymentExplanation, PaymentPlan, Practice, Practitioner, RateBucket,
+		AppointmentCancellationReason, AppointmentHold, AppointmentReason,
+		AuthorizationCode, Change, Contract, CustomField, CustomFieldAnswer, Fee,
+		FeedChange, FeedState, IdempotencyKey, ImportRun, ImportedRecord, Invoice,
+		InvoiceItem, NHSClaim, Note, NoteVersion, Patient, PatientReferral, Payment,
+		PaymentExplanation, PaymentPlan, Practice, Practitioner, RateBucket, Recall,
 		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
 		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
-		User, WorkingSession []ent.Interceptor
+		User, WaitingList, WorkingSession []ent.Interceptor
 	}
 )

@@ -11,11 +11,14 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
+	"chairside/ent/note"
 	"chairside/ent/patient"
 	"chairside/ent/payment"
+	"chairside/ent/recall"
 	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
+	"chairside/ent/waitinglist"
 	"chairside/internal/entx"
 	"chairside/internal/principal"
 )
@@ -29,11 +32,14 @@ var Counters = []entx.Counter{
 	{Name: "invoices.all", Table: "invoices", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "invoice_items.all", Table: "invoice_items", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "nhs_claims.all", Table: "nhs_claims", By: "", Day: "", Where: "", Columns: []string(nil)},
+	{Name: "notes.all", Table: "notes", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "patients.all", Table: "patients", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "payments.all", Table: "payments", By: "", Day: "", Where: "", Columns: []string(nil)},
+	{Name: "recalls.all", Table: "recalls", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "treatment_appointments.all", Table: "treatment_appointments", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "treatment_plans.all", Table: "treatment_plans", By: "", Day: "", Where: "", Columns: []string(nil)},
 	{Name: "treatment_plan_items.all", Table: "treatment_plan_items", By: "", Day: "", Where: "", Columns: []string(nil)},
+	{Name: "waiting_lists.all", Table: "waiting_lists", By: "", Day: "", Where: "", Columns: []string(nil)},
 }
 
 // Counters returns the counters of the practice, or nil if q may find fewer than all of its
@@ -110,6 +116,24 @@ func (q *NHSClaimQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 
 // Counters returns the counters of the practice, or nil if q may find fewer than all of its
 // rows, because of a predicate, a modifier, an interceptor or a limit to a site.
+func (q *NoteQuery) Counters(ctx context.Context) (*entx.Counters, error) {
+	c, err := principal.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, note.Table, note.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return entx.NewCounters(q.driver, c.PracticeID), nil
+}
+
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
 func (q *PatientQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	c, err := principal.From(ctx)
 	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
@@ -139,6 +163,24 @@ func (q *PaymentQuery) Counters(ctx context.Context) (*entx.Counters, error) {
 	}
 	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
 		!prepared.confinement.Exactly(prepared.inters, payment.Table, payment.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return entx.NewCounters(q.driver, c.PracticeID), nil
+}
+
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
+func (q *RecallQuery) Counters(ctx context.Context) (*entx.Counters, error) {
+	c, err := principal.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, recall.Table, recall.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil
@@ -193,6 +235,24 @@ func (q *TreatmentPlanItemQuery) Counters(ctx context.Context) (*entx.Counters, 
 	}
 	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
 		!prepared.confinement.Exactly(prepared.inters, treatmentplanitem.Table, treatmentplanitem.FieldPracticeID, c.PracticeID) {
+		return nil, nil
+	}
+	return entx.NewCounters(q.driver, c.PracticeID), nil
+}
+
+// Counters returns the counters of the practice, or nil if q may find fewer than all of its
+// rows, because of a predicate, a modifier, an interceptor or a limit to a site.
+func (q *WaitingListQuery) Counters(ctx context.Context) (*entx.Counters, error) {
+	c, err := principal.From(ctx)
+	if err != nil || len(q.predicates) > 0 || len(q.modifiers) > 0 || len(q.shapes) > 0 || q.path != nil || q.ctx.Limit != nil || q.ctx.Offset != nil {
+		return nil, nil
+	}
+	prepared := q.Clone()
+	if err := prepared.prepareQuery(setContextOp(ctx, prepared.ctx, ent.OpQueryCount)); err != nil {
+		return nil, err
+	}
+	if !prepared.isConfined || len(prepared.requested) > 0 || len(prepared.predicates) != 1 || len(prepared.modifiers) > 0 || len(prepared.shapes) > 0 || prepared.path != nil || prepared.ctx.Limit != nil || prepared.ctx.Offset != nil ||
+		!prepared.confinement.Exactly(prepared.inters, waitinglist.Table, waitinglist.FieldPracticeID, c.PracticeID) {
 		return nil, nil
 	}
 	return entx.NewCounters(q.driver, c.PracticeID), nil

@@ -8,6 +8,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
@@ -24,13 +25,17 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
+	"chairside/ent/note"
+	"chairside/ent/noteversion"
 	"chairside/ent/patient"
+	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/ratebucket"
+	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
@@ -43,6 +48,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
+	"chairside/ent/waitinglist"
 	"chairside/ent/workingsession"
 	"context"
 	"errors"
@@ -113,47 +119,53 @@ var (
 func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
-			accesstoken.Table:          accesstoken.ValidColumn,
-			account.Table:              account.ValidColumn,
-			acquisitionsource.Table:    acquisitionsource.ValidColumn,
-			application.Table:          application.ValidColumn,
-			appointment.Table:          appointment.ValidColumn,
-			appointmenthold.Table:      appointmenthold.ValidColumn,
-			appointmentreason.Table:    appointmentreason.ValidColumn,
-			authorizationcode.Table:    authorizationcode.ValidColumn,
-			change.Table:               change.ValidColumn,
-			contract.Table:             contract.ValidColumn,
-			customfield.Table:          customfield.ValidColumn,
-			customfieldanswer.Table:    customfieldanswer.ValidColumn,
-			fee.Table:                  fee.ValidColumn,
-			feedchange.Table:           feedchange.ValidColumn,
-			feedstate.Table:            feedstate.ValidColumn,
-			idempotencykey.Table:       idempotencykey.ValidColumn,
-			importrun.Table:            importrun.ValidColumn,
-			importedrecord.Table:       importedrecord.ValidColumn,
-			invoice.Table:              invoice.ValidColumn,
-			invoiceitem.Table:          invoiceitem.ValidColumn,
-			nhsclaim.Table:             nhsclaim.ValidColumn,
-			patient.Table:              patient.ValidColumn,
-			payment.Table:              payment.ValidColumn,
-			paymentexplanation.Table:   paymentexplanation.ValidColumn,
-			paymentplan.Table:          paymentplan.ValidColumn,
-			practice.Table:             practice.ValidColumn,
-			practitioner.Table:         practitioner.ValidColumn,
-			ratebucket.Table:           ratebucket.ValidColumn,
-			refreshtoken.Table:         refreshtoken.ValidColumn,
-			room.Table:                 room.ValidColumn,
-			session.Table:              session.ValidColumn,
-			signinattempt.Table:        signinattempt.ValidColumn,
-			site.Table:                 site.ValidColumn,
-			sundry.Table:               sundry.ValidColumn,
-			treatment.Table:            treatment.ValidColumn,
-			treatmentappointment.Table: treatmentappointment.ValidColumn,
-			treatmentcategory.Table:    treatmentcategory.ValidColumn,
-			treatmentplan.Table:        treatmentplan.ValidColumn,
-			treatmentplanitem.Table:    treatmentplanitem.ValidColumn,
-			user.Table:                 user.ValidColumn,
-			workingsession.Table:       workingsession.ValidColumn,
+			accesstoken.Table:                   accesstoken.ValidColumn,
+			account.Table:                       account.ValidColumn,
+			acquisitionsource.Table:             acquisitionsource.ValidColumn,
+			application.Table:                   application.ValidColumn,
+			appointment.Table:                   appointment.ValidColumn,
+			appointmentcancellationreason.Table: appointmentcancellationreason.ValidColumn,
+			appointmenthold.Table:               appointmenthold.ValidColumn,
+			appointmentreason.Table:             appointmentreason.ValidColumn,
+			authorizationcode.Table:             authorizationcode.ValidColumn,
+			change.Table:                        change.ValidColumn,
+			contract.Table:                      contract.ValidColumn,
+			customfield.Table:                   customfield.ValidColumn,
+			customfieldanswer.Table:             customfieldanswer.ValidColumn,
+			fee.Table:                           fee.ValidColumn,
+			feedchange.Table:                    feedchange.ValidColumn,
+			feedstate.Table:                     feedstate.ValidColumn,
+			idempotencykey.Table:                idempotencykey.ValidColumn,
+			importrun.Table:                     importrun.ValidColumn,
+			importedrecord.Table:                importedrecord.ValidColumn,
+			invoice.Table:                       invoice.ValidColumn,
+			invoiceitem.Table:                   invoiceitem.ValidColumn,
+			nhsclaim.Table:                      nhsclaim.ValidColumn,
+			note.Table:                          note.ValidColumn,
+			noteversion.Table:                   noteversion.ValidColumn,
+			patient.Table:                       patient.ValidColumn,
+			patientreferral.Table:               patientreferral.ValidColumn,
+			payment.Table:                       payment.ValidColumn,
+			paymentexplanation.Table:            paymentexplanation.ValidColumn,
+			paymentplan.Table:                   paymentplan.ValidColumn,
+			practice.Table:                      practice.ValidColumn,
+			practitioner.Table:                  practitioner.ValidColumn,
+			ratebucket.Table:                    ratebucket.ValidColumn,
+			recall.Table:                        recall.ValidColumn,
+			refreshtoken.Table:                  refreshtoken.ValidColumn,
+			room.Table:                          room.ValidColumn,
+			session.Table:                       session.ValidColumn,
+			signinattempt.Table:                 signinattempt.ValidColumn,
+			site.Table:                          site.ValidColumn,
+			sundry.Table:                        sundry.ValidColumn,
+			treatment.Table:                     treatment.ValidColumn,
+			treatmentappointment.Table:          treatmentappointment.ValidColumn,
+			treatmentcategory.Table:             treatmentcategory.ValidColumn,
+			treatmentplan.Table:                 treatmentplan.ValidColumn,
+			treatmentplanitem.Table:             treatmentplanitem.ValidColumn,
+			user.Table:                          user.ValidColumn,
+			waitinglist.Table:                   waitinglist.ValidColumn,
+			workingsession.Table:                workingsession.ValidColumn,
 		})
 	})
 	return columnCheck(t, c)

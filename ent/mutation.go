@@ -8,6 +8,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
@@ -24,7 +25,10 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
+	"chairside/ent/note"
+	"chairside/ent/noteversion"
 	"chairside/ent/patient"
+	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
@@ -32,6 +36,7 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/ratebucket"
+	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
@@ -44,6 +49,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
+	"chairside/ent/waitinglist"
 	"chairside/ent/workingsession"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
@@ -69,47 +75,53 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeAccessToken          = "AccessToken"
-	TypeAccount              = "Account"
-	TypeAcquisitionSource    = "AcquisitionSource"
-	TypeApplication          = "Application"
-	TypeAppointment          = "Appointment"
-	TypeAppointmentHold      = "AppointmentHold"
-	TypeAppointmentReason    = "AppointmentReason"
-	TypeAuthorizationCode    = "AuthorizationCode"
-	TypeChange               = "Change"
-	TypeContract             = "Contract"
-	TypeCustomField          = "CustomField"
-	TypeCustomFieldAnswer    = "CustomFieldAnswer"
-	TypeFee                  = "Fee"
-	TypeFeedChange           = "FeedChange"
-	TypeFeedState            = "FeedState"
-	TypeIdempotencyKey       = "IdempotencyKey"
-	TypeImportRun            = "ImportRun"
-	TypeImportedRecord       = "ImportedRecord"
-	TypeInvoice              = "Invoice"
-	TypeInvoiceItem          = "InvoiceItem"
-	TypeNHSClaim             = "NHSClaim"
-	TypePatient              = "Patient"
-	TypePayment              = "Payment"
-	TypePaymentExplanation   = "PaymentExplanation"
-	TypePaymentPlan          = "PaymentPlan"
-	TypePractice             = "Practice"
-	TypePractitioner         = "Practitioner"
-	TypeRateBucket           = "RateBucket"
-	TypeRefreshToken         = "RefreshToken"
-	TypeRoom                 = "Room"
-	TypeSession              = "Session"
-	TypeSignInAttempt        = "SignInAttempt"
-	TypeSite                 = "Site"
-	TypeSundry               = "Sundry"
-	TypeTreatment            = "Treatment"
-	TypeTreatmentAppointment = "TreatmentAppointment"
-	TypeTreatmentCategory    = "TreatmentCategory"
-	TypeTreatmentPlan        = "TreatmentPlan"
-	TypeTreatmentPlanItem    = "TreatmentPlanItem"
-	TypeUser                 = "User"
-	TypeWorkingSession       = "WorkingSession"
+	TypeAccessToken                   = "AccessToken"
+	TypeAccount                       = "Account"
+	TypeAcquisitionSource             = "AcquisitionSource"
+	TypeApplication                   = "Application"
+	TypeAppointment                   = "Appointment"
+	TypeAppointmentCancellationReason = "AppointmentCancellationReason"
+	TypeAppointmentHold               = "AppointmentHold"
+	TypeAppointmentReason             = "AppointmentReason"
+	TypeAuthorizationCode             = "AuthorizationCode"
+	TypeChange                        = "Change"
+	TypeContract                      = "Contract"
+	TypeCustomField                   = "CustomField"
+	TypeCustomFieldAnswer             = "CustomFieldAnswer"
+	TypeFee                           = "Fee"
+	TypeFeedChange                    = "FeedChange"
+	TypeFeedState                     = "FeedState"
+	TypeIdempotencyKey                = "IdempotencyKey"
+	TypeImportRun                     = "ImportRun"
+	TypeImportedRecord                = "ImportedRecord"
+	TypeInvoice                       = "Invoice"
+	TypeInvoiceItem                   = "InvoiceItem"
+	TypeNHSClaim                      = "NHSClaim"
+	TypeNote                          = "Note"
+	TypeNoteVersion                   = "NoteVersion"
+	TypePatient                       = "Patient"
+	TypePatientReferral               = "PatientReferral"
+	TypePayment                       = "Payment"
+	TypePaymentExplanation            = "PaymentExplanation"
+	TypePaymentPlan                   = "PaymentPlan"
+	TypePractice                      = "Practice"
+	TypePractitioner                  = "Practitioner"
+	TypeRateBucket                    = "RateBucket"
+	TypeRecall                        = "Recall"
+	TypeRefreshToken                  = "RefreshToken"
+	TypeRoom                          = "Room"
+	TypeSession                       = "Session"
+	TypeSignInAttempt                 = "SignInAttempt"
+	TypeSite                          = "Site"
+	TypeSundry                        = "Sundry"
+	TypeTreatment                     = "Treatment"
+	TypeTreatmentAppointment          = "TreatmentAppointment"
+	TypeTreatmentCategory             = "TreatmentCategory"
+	TypeTreatmentPlan                 = "TreatmentPlan"
+	TypeTreatmentPlanItem             = "TreatmentPlanItem"
+	TypeUser                          = "User"
+	TypeWaitingList                   = "WaitingList"
+	TypeWorkingSession                = "WorkingSession"
 )
 
 // AccessTokenMutation represents an operation that mutates the AccessToken nodes in the graph.
@@ -4201,42 +4213,44 @@ func (m *ApplicationMutation) ResetEdge(name string) error {
 // AppointmentMutation represents an operation that mutates the Appointment nodes in the graph.
 type AppointmentMutation struct {
 	config
-	op                    Op
-	typ                   string
-	id                    *int64
-	created_at            *time.Time
-	updated_at            *time.Time
-	start_time            *time.Time
-	finish_time           *time.Time
-	duration              *int
-	addduration           *int
-	reason                *string
-	state                 *schema.AppointmentState
-	notes                 *string
-	treatment_description *string
-	booked_via_api        *bool
-	metadata              *map[string]string
-	pending_at            *time.Time
-	confirmed_at          *time.Time
-	arrived_at            *time.Time
-	in_surgery_at         *time.Time
-	completed_at          *time.Time
-	cancelled_at          *time.Time
-	did_not_attend_at     *time.Time
-	clearedFields         map[string]struct{}
-	practice              *uuid.UUID
-	clearedpractice       bool
-	practitioner          *int64
-	clearedpractitioner   bool
-	patient               *int64
-	clearedpatient        bool
-	room                  *uuid.UUID
-	clearedroom           bool
-	user                  *int64
-	cleareduser           bool
-	done                  bool
-	oldValue              func(context.Context) (*Appointment, error)
-	predicates            []predicate.Appointment
+	op                         Op
+	typ                        string
+	id                         *int64
+	created_at                 *time.Time
+	updated_at                 *time.Time
+	start_time                 *time.Time
+	finish_time                *time.Time
+	duration                   *int
+	addduration                *int
+	reason                     *string
+	state                      *schema.AppointmentState
+	notes                      *string
+	treatment_description      *string
+	booked_via_api             *bool
+	metadata                   *map[string]string
+	pending_at                 *time.Time
+	confirmed_at               *time.Time
+	arrived_at                 *time.Time
+	in_surgery_at              *time.Time
+	completed_at               *time.Time
+	cancelled_at               *time.Time
+	did_not_attend_at          *time.Time
+	clearedFields              map[string]struct{}
+	practice                   *uuid.UUID
+	clearedpractice            bool
+	practitioner               *int64
+	clearedpractitioner        bool
+	patient                    *int64
+	clearedpatient             bool
+	room                       *uuid.UUID
+	clearedroom                bool
+	user                       *int64
+	cleareduser                bool
+	cancellation_reason        *uuid.UUID
+	clearedcancellation_reason bool
+	done                       bool
+	oldValue                   func(context.Context) (*Appointment, error)
+	predicates                 []predicate.Appointment
 }
 
 var _ ent.Mutation = (*AppointmentMutation)(nil)
@@ -4968,6 +4982,55 @@ func (m *AppointmentMutation) ResetBookedViaAPI() {
 	m.booked_via_api = nil
 }
 
+// SetAppointmentCancellationReasonID sets the "appointment_cancellation_reason_id" field.
+func (m *AppointmentMutation) SetAppointmentCancellationReasonID(u uuid.UUID) {
+	m.cancellation_reason = &u
+}
+
+// AppointmentCancellationReasonID returns the value of the "appointment_cancellation_reason_id" field in the mutation.
+func (m *AppointmentMutation) AppointmentCancellationReasonID() (r uuid.UUID, exists bool) {
+	v := m.cancellation_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAppointmentCancellationReasonID returns the old "appointment_cancellation_reason_id" field's value of the Appointment entity.
+// If the Appointment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentMutation) OldAppointmentCancellationReasonID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAppointmentCancellationReasonID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAppointmentCancellationReasonID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAppointmentCancellationReasonID: %w", err)
+	}
+	return oldValue.AppointmentCancellationReasonID, nil
+}
+
+// ClearAppointmentCancellationReasonID clears the value of the "appointment_cancellation_reason_id" field.
+func (m *AppointmentMutation) ClearAppointmentCancellationReasonID() {
+	m.cancellation_reason = nil
+	m.clearedFields[appointment.FieldAppointmentCancellationReasonID] = struct{}{}
+}
+
+// AppointmentCancellationReasonIDCleared returns if the "appointment_cancellation_reason_id" field was cleared in this mutation.
+func (m *AppointmentMutation) AppointmentCancellationReasonIDCleared() bool {
+	_, ok := m.clearedFields[appointment.FieldAppointmentCancellationReasonID]
+	return ok
+}
+
+// ResetAppointmentCancellationReasonID resets all changes to the "appointment_cancellation_reason_id" field.
+func (m *AppointmentMutation) ResetAppointmentCancellationReasonID() {
+	m.cancellation_reason = nil
+	delete(m.clearedFields, appointment.FieldAppointmentCancellationReasonID)
+}
+
 // SetMetadata sets the "metadata" field.
 func (m *AppointmentMutation) SetMetadata(value map[string]string) {
 	m.metadata = &value
@@ -5482,6 +5545,46 @@ func (m *AppointmentMutation) ResetUser() {
 	m.cleareduser = false
 }
 
+// SetCancellationReasonID sets the "cancellation_reason" edge to the AppointmentCancellationReason entity by id.
+func (m *AppointmentMutation) SetCancellationReasonID(id uuid.UUID) {
+	m.cancellation_reason = &id
+}
+
+// ClearCancellationReason clears the "cancellation_reason" edge to the AppointmentCancellationReason entity.
+func (m *AppointmentMutation) ClearCancellationReason() {
+	m.clearedcancellation_reason = true
+	m.clearedFields[appointment.FieldAppointmentCancellationReasonID] = struct{}{}
+}
+
+// CancellationReasonCleared reports if the "cancellation_reason" edge to the AppointmentCancellationReason entity was cleared.
+func (m *AppointmentMutation) CancellationReasonCleared() bool {
+	return m.AppointmentCancellationReasonIDCleared() || m.clearedcancellation_reason
+}
+
+// CancellationReasonID returns the "cancellation_reason" edge ID in the mutation.
+func (m *AppointmentMutation) CancellationReasonID() (id uuid.UUID, exists bool) {
+	if m.cancellation_reason != nil {
+		return *m.cancellation_reason, true
+	}
+	return
+}
+
+// CancellationReasonIDs returns the "cancellation_reason" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// CancellationReasonID instead. It exists only for internal usage by the builders.
+func (m *AppointmentMutation) CancellationReasonIDs() (ids []uuid.UUID) {
+	if id := m.cancellation_reason; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetCancellationReason resets all changes to the "cancellation_reason" edge.
+func (m *AppointmentMutation) ResetCancellationReason() {
+	m.cancellation_reason = nil
+	m.clearedcancellation_reason = false
+}
+
 // Where appends a list predicates to the AppointmentMutation builder.
 func (m *AppointmentMutation) Where(ps ...predicate.Appointment) {
 	m.predicates = append(m.predicates, ps...)
@@ -5516,7 +5619,7 @@ func (m *AppointmentMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AppointmentMutation) Fields() []string {
-	fields := make([]string, 0, 23)
+	fields := make([]string, 0, 24)
 	if m.practice != nil {
 		fields = append(fields, appointment.FieldPracticeID)
 	}
@@ -5561,6 +5664,9 @@ func (m *AppointmentMutation) Fields() []string {
 	}
 	if m.booked_via_api != nil {
 		fields = append(fields, appointment.FieldBookedViaAPI)
+	}
+	if m.cancellation_reason != nil {
+		fields = append(fields, appointment.FieldAppointmentCancellationReasonID)
 	}
 	if m.metadata != nil {
 		fields = append(fields, appointment.FieldMetadata)
@@ -5624,6 +5730,8 @@ func (m *AppointmentMutation) Field(name string) (ent.Value, bool) {
 		return m.UserID()
 	case appointment.FieldBookedViaAPI:
 		return m.BookedViaAPI()
+	case appointment.FieldAppointmentCancellationReasonID:
+		return m.AppointmentCancellationReasonID()
 	case appointment.FieldMetadata:
 		return m.Metadata()
 	case appointment.FieldPendingAt:
@@ -5679,6 +5787,8 @@ func (m *AppointmentMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldUserID(ctx)
 	case appointment.FieldBookedViaAPI:
 		return m.OldBookedViaAPI(ctx)
+	case appointment.FieldAppointmentCancellationReasonID:
+		return m.OldAppointmentCancellationReasonID(ctx)
 	case appointment.FieldMetadata:
 		return m.OldMetadata(ctx)
 	case appointment.FieldPendingAt:
@@ -5809,6 +5919,13 @@ func (m *AppointmentMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetBookedViaAPI(v)
 		return nil
+	case appointment.FieldAppointmentCancellationReasonID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAppointmentCancellationReasonID(v)
+		return nil
 	case appointment.FieldMetadata:
 		v, ok := value.(map[string]string)
 		if !ok {
@@ -5925,6 +6042,9 @@ func (m *AppointmentMutation) ClearedFields() []string {
 	if m.FieldCleared(appointment.FieldUserID) {
 		fields = append(fields, appointment.FieldUserID)
 	}
+	if m.FieldCleared(appointment.FieldAppointmentCancellationReasonID) {
+		fields = append(fields, appointment.FieldAppointmentCancellationReasonID)
+	}
 	if m.FieldCleared(appointment.FieldPendingAt) {
 		fields = append(fields, appointment.FieldPendingAt)
 	}
@@ -5974,6 +6094,9 @@ func (m *AppointmentMutation) ClearField(name string) error {
 		return nil
 	case appointment.FieldUserID:
 		m.ClearUserID()
+		return nil
+	case appointment.FieldAppointmentCancellationReasonID:
+		m.ClearAppointmentCancellationReasonID()
 		return nil
 	case appointment.FieldPendingAt:
 		m.ClearPendingAt()
@@ -6049,6 +6172,9 @@ func (m *AppointmentMutation) ResetField(name string) error {
 	case appointment.FieldBookedViaAPI:
 		m.ResetBookedViaAPI()
 		return nil
+	case appointment.FieldAppointmentCancellationReasonID:
+		m.ResetAppointmentCancellationReasonID()
+		return nil
 	case appointment.FieldMetadata:
 		m.ResetMetadata()
 		return nil
@@ -6079,7 +6205,7 @@ func (m *AppointmentMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *AppointmentMutation) AddedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 6)
 	if m.practice != nil {
 		edges = append(edges, appointment.EdgePractice)
 	}
@@ -6094,6 +6220,9 @@ func (m *AppointmentMutation) AddedEdges() []string {
 	}
 	if m.user != nil {
 		edges = append(edges, appointment.EdgeUser)
+	}
+	if m.cancellation_reason != nil {
+		edges = append(edges, appointment.EdgeCancellationReason)
 	}
 	return edges
 }
@@ -6122,13 +6251,17 @@ func (m *AppointmentMutation) AddedIDs(name string) []ent.Value {
 		if id := m.user; id != nil {
 			return []ent.Value{*id}
 		}
+	case appointment.EdgeCancellationReason:
+		if id := m.cancellation_reason; id != nil {
+			return []ent.Value{*id}
+		}
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *AppointmentMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 6)
 	return edges
 }
 
@@ -6140,7 +6273,7 @@ func (m *AppointmentMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *AppointmentMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 6)
 	if m.clearedpractice {
 		edges = append(edges, appointment.EdgePractice)
 	}
@@ -6155,6 +6288,9 @@ func (m *AppointmentMutation) ClearedEdges() []string {
 	}
 	if m.cleareduser {
 		edges = append(edges, appointment.EdgeUser)
+	}
+	if m.clearedcancellation_reason {
+		edges = append(edges, appointment.EdgeCancellationReason)
 	}
 	return edges
 }
@@ -6173,6 +6309,8 @@ func (m *AppointmentMutation) EdgeCleared(name string) bool {
 		return m.clearedroom
 	case appointment.EdgeUser:
 		return m.cleareduser
+	case appointment.EdgeCancellationReason:
+		return m.clearedcancellation_reason
 	}
 	return false
 }
@@ -6195,6 +6333,9 @@ func (m *AppointmentMutation) ClearEdge(name string) error {
 		return nil
 	case appointment.EdgeUser:
 		m.ClearUser()
+		return nil
+	case appointment.EdgeCancellationReason:
+		m.ClearCancellationReason()
 		return nil
 	}
 	return fmt.Errorf("unknown Appointment unique edge %s", name)
@@ -6219,8 +6360,667 @@ func (m *AppointmentMutation) ResetEdge(name string) error {
 	case appointment.EdgeUser:
 		m.ResetUser()
 		return nil
+	case appointment.EdgeCancellationReason:
+		m.ResetCancellationReason()
+		return nil
 	}
 	return fmt.Errorf("unknown Appointment edge %s", name)
+}
+
+// AppointmentCancellationReasonMutation represents an operation that mutates the AppointmentCancellationReason nodes in the graph.
+type AppointmentCancellationReasonMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *uuid.UUID
+	created_at      *time.Time
+	updated_at      *time.Time
+	reason          *string
+	reason_type     *schema.CancellationParty
+	archived        *bool
+	clearedFields   map[string]struct{}
+	practice        *uuid.UUID
+	clearedpractice bool
+	done            bool
+	oldValue        func(context.Context) (*AppointmentCancellationReason, error)
+	predicates      []predicate.AppointmentCancellationReason
+}
+
+var _ ent.Mutation = (*AppointmentCancellationReasonMutation)(nil)
+
+// appointmentcancellationreasonOption allows management of the mutation configuration using functional options.
+type appointmentcancellationreasonOption func(*AppointmentCancellationReasonMutation)
+
+// newAppointmentCancellationReasonMutation creates new mutation for the AppointmentCancellationReason entity.
+func newAppointmentCancellationReasonMutation(c config, op Op, opts ...appointmentcancellationreasonOption) *AppointmentCancellationReasonMutation {
+	m := &AppointmentCancellationReasonMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAppointmentCancellationReason,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAppointmentCancellationReasonID sets the ID field of the mutation.
+func withAppointmentCancellationReasonID(id uuid.UUID) appointmentcancellationreasonOption {
+	return func(m *AppointmentCancellationReasonMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AppointmentCancellationReason
+		)
+		m.oldValue = func(ctx context.Context) (*AppointmentCancellationReason, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AppointmentCancellationReason.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAppointmentCancellationReason sets the old AppointmentCancellationReason of the mutation.
+func withAppointmentCancellationReason(node *AppointmentCancellationReason) appointmentcancellationreasonOption {
+	return func(m *AppointmentCancellationReasonMutation) {
+		m.oldValue = func(context.Context) (*AppointmentCancellationReason, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AppointmentCancellationReasonMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AppointmentCancellationReasonMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AppointmentCancellationReason entities.
+func (m *AppointmentCancellationReasonMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AppointmentCancellationReasonMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AppointmentCancellationReasonMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AppointmentCancellationReason.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *AppointmentCancellationReasonMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *AppointmentCancellationReasonMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the AppointmentCancellationReason entity.
+// If the AppointmentCancellationReason object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentCancellationReasonMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *AppointmentCancellationReasonMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AppointmentCancellationReasonMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AppointmentCancellationReasonMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the AppointmentCancellationReason entity.
+// If the AppointmentCancellationReason object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentCancellationReasonMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AppointmentCancellationReasonMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *AppointmentCancellationReasonMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *AppointmentCancellationReasonMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the AppointmentCancellationReason entity.
+// If the AppointmentCancellationReason object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentCancellationReasonMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *AppointmentCancellationReasonMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *AppointmentCancellationReasonMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *AppointmentCancellationReasonMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the AppointmentCancellationReason entity.
+// If the AppointmentCancellationReason object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentCancellationReasonMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *AppointmentCancellationReasonMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetReasonType sets the "reason_type" field.
+func (m *AppointmentCancellationReasonMutation) SetReasonType(sp schema.CancellationParty) {
+	m.reason_type = &sp
+}
+
+// ReasonType returns the value of the "reason_type" field in the mutation.
+func (m *AppointmentCancellationReasonMutation) ReasonType() (r schema.CancellationParty, exists bool) {
+	v := m.reason_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReasonType returns the old "reason_type" field's value of the AppointmentCancellationReason entity.
+// If the AppointmentCancellationReason object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentCancellationReasonMutation) OldReasonType(ctx context.Context) (v schema.CancellationParty, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReasonType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReasonType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReasonType: %w", err)
+	}
+	return oldValue.ReasonType, nil
+}
+
+// ResetReasonType resets all changes to the "reason_type" field.
+func (m *AppointmentCancellationReasonMutation) ResetReasonType() {
+	m.reason_type = nil
+}
+
+// SetArchived sets the "archived" field.
+func (m *AppointmentCancellationReasonMutation) SetArchived(b bool) {
+	m.archived = &b
+}
+
+// Archived returns the value of the "archived" field in the mutation.
+func (m *AppointmentCancellationReasonMutation) Archived() (r bool, exists bool) {
+	v := m.archived
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldArchived returns the old "archived" field's value of the AppointmentCancellationReason entity.
+// If the AppointmentCancellationReason object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AppointmentCancellationReasonMutation) OldArchived(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldArchived is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldArchived requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldArchived: %w", err)
+	}
+	return oldValue.Archived, nil
+}
+
+// ResetArchived resets all changes to the "archived" field.
+func (m *AppointmentCancellationReasonMutation) ResetArchived() {
+	m.archived = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *AppointmentCancellationReasonMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[appointmentcancellationreason.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *AppointmentCancellationReasonMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *AppointmentCancellationReasonMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *AppointmentCancellationReasonMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// Where appends a list predicates to the AppointmentCancellationReasonMutation builder.
+func (m *AppointmentCancellationReasonMutation) Where(ps ...predicate.AppointmentCancellationReason) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AppointmentCancellationReasonMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AppointmentCancellationReasonMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AppointmentCancellationReason, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AppointmentCancellationReasonMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AppointmentCancellationReasonMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AppointmentCancellationReason).
+func (m *AppointmentCancellationReasonMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AppointmentCancellationReasonMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.practice != nil {
+		fields = append(fields, appointmentcancellationreason.FieldPracticeID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, appointmentcancellationreason.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, appointmentcancellationreason.FieldUpdatedAt)
+	}
+	if m.reason != nil {
+		fields = append(fields, appointmentcancellationreason.FieldReason)
+	}
+	if m.reason_type != nil {
+		fields = append(fields, appointmentcancellationreason.FieldReasonType)
+	}
+	if m.archived != nil {
+		fields = append(fields, appointmentcancellationreason.FieldArchived)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AppointmentCancellationReasonMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case appointmentcancellationreason.FieldPracticeID:
+		return m.PracticeID()
+	case appointmentcancellationreason.FieldCreatedAt:
+		return m.CreatedAt()
+	case appointmentcancellationreason.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case appointmentcancellationreason.FieldReason:
+		return m.Reason()
+	case appointmentcancellationreason.FieldReasonType:
+		return m.ReasonType()
+	case appointmentcancellationreason.FieldArchived:
+		return m.Archived()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AppointmentCancellationReasonMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case appointmentcancellationreason.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case appointmentcancellationreason.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case appointmentcancellationreason.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case appointmentcancellationreason.FieldReason:
+		return m.OldReason(ctx)
+	case appointmentcancellationreason.FieldReasonType:
+		return m.OldReasonType(ctx)
+	case appointmentcancellationreason.FieldArchived:
+		return m.OldArchived(ctx)
+	}
+	return nil, fmt.Errorf("unknown AppointmentCancellationReason field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AppointmentCancellationReasonMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case appointmentcancellationreason.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case appointmentcancellationreason.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case appointmentcancellationreason.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case appointmentcancellationreason.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case appointmentcancellationreason.FieldReasonType:
+		v, ok := value.(schema.CancellationParty)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReasonType(v)
+		return nil
+	case appointmentcancellationreason.FieldArchived:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetArchived(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AppointmentCancellationReason field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AppointmentCancellationReasonMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AppointmentCancellationReasonMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AppointmentCancellationReasonMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown AppointmentCancellationReason numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AppointmentCancellationReasonMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AppointmentCancellationReasonMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AppointmentCancellationReasonMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AppointmentCancellationReason nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AppointmentCancellationReasonMutation) ResetField(name string) error {
+	switch name {
+	case appointmentcancellationreason.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case appointmentcancellationreason.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case appointmentcancellationreason.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case appointmentcancellationreason.FieldReason:
+		m.ResetReason()
+		return nil
+	case appointmentcancellationreason.FieldReasonType:
+		m.ResetReasonType()
+		return nil
+	case appointmentcancellationreason.FieldArchived:
+		m.ResetArchived()
+		return nil
+	}
+	return fmt.Errorf("unknown AppointmentCancellationReason field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AppointmentCancellationReasonMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.practice != nil {
+		edges = append(edges, appointmentcancellationreason.EdgePractice)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AppointmentCancellationReasonMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case appointmentcancellationreason.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AppointmentCancellationReasonMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AppointmentCancellationReasonMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AppointmentCancellationReasonMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedpractice {
+		edges = append(edges, appointmentcancellationreason.EdgePractice)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AppointmentCancellationReasonMutation) EdgeCleared(name string) bool {
+	switch name {
+	case appointmentcancellationreason.EdgePractice:
+		return m.clearedpractice
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AppointmentCancellationReasonMutation) ClearEdge(name string) error {
+	switch name {
+	case appointmentcancellationreason.EdgePractice:
+		m.ClearPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown AppointmentCancellationReason unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AppointmentCancellationReasonMutation) ResetEdge(name string) error {
+	switch name {
+	case appointmentcancellationreason.EdgePractice:
+		m.ResetPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown AppointmentCancellationReason edge %s", name)
 }
 
 // AppointmentHoldMutation represents an operation that mutates the AppointmentHold nodes in the graph.
@@ -24133,6 +24933,1671 @@ func (m *NHSClaimMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown NHSClaim edge %s", name)
 }
 
+// NoteMutation represents an operation that mutates the Note nodes in the graph.
+type NoteMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *int64
+	created_at      *time.Time
+	updated_at      *time.Time
+	body            *string
+	pinned          *bool
+	kind            *schema.NoteKind
+	clearedFields   map[string]struct{}
+	practice        *uuid.UUID
+	clearedpractice bool
+	patient         *int64
+	clearedpatient  bool
+	user            *int64
+	cleareduser     bool
+	done            bool
+	oldValue        func(context.Context) (*Note, error)
+	predicates      []predicate.Note
+}
+
+var _ ent.Mutation = (*NoteMutation)(nil)
+
+// noteOption allows management of the mutation configuration using functional options.
+type noteOption func(*NoteMutation)
+
+// newNoteMutation creates new mutation for the Note entity.
+func newNoteMutation(c config, op Op, opts ...noteOption) *NoteMutation {
+	m := &NoteMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeNote,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withNoteID sets the ID field of the mutation.
+func withNoteID(id int64) noteOption {
+	return func(m *NoteMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Note
+		)
+		m.oldValue = func(ctx context.Context) (*Note, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Note.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withNote sets the old Note of the mutation.
+func withNote(node *Note) noteOption {
+	return func(m *NoteMutation) {
+		m.oldValue = func(context.Context) (*Note, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m NoteMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m NoteMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Note entities.
+func (m *NoteMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *NoteMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *NoteMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Note.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *NoteMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *NoteMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the Note entity.
+// If the Note object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *NoteMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *NoteMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *NoteMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Note entity.
+// If the Note object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *NoteMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *NoteMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *NoteMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Note entity.
+// If the Note object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *NoteMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetPatientID sets the "patient_id" field.
+func (m *NoteMutation) SetPatientID(i int64) {
+	m.patient = &i
+}
+
+// PatientID returns the value of the "patient_id" field in the mutation.
+func (m *NoteMutation) PatientID() (r int64, exists bool) {
+	v := m.patient
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPatientID returns the old "patient_id" field's value of the Note entity.
+// If the Note object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteMutation) OldPatientID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPatientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPatientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPatientID: %w", err)
+	}
+	return oldValue.PatientID, nil
+}
+
+// ResetPatientID resets all changes to the "patient_id" field.
+func (m *NoteMutation) ResetPatientID() {
+	m.patient = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *NoteMutation) SetUserID(i int64) {
+	m.user = &i
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *NoteMutation) UserID() (r int64, exists bool) {
+	v := m.user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the Note entity.
+// If the Note object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteMutation) OldUserID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *NoteMutation) ResetUserID() {
+	m.user = nil
+}
+
+// SetBody sets the "body" field.
+func (m *NoteMutation) SetBody(s string) {
+	m.body = &s
+}
+
+// Body returns the value of the "body" field in the mutation.
+func (m *NoteMutation) Body() (r string, exists bool) {
+	v := m.body
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBody returns the old "body" field's value of the Note entity.
+// If the Note object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteMutation) OldBody(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBody is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBody requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBody: %w", err)
+	}
+	return oldValue.Body, nil
+}
+
+// ResetBody resets all changes to the "body" field.
+func (m *NoteMutation) ResetBody() {
+	m.body = nil
+}
+
+// SetPinned sets the "pinned" field.
+func (m *NoteMutation) SetPinned(b bool) {
+	m.pinned = &b
+}
+
+// Pinned returns the value of the "pinned" field in the mutation.
+func (m *NoteMutation) Pinned() (r bool, exists bool) {
+	v := m.pinned
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPinned returns the old "pinned" field's value of the Note entity.
+// If the Note object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteMutation) OldPinned(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPinned is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPinned requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPinned: %w", err)
+	}
+	return oldValue.Pinned, nil
+}
+
+// ResetPinned resets all changes to the "pinned" field.
+func (m *NoteMutation) ResetPinned() {
+	m.pinned = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *NoteMutation) SetKind(sk schema.NoteKind) {
+	m.kind = &sk
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *NoteMutation) Kind() (r schema.NoteKind, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the Note entity.
+// If the Note object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteMutation) OldKind(ctx context.Context) (v schema.NoteKind, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *NoteMutation) ResetKind() {
+	m.kind = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *NoteMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[note.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *NoteMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *NoteMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *NoteMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// ClearPatient clears the "patient" edge to the Patient entity.
+func (m *NoteMutation) ClearPatient() {
+	m.clearedpatient = true
+	m.clearedFields[note.FieldPatientID] = struct{}{}
+}
+
+// PatientCleared reports if the "patient" edge to the Patient entity was cleared.
+func (m *NoteMutation) PatientCleared() bool {
+	return m.clearedpatient
+}
+
+// PatientIDs returns the "patient" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PatientID instead. It exists only for internal usage by the builders.
+func (m *NoteMutation) PatientIDs() (ids []int64) {
+	if id := m.patient; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPatient resets all changes to the "patient" edge.
+func (m *NoteMutation) ResetPatient() {
+	m.patient = nil
+	m.clearedpatient = false
+}
+
+// ClearUser clears the "user" edge to the User entity.
+func (m *NoteMutation) ClearUser() {
+	m.cleareduser = true
+	m.clearedFields[note.FieldUserID] = struct{}{}
+}
+
+// UserCleared reports if the "user" edge to the User entity was cleared.
+func (m *NoteMutation) UserCleared() bool {
+	return m.cleareduser
+}
+
+// UserIDs returns the "user" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// UserID instead. It exists only for internal usage by the builders.
+func (m *NoteMutation) UserIDs() (ids []int64) {
+	if id := m.user; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetUser resets all changes to the "user" edge.
+func (m *NoteMutation) ResetUser() {
+	m.user = nil
+	m.cleareduser = false
+}
+
+// Where appends a list predicates to the NoteMutation builder.
+func (m *NoteMutation) Where(ps ...predicate.Note) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the NoteMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *NoteMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Note, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *NoteMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *NoteMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Note).
+func (m *NoteMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *NoteMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.practice != nil {
+		fields = append(fields, note.FieldPracticeID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, note.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, note.FieldUpdatedAt)
+	}
+	if m.patient != nil {
+		fields = append(fields, note.FieldPatientID)
+	}
+	if m.user != nil {
+		fields = append(fields, note.FieldUserID)
+	}
+	if m.body != nil {
+		fields = append(fields, note.FieldBody)
+	}
+	if m.pinned != nil {
+		fields = append(fields, note.FieldPinned)
+	}
+	if m.kind != nil {
+		fields = append(fields, note.FieldKind)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *NoteMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case note.FieldPracticeID:
+		return m.PracticeID()
+	case note.FieldCreatedAt:
+		return m.CreatedAt()
+	case note.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case note.FieldPatientID:
+		return m.PatientID()
+	case note.FieldUserID:
+		return m.UserID()
+	case note.FieldBody:
+		return m.Body()
+	case note.FieldPinned:
+		return m.Pinned()
+	case note.FieldKind:
+		return m.Kind()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *NoteMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case note.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case note.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case note.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case note.FieldPatientID:
+		return m.OldPatientID(ctx)
+	case note.FieldUserID:
+		return m.OldUserID(ctx)
+	case note.FieldBody:
+		return m.OldBody(ctx)
+	case note.FieldPinned:
+		return m.OldPinned(ctx)
+	case note.FieldKind:
+		return m.OldKind(ctx)
+	}
+	return nil, fmt.Errorf("unknown Note field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *NoteMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case note.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case note.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case note.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case note.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPatientID(v)
+		return nil
+	case note.FieldUserID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case note.FieldBody:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBody(v)
+		return nil
+	case note.FieldPinned:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPinned(v)
+		return nil
+	case note.FieldKind:
+		v, ok := value.(schema.NoteKind)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Note field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *NoteMutation) AddedFields() []string {
+	var fields []string
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *NoteMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *NoteMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Note numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *NoteMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *NoteMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *NoteMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Note nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *NoteMutation) ResetField(name string) error {
+	switch name {
+	case note.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case note.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case note.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case note.FieldPatientID:
+		m.ResetPatientID()
+		return nil
+	case note.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case note.FieldBody:
+		m.ResetBody()
+		return nil
+	case note.FieldPinned:
+		m.ResetPinned()
+		return nil
+	case note.FieldKind:
+		m.ResetKind()
+		return nil
+	}
+	return fmt.Errorf("unknown Note field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *NoteMutation) AddedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.practice != nil {
+		edges = append(edges, note.EdgePractice)
+	}
+	if m.patient != nil {
+		edges = append(edges, note.EdgePatient)
+	}
+	if m.user != nil {
+		edges = append(edges, note.EdgeUser)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *NoteMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case note.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	case note.EdgePatient:
+		if id := m.patient; id != nil {
+			return []ent.Value{*id}
+		}
+	case note.EdgeUser:
+		if id := m.user; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *NoteMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 3)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *NoteMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *NoteMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.clearedpractice {
+		edges = append(edges, note.EdgePractice)
+	}
+	if m.clearedpatient {
+		edges = append(edges, note.EdgePatient)
+	}
+	if m.cleareduser {
+		edges = append(edges, note.EdgeUser)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *NoteMutation) EdgeCleared(name string) bool {
+	switch name {
+	case note.EdgePractice:
+		return m.clearedpractice
+	case note.EdgePatient:
+		return m.clearedpatient
+	case note.EdgeUser:
+		return m.cleareduser
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *NoteMutation) ClearEdge(name string) error {
+	switch name {
+	case note.EdgePractice:
+		m.ClearPractice()
+		return nil
+	case note.EdgePatient:
+		m.ClearPatient()
+		return nil
+	case note.EdgeUser:
+		m.ClearUser()
+		return nil
+	}
+	return fmt.Errorf("unknown Note unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *NoteMutation) ResetEdge(name string) error {
+	switch name {
+	case note.EdgePractice:
+		m.ResetPractice()
+		return nil
+	case note.EdgePatient:
+		m.ResetPatient()
+		return nil
+	case note.EdgeUser:
+		m.ResetUser()
+		return nil
+	}
+	return fmt.Errorf("unknown Note edge %s", name)
+}
+
+// NoteVersionMutation represents an operation that mutates the NoteVersion nodes in the graph.
+type NoteVersionMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *int64
+	note_id         *int64
+	addnote_id      *int64
+	body            *string
+	at              *time.Time
+	clearedFields   map[string]struct{}
+	practice        *uuid.UUID
+	clearedpractice bool
+	patient         *int64
+	clearedpatient  bool
+	user            *int64
+	cleareduser     bool
+	done            bool
+	oldValue        func(context.Context) (*NoteVersion, error)
+	predicates      []predicate.NoteVersion
+}
+
+var _ ent.Mutation = (*NoteVersionMutation)(nil)
+
+// noteversionOption allows management of the mutation configuration using functional options.
+type noteversionOption func(*NoteVersionMutation)
+
+// newNoteVersionMutation creates new mutation for the NoteVersion entity.
+func newNoteVersionMutation(c config, op Op, opts ...noteversionOption) *NoteVersionMutation {
+	m := &NoteVersionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeNoteVersion,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withNoteVersionID sets the ID field of the mutation.
+func withNoteVersionID(id int64) noteversionOption {
+	return func(m *NoteVersionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *NoteVersion
+		)
+		m.oldValue = func(ctx context.Context) (*NoteVersion, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().NoteVersion.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withNoteVersion sets the old NoteVersion of the mutation.
+func withNoteVersion(node *NoteVersion) noteversionOption {
+	return func(m *NoteVersionMutation) {
+		m.oldValue = func(context.Context) (*NoteVersion, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m NoteVersionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m NoteVersionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of NoteVersion entities.
+func (m *NoteVersionMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *NoteVersionMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *NoteVersionMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().NoteVersion.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *NoteVersionMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *NoteVersionMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the NoteVersion entity.
+// If the NoteVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteVersionMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *NoteVersionMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetNoteID sets the "note_id" field.
+func (m *NoteVersionMutation) SetNoteID(i int64) {
+	m.note_id = &i
+	m.addnote_id = nil
+}
+
+// NoteID returns the value of the "note_id" field in the mutation.
+func (m *NoteVersionMutation) NoteID() (r int64, exists bool) {
+	v := m.note_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNoteID returns the old "note_id" field's value of the NoteVersion entity.
+// If the NoteVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteVersionMutation) OldNoteID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNoteID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNoteID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNoteID: %w", err)
+	}
+	return oldValue.NoteID, nil
+}
+
+// AddNoteID adds i to the "note_id" field.
+func (m *NoteVersionMutation) AddNoteID(i int64) {
+	if m.addnote_id != nil {
+		*m.addnote_id += i
+	} else {
+		m.addnote_id = &i
+	}
+}
+
+// AddedNoteID returns the value that was added to the "note_id" field in this mutation.
+func (m *NoteVersionMutation) AddedNoteID() (r int64, exists bool) {
+	v := m.addnote_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNoteID resets all changes to the "note_id" field.
+func (m *NoteVersionMutation) ResetNoteID() {
+	m.note_id = nil
+	m.addnote_id = nil
+}
+
+// SetPatientID sets the "patient_id" field.
+func (m *NoteVersionMutation) SetPatientID(i int64) {
+	m.patient = &i
+}
+
+// PatientID returns the value of the "patient_id" field in the mutation.
+func (m *NoteVersionMutation) PatientID() (r int64, exists bool) {
+	v := m.patient
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPatientID returns the old "patient_id" field's value of the NoteVersion entity.
+// If the NoteVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteVersionMutation) OldPatientID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPatientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPatientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPatientID: %w", err)
+	}
+	return oldValue.PatientID, nil
+}
+
+// ResetPatientID resets all changes to the "patient_id" field.
+func (m *NoteVersionMutation) ResetPatientID() {
+	m.patient = nil
+}
+
+// SetBody sets the "body" field.
+func (m *NoteVersionMutation) SetBody(s string) {
+	m.body = &s
+}
+
+// Body returns the value of the "body" field in the mutation.
+func (m *NoteVersionMutation) Body() (r string, exists bool) {
+	v := m.body
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBody returns the old "body" field's value of the NoteVersion entity.
+// If the NoteVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteVersionMutation) OldBody(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBody is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBody requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBody: %w", err)
+	}
+	return oldValue.Body, nil
+}
+
+// ResetBody resets all changes to the "body" field.
+func (m *NoteVersionMutation) ResetBody() {
+	m.body = nil
+}
+
+// SetAt sets the "at" field.
+func (m *NoteVersionMutation) SetAt(t time.Time) {
+	m.at = &t
+}
+
+// At returns the value of the "at" field in the mutation.
+func (m *NoteVersionMutation) At() (r time.Time, exists bool) {
+	v := m.at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAt returns the old "at" field's value of the NoteVersion entity.
+// If the NoteVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteVersionMutation) OldAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAt: %w", err)
+	}
+	return oldValue.At, nil
+}
+
+// ResetAt resets all changes to the "at" field.
+func (m *NoteVersionMutation) ResetAt() {
+	m.at = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *NoteVersionMutation) SetUserID(i int64) {
+	m.user = &i
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *NoteVersionMutation) UserID() (r int64, exists bool) {
+	v := m.user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the NoteVersion entity.
+// If the NoteVersion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NoteVersionMutation) OldUserID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *NoteVersionMutation) ClearUserID() {
+	m.user = nil
+	m.clearedFields[noteversion.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *NoteVersionMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[noteversion.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *NoteVersionMutation) ResetUserID() {
+	m.user = nil
+	delete(m.clearedFields, noteversion.FieldUserID)
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *NoteVersionMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[noteversion.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *NoteVersionMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *NoteVersionMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *NoteVersionMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// ClearPatient clears the "patient" edge to the Patient entity.
+func (m *NoteVersionMutation) ClearPatient() {
+	m.clearedpatient = true
+	m.clearedFields[noteversion.FieldPatientID] = struct{}{}
+}
+
+// PatientCleared reports if the "patient" edge to the Patient entity was cleared.
+func (m *NoteVersionMutation) PatientCleared() bool {
+	return m.clearedpatient
+}
+
+// PatientIDs returns the "patient" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PatientID instead. It exists only for internal usage by the builders.
+func (m *NoteVersionMutation) PatientIDs() (ids []int64) {
+	if id := m.patient; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPatient resets all changes to the "patient" edge.
+func (m *NoteVersionMutation) ResetPatient() {
+	m.patient = nil
+	m.clearedpatient = false
+}
+
+// ClearUser clears the "user" edge to the User entity.
+func (m *NoteVersionMutation) ClearUser() {
+	m.cleareduser = true
+	m.clearedFields[noteversion.FieldUserID] = struct{}{}
+}
+
+// UserCleared reports if the "user" edge to the User entity was cleared.
+func (m *NoteVersionMutation) UserCleared() bool {
+	return m.UserIDCleared() || m.cleareduser
+}
+
+// UserIDs returns the "user" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// UserID instead. It exists only for internal usage by the builders.
+func (m *NoteVersionMutation) UserIDs() (ids []int64) {
+	if id := m.user; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetUser resets all changes to the "user" edge.
+func (m *NoteVersionMutation) ResetUser() {
+	m.user = nil
+	m.cleareduser = false
+}
+
+// Where appends a list predicates to the NoteVersionMutation builder.
+func (m *NoteVersionMutation) Where(ps ...predicate.NoteVersion) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the NoteVersionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *NoteVersionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.NoteVersion, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *NoteVersionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *NoteVersionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (NoteVersion).
+func (m *NoteVersionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *NoteVersionMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.practice != nil {
+		fields = append(fields, noteversion.FieldPracticeID)
+	}
+	if m.note_id != nil {
+		fields = append(fields, noteversion.FieldNoteID)
+	}
+	if m.patient != nil {
+		fields = append(fields, noteversion.FieldPatientID)
+	}
+	if m.body != nil {
+		fields = append(fields, noteversion.FieldBody)
+	}
+	if m.at != nil {
+		fields = append(fields, noteversion.FieldAt)
+	}
+	if m.user != nil {
+		fields = append(fields, noteversion.FieldUserID)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *NoteVersionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case noteversion.FieldPracticeID:
+		return m.PracticeID()
+	case noteversion.FieldNoteID:
+		return m.NoteID()
+	case noteversion.FieldPatientID:
+		return m.PatientID()
+	case noteversion.FieldBody:
+		return m.Body()
+	case noteversion.FieldAt:
+		return m.At()
+	case noteversion.FieldUserID:
+		return m.UserID()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *NoteVersionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case noteversion.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case noteversion.FieldNoteID:
+		return m.OldNoteID(ctx)
+	case noteversion.FieldPatientID:
+		return m.OldPatientID(ctx)
+	case noteversion.FieldBody:
+		return m.OldBody(ctx)
+	case noteversion.FieldAt:
+		return m.OldAt(ctx)
+	case noteversion.FieldUserID:
+		return m.OldUserID(ctx)
+	}
+	return nil, fmt.Errorf("unknown NoteVersion field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *NoteVersionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case noteversion.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case noteversion.FieldNoteID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNoteID(v)
+		return nil
+	case noteversion.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPatientID(v)
+		return nil
+	case noteversion.FieldBody:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBody(v)
+		return nil
+	case noteversion.FieldAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAt(v)
+		return nil
+	case noteversion.FieldUserID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown NoteVersion field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *NoteVersionMutation) AddedFields() []string {
+	var fields []string
+	if m.addnote_id != nil {
+		fields = append(fields, noteversion.FieldNoteID)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *NoteVersionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case noteversion.FieldNoteID:
+		return m.AddedNoteID()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *NoteVersionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case noteversion.FieldNoteID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNoteID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown NoteVersion numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *NoteVersionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(noteversion.FieldUserID) {
+		fields = append(fields, noteversion.FieldUserID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *NoteVersionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *NoteVersionMutation) ClearField(name string) error {
+	switch name {
+	case noteversion.FieldUserID:
+		m.ClearUserID()
+		return nil
+	}
+	return fmt.Errorf("unknown NoteVersion nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *NoteVersionMutation) ResetField(name string) error {
+	switch name {
+	case noteversion.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case noteversion.FieldNoteID:
+		m.ResetNoteID()
+		return nil
+	case noteversion.FieldPatientID:
+		m.ResetPatientID()
+		return nil
+	case noteversion.FieldBody:
+		m.ResetBody()
+		return nil
+	case noteversion.FieldAt:
+		m.ResetAt()
+		return nil
+	case noteversion.FieldUserID:
+		m.ResetUserID()
+		return nil
+	}
+	return fmt.Errorf("unknown NoteVersion field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *NoteVersionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.practice != nil {
+		edges = append(edges, noteversion.EdgePractice)
+	}
+	if m.patient != nil {
+		edges = append(edges, noteversion.EdgePatient)
+	}
+	if m.user != nil {
+		edges = append(edges, noteversion.EdgeUser)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *NoteVersionMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case noteversion.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	case noteversion.EdgePatient:
+		if id := m.patient; id != nil {
+			return []ent.Value{*id}
+		}
+	case noteversion.EdgeUser:
+		if id := m.user; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *NoteVersionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 3)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *NoteVersionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *NoteVersionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 3)
+	if m.clearedpractice {
+		edges = append(edges, noteversion.EdgePractice)
+	}
+	if m.clearedpatient {
+		edges = append(edges, noteversion.EdgePatient)
+	}
+	if m.cleareduser {
+		edges = append(edges, noteversion.EdgeUser)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *NoteVersionMutation) EdgeCleared(name string) bool {
+	switch name {
+	case noteversion.EdgePractice:
+		return m.clearedpractice
+	case noteversion.EdgePatient:
+		return m.clearedpatient
+	case noteversion.EdgeUser:
+		return m.cleareduser
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *NoteVersionMutation) ClearEdge(name string) error {
+	switch name {
+	case noteversion.EdgePractice:
+		m.ClearPractice()
+		return nil
+	case noteversion.EdgePatient:
+		m.ClearPatient()
+		return nil
+	case noteversion.EdgeUser:
+		m.ClearUser()
+		return nil
+	}
+	return fmt.Errorf("unknown NoteVersion unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *NoteVersionMutation) ResetEdge(name string) error {
+	switch name {
+	case noteversion.EdgePractice:
+		m.ResetPractice()
+		return nil
+	case noteversion.EdgePatient:
+		m.ResetPatient()
+		return nil
+	case noteversion.EdgeUser:
+		m.ResetUser()
+		return nil
+	}
+	return fmt.Errorf("unknown NoteVersion edge %s", name)
+}
+
 // PatientMutation represents an operation that mutates the Patient nodes in the graph.
 type PatientMutation struct {
 	config
@@ -29370,6 +31835,895 @@ func (m *PatientMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Patient edge %s", name)
+}
+
+// PatientReferralMutation represents an operation that mutates the PatientReferral nodes in the graph.
+type PatientReferralMutation struct {
+	config
+	op                    Op
+	typ                   string
+	id                    *int64
+	created_at            *time.Time
+	updated_at            *time.Time
+	referrable_type       *string
+	referrable_attributes *map[string]string
+	status                *schema.ReferralStatus
+	reference             *string
+	dated_on              *civil.Date
+	clearedFields         map[string]struct{}
+	practice              *uuid.UUID
+	clearedpractice       bool
+	patient               *int64
+	clearedpatient        bool
+	done                  bool
+	oldValue              func(context.Context) (*PatientReferral, error)
+	predicates            []predicate.PatientReferral
+}
+
+var _ ent.Mutation = (*PatientReferralMutation)(nil)
+
+// patientreferralOption allows management of the mutation configuration using functional options.
+type patientreferralOption func(*PatientReferralMutation)
+
+// newPatientReferralMutation creates new mutation for the PatientReferral entity.
+func newPatientReferralMutation(c config, op Op, opts ...patientreferralOption) *PatientReferralMutation {
+	m := &PatientReferralMutation{
+		config:        c,
+		op:            op,
+		typ:           TypePatientReferral,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withPatientReferralID sets the ID field of the mutation.
+func withPatientReferralID(id int64) patientreferralOption {
+	return func(m *PatientReferralMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *PatientReferral
+		)
+		m.oldValue = func(ctx context.Context) (*PatientReferral, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().PatientReferral.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withPatientReferral sets the old PatientReferral of the mutation.
+func withPatientReferral(node *PatientReferral) patientreferralOption {
+	return func(m *PatientReferralMutation) {
+		m.oldValue = func(context.Context) (*PatientReferral, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m PatientReferralMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m PatientReferralMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of PatientReferral entities.
+func (m *PatientReferralMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *PatientReferralMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *PatientReferralMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().PatientReferral.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *PatientReferralMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *PatientReferralMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the PatientReferral entity.
+// If the PatientReferral object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientReferralMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *PatientReferralMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *PatientReferralMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *PatientReferralMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the PatientReferral entity.
+// If the PatientReferral object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientReferralMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *PatientReferralMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *PatientReferralMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *PatientReferralMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the PatientReferral entity.
+// If the PatientReferral object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientReferralMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *PatientReferralMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetPatientID sets the "patient_id" field.
+func (m *PatientReferralMutation) SetPatientID(i int64) {
+	m.patient = &i
+}
+
+// PatientID returns the value of the "patient_id" field in the mutation.
+func (m *PatientReferralMutation) PatientID() (r int64, exists bool) {
+	v := m.patient
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPatientID returns the old "patient_id" field's value of the PatientReferral entity.
+// If the PatientReferral object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientReferralMutation) OldPatientID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPatientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPatientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPatientID: %w", err)
+	}
+	return oldValue.PatientID, nil
+}
+
+// ResetPatientID resets all changes to the "patient_id" field.
+func (m *PatientReferralMutation) ResetPatientID() {
+	m.patient = nil
+}
+
+// SetReferrableType sets the "referrable_type" field.
+func (m *PatientReferralMutation) SetReferrableType(s string) {
+	m.referrable_type = &s
+}
+
+// ReferrableType returns the value of the "referrable_type" field in the mutation.
+func (m *PatientReferralMutation) ReferrableType() (r string, exists bool) {
+	v := m.referrable_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReferrableType returns the old "referrable_type" field's value of the PatientReferral entity.
+// If the PatientReferral object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientReferralMutation) OldReferrableType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReferrableType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReferrableType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReferrableType: %w", err)
+	}
+	return oldValue.ReferrableType, nil
+}
+
+// ResetReferrableType resets all changes to the "referrable_type" field.
+func (m *PatientReferralMutation) ResetReferrableType() {
+	m.referrable_type = nil
+}
+
+// SetReferrableAttributes sets the "referrable_attributes" field.
+func (m *PatientReferralMutation) SetReferrableAttributes(value map[string]string) {
+	m.referrable_attributes = &value
+}
+
+// ReferrableAttributes returns the value of the "referrable_attributes" field in the mutation.
+func (m *PatientReferralMutation) ReferrableAttributes() (r map[string]string, exists bool) {
+	v := m.referrable_attributes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReferrableAttributes returns the old "referrable_attributes" field's value of the PatientReferral entity.
+// If the PatientReferral object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientReferralMutation) OldReferrableAttributes(ctx context.Context) (v map[string]string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReferrableAttributes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReferrableAttributes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReferrableAttributes: %w", err)
+	}
+	return oldValue.ReferrableAttributes, nil
+}
+
+// ResetReferrableAttributes resets all changes to the "referrable_attributes" field.
+func (m *PatientReferralMutation) ResetReferrableAttributes() {
+	m.referrable_attributes = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *PatientReferralMutation) SetStatus(ss schema.ReferralStatus) {
+	m.status = &ss
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *PatientReferralMutation) Status() (r schema.ReferralStatus, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the PatientReferral entity.
+// If the PatientReferral object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientReferralMutation) OldStatus(ctx context.Context) (v schema.ReferralStatus, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *PatientReferralMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetReference sets the "reference" field.
+func (m *PatientReferralMutation) SetReference(s string) {
+	m.reference = &s
+}
+
+// Reference returns the value of the "reference" field in the mutation.
+func (m *PatientReferralMutation) Reference() (r string, exists bool) {
+	v := m.reference
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReference returns the old "reference" field's value of the PatientReferral entity.
+// If the PatientReferral object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientReferralMutation) OldReference(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReference is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReference requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReference: %w", err)
+	}
+	return oldValue.Reference, nil
+}
+
+// ClearReference clears the value of the "reference" field.
+func (m *PatientReferralMutation) ClearReference() {
+	m.reference = nil
+	m.clearedFields[patientreferral.FieldReference] = struct{}{}
+}
+
+// ReferenceCleared returns if the "reference" field was cleared in this mutation.
+func (m *PatientReferralMutation) ReferenceCleared() bool {
+	_, ok := m.clearedFields[patientreferral.FieldReference]
+	return ok
+}
+
+// ResetReference resets all changes to the "reference" field.
+func (m *PatientReferralMutation) ResetReference() {
+	m.reference = nil
+	delete(m.clearedFields, patientreferral.FieldReference)
+}
+
+// SetDatedOn sets the "dated_on" field.
+func (m *PatientReferralMutation) SetDatedOn(c civil.Date) {
+	m.dated_on = &c
+}
+
+// DatedOn returns the value of the "dated_on" field in the mutation.
+func (m *PatientReferralMutation) DatedOn() (r civil.Date, exists bool) {
+	v := m.dated_on
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDatedOn returns the old "dated_on" field's value of the PatientReferral entity.
+// If the PatientReferral object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientReferralMutation) OldDatedOn(ctx context.Context) (v civil.Date, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDatedOn is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDatedOn requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDatedOn: %w", err)
+	}
+	return oldValue.DatedOn, nil
+}
+
+// ResetDatedOn resets all changes to the "dated_on" field.
+func (m *PatientReferralMutation) ResetDatedOn() {
+	m.dated_on = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *PatientReferralMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[patientreferral.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *PatientReferralMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *PatientReferralMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *PatientReferralMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// ClearPatient clears the "patient" edge to the Patient entity.
+func (m *PatientReferralMutation) ClearPatient() {
+	m.clearedpatient = true
+	m.clearedFields[patientreferral.FieldPatientID] = struct{}{}
+}
+
+// PatientCleared reports if the "patient" edge to the Patient entity was cleared.
+func (m *PatientReferralMutation) PatientCleared() bool {
+	return m.clearedpatient
+}
+
+// PatientIDs returns the "patient" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PatientID instead. It exists only for internal usage by the builders.
+func (m *PatientReferralMutation) PatientIDs() (ids []int64) {
+	if id := m.patient; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPatient resets all changes to the "patient" edge.
+func (m *PatientReferralMutation) ResetPatient() {
+	m.patient = nil
+	m.clearedpatient = false
+}
+
+// Where appends a list predicates to the PatientReferralMutation builder.
+func (m *PatientReferralMutation) Where(ps ...predicate.PatientReferral) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the PatientReferralMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *PatientReferralMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.PatientReferral, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *PatientReferralMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *PatientReferralMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (PatientReferral).
+func (m *PatientReferralMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *PatientReferralMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.practice != nil {
+		fields = append(fields, patientreferral.FieldPracticeID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, patientreferral.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, patientreferral.FieldUpdatedAt)
+	}
+	if m.patient != nil {
+		fields = append(fields, patientreferral.FieldPatientID)
+	}
+	if m.referrable_type != nil {
+		fields = append(fields, patientreferral.FieldReferrableType)
+	}
+	if m.referrable_attributes != nil {
+		fields = append(fields, patientreferral.FieldReferrableAttributes)
+	}
+	if m.status != nil {
+		fields = append(fields, patientreferral.FieldStatus)
+	}
+	if m.reference != nil {
+		fields = append(fields, patientreferral.FieldReference)
+	}
+	if m.dated_on != nil {
+		fields = append(fields, patientreferral.FieldDatedOn)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *PatientReferralMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case patientreferral.FieldPracticeID:
+		return m.PracticeID()
+	case patientreferral.FieldCreatedAt:
+		return m.CreatedAt()
+	case patientreferral.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case patientreferral.FieldPatientID:
+		return m.PatientID()
+	case patientreferral.FieldReferrableType:
+		return m.ReferrableType()
+	case patientreferral.FieldReferrableAttributes:
+		return m.ReferrableAttributes()
+	case patientreferral.FieldStatus:
+		return m.Status()
+	case patientreferral.FieldReference:
+		return m.Reference()
+	case patientreferral.FieldDatedOn:
+		return m.DatedOn()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *PatientReferralMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case patientreferral.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case patientreferral.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case patientreferral.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case patientreferral.FieldPatientID:
+		return m.OldPatientID(ctx)
+	case patientreferral.FieldReferrableType:
+		return m.OldReferrableType(ctx)
+	case patientreferral.FieldReferrableAttributes:
+		return m.OldReferrableAttributes(ctx)
+	case patientreferral.FieldStatus:
+		return m.OldStatus(ctx)
+	case patientreferral.FieldReference:
+		return m.OldReference(ctx)
+	case patientreferral.FieldDatedOn:
+		return m.OldDatedOn(ctx)
+	}
+	return nil, fmt.Errorf("unknown PatientReferral field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PatientReferralMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case patientreferral.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case patientreferral.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case patientreferral.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case patientreferral.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPatientID(v)
+		return nil
+	case patientreferral.FieldReferrableType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReferrableType(v)
+		return nil
+	case patientreferral.FieldReferrableAttributes:
+		v, ok := value.(map[string]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReferrableAttributes(v)
+		return nil
+	case patientreferral.FieldStatus:
+		v, ok := value.(schema.ReferralStatus)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case patientreferral.FieldReference:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReference(v)
+		return nil
+	case patientreferral.FieldDatedOn:
+		v, ok := value.(civil.Date)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDatedOn(v)
+		return nil
+	}
+	return fmt.Errorf("unknown PatientReferral field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *PatientReferralMutation) AddedFields() []string {
+	var fields []string
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *PatientReferralMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PatientReferralMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown PatientReferral numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *PatientReferralMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(patientreferral.FieldReference) {
+		fields = append(fields, patientreferral.FieldReference)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *PatientReferralMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *PatientReferralMutation) ClearField(name string) error {
+	switch name {
+	case patientreferral.FieldReference:
+		m.ClearReference()
+		return nil
+	}
+	return fmt.Errorf("unknown PatientReferral nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *PatientReferralMutation) ResetField(name string) error {
+	switch name {
+	case patientreferral.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case patientreferral.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case patientreferral.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case patientreferral.FieldPatientID:
+		m.ResetPatientID()
+		return nil
+	case patientreferral.FieldReferrableType:
+		m.ResetReferrableType()
+		return nil
+	case patientreferral.FieldReferrableAttributes:
+		m.ResetReferrableAttributes()
+		return nil
+	case patientreferral.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case patientreferral.FieldReference:
+		m.ResetReference()
+		return nil
+	case patientreferral.FieldDatedOn:
+		m.ResetDatedOn()
+		return nil
+	}
+	return fmt.Errorf("unknown PatientReferral field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *PatientReferralMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.practice != nil {
+		edges = append(edges, patientreferral.EdgePractice)
+	}
+	if m.patient != nil {
+		edges = append(edges, patientreferral.EdgePatient)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *PatientReferralMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case patientreferral.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	case patientreferral.EdgePatient:
+		if id := m.patient; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *PatientReferralMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *PatientReferralMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *PatientReferralMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedpractice {
+		edges = append(edges, patientreferral.EdgePractice)
+	}
+	if m.clearedpatient {
+		edges = append(edges, patientreferral.EdgePatient)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *PatientReferralMutation) EdgeCleared(name string) bool {
+	switch name {
+	case patientreferral.EdgePractice:
+		return m.clearedpractice
+	case patientreferral.EdgePatient:
+		return m.clearedpatient
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *PatientReferralMutation) ClearEdge(name string) error {
+	switch name {
+	case patientreferral.EdgePractice:
+		m.ClearPractice()
+		return nil
+	case patientreferral.EdgePatient:
+		m.ClearPatient()
+		return nil
+	}
+	return fmt.Errorf("unknown PatientReferral unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *PatientReferralMutation) ResetEdge(name string) error {
+	switch name {
+	case patientreferral.EdgePractice:
+		m.ResetPractice()
+		return nil
+	case patientreferral.EdgePatient:
+		m.ResetPatient()
+		return nil
+	}
+	return fmt.Errorf("unknown PatientReferral edge %s", name)
 }
 
 // PaymentMutation represents an operation that mutates the Payment nodes in the graph.
@@ -35429,6 +38783,1152 @@ func (m *RateBucketMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *RateBucketMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown RateBucket edge %s", name)
+}
+
+// RecallMutation represents an operation that mutates the Recall nodes in the graph.
+type RecallMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *int64
+	created_at          *time.Time
+	updated_at          *time.Time
+	recall_type         *schema.RecallType
+	due_on              *civil.Date
+	method              *schema.RecallMethod
+	status              *schema.RecallStatus
+	contacted_at        *time.Time
+	clearedFields       map[string]struct{}
+	practice            *uuid.UUID
+	clearedpractice     bool
+	patient             *int64
+	clearedpatient      bool
+	practitioner        *int64
+	clearedpractitioner bool
+	appointment         *int64
+	clearedappointment  bool
+	done                bool
+	oldValue            func(context.Context) (*Recall, error)
+	predicates          []predicate.Recall
+}
+
+var _ ent.Mutation = (*RecallMutation)(nil)
+
+// recallOption allows management of the mutation configuration using functional options.
+type recallOption func(*RecallMutation)
+
+// newRecallMutation creates new mutation for the Recall entity.
+func newRecallMutation(c config, op Op, opts ...recallOption) *RecallMutation {
+	m := &RecallMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeRecall,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withRecallID sets the ID field of the mutation.
+func withRecallID(id int64) recallOption {
+	return func(m *RecallMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Recall
+		)
+		m.oldValue = func(ctx context.Context) (*Recall, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Recall.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withRecall sets the old Recall of the mutation.
+func withRecall(node *Recall) recallOption {
+	return func(m *RecallMutation) {
+		m.oldValue = func(context.Context) (*Recall, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m RecallMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m RecallMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Recall entities.
+func (m *RecallMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *RecallMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *RecallMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Recall.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *RecallMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *RecallMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *RecallMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *RecallMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *RecallMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *RecallMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *RecallMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *RecallMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *RecallMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetPatientID sets the "patient_id" field.
+func (m *RecallMutation) SetPatientID(i int64) {
+	m.patient = &i
+}
+
+// PatientID returns the value of the "patient_id" field in the mutation.
+func (m *RecallMutation) PatientID() (r int64, exists bool) {
+	v := m.patient
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPatientID returns the old "patient_id" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldPatientID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPatientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPatientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPatientID: %w", err)
+	}
+	return oldValue.PatientID, nil
+}
+
+// ResetPatientID resets all changes to the "patient_id" field.
+func (m *RecallMutation) ResetPatientID() {
+	m.patient = nil
+}
+
+// SetPractitionerID sets the "practitioner_id" field.
+func (m *RecallMutation) SetPractitionerID(i int64) {
+	m.practitioner = &i
+}
+
+// PractitionerID returns the value of the "practitioner_id" field in the mutation.
+func (m *RecallMutation) PractitionerID() (r int64, exists bool) {
+	v := m.practitioner
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPractitionerID returns the old "practitioner_id" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldPractitionerID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPractitionerID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPractitionerID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPractitionerID: %w", err)
+	}
+	return oldValue.PractitionerID, nil
+}
+
+// ClearPractitionerID clears the value of the "practitioner_id" field.
+func (m *RecallMutation) ClearPractitionerID() {
+	m.practitioner = nil
+	m.clearedFields[recall.FieldPractitionerID] = struct{}{}
+}
+
+// PractitionerIDCleared returns if the "practitioner_id" field was cleared in this mutation.
+func (m *RecallMutation) PractitionerIDCleared() bool {
+	_, ok := m.clearedFields[recall.FieldPractitionerID]
+	return ok
+}
+
+// ResetPractitionerID resets all changes to the "practitioner_id" field.
+func (m *RecallMutation) ResetPractitionerID() {
+	m.practitioner = nil
+	delete(m.clearedFields, recall.FieldPractitionerID)
+}
+
+// SetRecallType sets the "recall_type" field.
+func (m *RecallMutation) SetRecallType(st schema.RecallType) {
+	m.recall_type = &st
+}
+
+// RecallType returns the value of the "recall_type" field in the mutation.
+func (m *RecallMutation) RecallType() (r schema.RecallType, exists bool) {
+	v := m.recall_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecallType returns the old "recall_type" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldRecallType(ctx context.Context) (v schema.RecallType, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecallType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecallType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecallType: %w", err)
+	}
+	return oldValue.RecallType, nil
+}
+
+// ResetRecallType resets all changes to the "recall_type" field.
+func (m *RecallMutation) ResetRecallType() {
+	m.recall_type = nil
+}
+
+// SetDueOn sets the "due_on" field.
+func (m *RecallMutation) SetDueOn(c civil.Date) {
+	m.due_on = &c
+}
+
+// DueOn returns the value of the "due_on" field in the mutation.
+func (m *RecallMutation) DueOn() (r civil.Date, exists bool) {
+	v := m.due_on
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueOn returns the old "due_on" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldDueOn(ctx context.Context) (v civil.Date, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueOn is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueOn requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueOn: %w", err)
+	}
+	return oldValue.DueOn, nil
+}
+
+// ResetDueOn resets all changes to the "due_on" field.
+func (m *RecallMutation) ResetDueOn() {
+	m.due_on = nil
+}
+
+// SetMethod sets the "method" field.
+func (m *RecallMutation) SetMethod(sm schema.RecallMethod) {
+	m.method = &sm
+}
+
+// Method returns the value of the "method" field in the mutation.
+func (m *RecallMutation) Method() (r schema.RecallMethod, exists bool) {
+	v := m.method
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMethod returns the old "method" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldMethod(ctx context.Context) (v *schema.RecallMethod, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMethod is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMethod requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMethod: %w", err)
+	}
+	return oldValue.Method, nil
+}
+
+// ClearMethod clears the value of the "method" field.
+func (m *RecallMutation) ClearMethod() {
+	m.method = nil
+	m.clearedFields[recall.FieldMethod] = struct{}{}
+}
+
+// MethodCleared returns if the "method" field was cleared in this mutation.
+func (m *RecallMutation) MethodCleared() bool {
+	_, ok := m.clearedFields[recall.FieldMethod]
+	return ok
+}
+
+// ResetMethod resets all changes to the "method" field.
+func (m *RecallMutation) ResetMethod() {
+	m.method = nil
+	delete(m.clearedFields, recall.FieldMethod)
+}
+
+// SetStatus sets the "status" field.
+func (m *RecallMutation) SetStatus(ss schema.RecallStatus) {
+	m.status = &ss
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *RecallMutation) Status() (r schema.RecallStatus, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldStatus(ctx context.Context) (v schema.RecallStatus, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *RecallMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetContactedAt sets the "contacted_at" field.
+func (m *RecallMutation) SetContactedAt(t time.Time) {
+	m.contacted_at = &t
+}
+
+// ContactedAt returns the value of the "contacted_at" field in the mutation.
+func (m *RecallMutation) ContactedAt() (r time.Time, exists bool) {
+	v := m.contacted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldContactedAt returns the old "contacted_at" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldContactedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldContactedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldContactedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldContactedAt: %w", err)
+	}
+	return oldValue.ContactedAt, nil
+}
+
+// ClearContactedAt clears the value of the "contacted_at" field.
+func (m *RecallMutation) ClearContactedAt() {
+	m.contacted_at = nil
+	m.clearedFields[recall.FieldContactedAt] = struct{}{}
+}
+
+// ContactedAtCleared returns if the "contacted_at" field was cleared in this mutation.
+func (m *RecallMutation) ContactedAtCleared() bool {
+	_, ok := m.clearedFields[recall.FieldContactedAt]
+	return ok
+}
+
+// ResetContactedAt resets all changes to the "contacted_at" field.
+func (m *RecallMutation) ResetContactedAt() {
+	m.contacted_at = nil
+	delete(m.clearedFields, recall.FieldContactedAt)
+}
+
+// SetAppointmentID sets the "appointment_id" field.
+func (m *RecallMutation) SetAppointmentID(i int64) {
+	m.appointment = &i
+}
+
+// AppointmentID returns the value of the "appointment_id" field in the mutation.
+func (m *RecallMutation) AppointmentID() (r int64, exists bool) {
+	v := m.appointment
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAppointmentID returns the old "appointment_id" field's value of the Recall entity.
+// If the Recall object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RecallMutation) OldAppointmentID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAppointmentID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAppointmentID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAppointmentID: %w", err)
+	}
+	return oldValue.AppointmentID, nil
+}
+
+// ClearAppointmentID clears the value of the "appointment_id" field.
+func (m *RecallMutation) ClearAppointmentID() {
+	m.appointment = nil
+	m.clearedFields[recall.FieldAppointmentID] = struct{}{}
+}
+
+// AppointmentIDCleared returns if the "appointment_id" field was cleared in this mutation.
+func (m *RecallMutation) AppointmentIDCleared() bool {
+	_, ok := m.clearedFields[recall.FieldAppointmentID]
+	return ok
+}
+
+// ResetAppointmentID resets all changes to the "appointment_id" field.
+func (m *RecallMutation) ResetAppointmentID() {
+	m.appointment = nil
+	delete(m.clearedFields, recall.FieldAppointmentID)
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *RecallMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[recall.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *RecallMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *RecallMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *RecallMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// ClearPatient clears the "patient" edge to the Patient entity.
+func (m *RecallMutation) ClearPatient() {
+	m.clearedpatient = true
+	m.clearedFields[recall.FieldPatientID] = struct{}{}
+}
+
+// PatientCleared reports if the "patient" edge to the Patient entity was cleared.
+func (m *RecallMutation) PatientCleared() bool {
+	return m.clearedpatient
+}
+
+// PatientIDs returns the "patient" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PatientID instead. It exists only for internal usage by the builders.
+func (m *RecallMutation) PatientIDs() (ids []int64) {
+	if id := m.patient; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPatient resets all changes to the "patient" edge.
+func (m *RecallMutation) ResetPatient() {
+	m.patient = nil
+	m.clearedpatient = false
+}
+
+// ClearPractitioner clears the "practitioner" edge to the Practitioner entity.
+func (m *RecallMutation) ClearPractitioner() {
+	m.clearedpractitioner = true
+	m.clearedFields[recall.FieldPractitionerID] = struct{}{}
+}
+
+// PractitionerCleared reports if the "practitioner" edge to the Practitioner entity was cleared.
+func (m *RecallMutation) PractitionerCleared() bool {
+	return m.PractitionerIDCleared() || m.clearedpractitioner
+}
+
+// PractitionerIDs returns the "practitioner" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PractitionerID instead. It exists only for internal usage by the builders.
+func (m *RecallMutation) PractitionerIDs() (ids []int64) {
+	if id := m.practitioner; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractitioner resets all changes to the "practitioner" edge.
+func (m *RecallMutation) ResetPractitioner() {
+	m.practitioner = nil
+	m.clearedpractitioner = false
+}
+
+// ClearAppointment clears the "appointment" edge to the Appointment entity.
+func (m *RecallMutation) ClearAppointment() {
+	m.clearedappointment = true
+	m.clearedFields[recall.FieldAppointmentID] = struct{}{}
+}
+
+// AppointmentCleared reports if the "appointment" edge to the Appointment entity was cleared.
+func (m *RecallMutation) AppointmentCleared() bool {
+	return m.AppointmentIDCleared() || m.clearedappointment
+}
+
+// AppointmentIDs returns the "appointment" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// AppointmentID instead. It exists only for internal usage by the builders.
+func (m *RecallMutation) AppointmentIDs() (ids []int64) {
+	if id := m.appointment; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetAppointment resets all changes to the "appointment" edge.
+func (m *RecallMutation) ResetAppointment() {
+	m.appointment = nil
+	m.clearedappointment = false
+}
+
+// Where appends a list predicates to the RecallMutation builder.
+func (m *RecallMutation) Where(ps ...predicate.Recall) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the RecallMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *RecallMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Recall, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *RecallMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *RecallMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Recall).
+func (m *RecallMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *RecallMutation) Fields() []string {
+	fields := make([]string, 0, 11)
+	if m.practice != nil {
+		fields = append(fields, recall.FieldPracticeID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, recall.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, recall.FieldUpdatedAt)
+	}
+	if m.patient != nil {
+		fields = append(fields, recall.FieldPatientID)
+	}
+	if m.practitioner != nil {
+		fields = append(fields, recall.FieldPractitionerID)
+	}
+	if m.recall_type != nil {
+		fields = append(fields, recall.FieldRecallType)
+	}
+	if m.due_on != nil {
+		fields = append(fields, recall.FieldDueOn)
+	}
+	if m.method != nil {
+		fields = append(fields, recall.FieldMethod)
+	}
+	if m.status != nil {
+		fields = append(fields, recall.FieldStatus)
+	}
+	if m.contacted_at != nil {
+		fields = append(fields, recall.FieldContactedAt)
+	}
+	if m.appointment != nil {
+		fields = append(fields, recall.FieldAppointmentID)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *RecallMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case recall.FieldPracticeID:
+		return m.PracticeID()
+	case recall.FieldCreatedAt:
+		return m.CreatedAt()
+	case recall.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case recall.FieldPatientID:
+		return m.PatientID()
+	case recall.FieldPractitionerID:
+		return m.PractitionerID()
+	case recall.FieldRecallType:
+		return m.RecallType()
+	case recall.FieldDueOn:
+		return m.DueOn()
+	case recall.FieldMethod:
+		return m.Method()
+	case recall.FieldStatus:
+		return m.Status()
+	case recall.FieldContactedAt:
+		return m.ContactedAt()
+	case recall.FieldAppointmentID:
+		return m.AppointmentID()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *RecallMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case recall.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case recall.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case recall.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case recall.FieldPatientID:
+		return m.OldPatientID(ctx)
+	case recall.FieldPractitionerID:
+		return m.OldPractitionerID(ctx)
+	case recall.FieldRecallType:
+		return m.OldRecallType(ctx)
+	case recall.FieldDueOn:
+		return m.OldDueOn(ctx)
+	case recall.FieldMethod:
+		return m.OldMethod(ctx)
+	case recall.FieldStatus:
+		return m.OldStatus(ctx)
+	case recall.FieldContactedAt:
+		return m.OldContactedAt(ctx)
+	case recall.FieldAppointmentID:
+		return m.OldAppointmentID(ctx)
+	}
+	return nil, fmt.Errorf("unknown Recall field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RecallMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case recall.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case recall.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case recall.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case recall.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPatientID(v)
+		return nil
+	case recall.FieldPractitionerID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPractitionerID(v)
+		return nil
+	case recall.FieldRecallType:
+		v, ok := value.(schema.RecallType)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecallType(v)
+		return nil
+	case recall.FieldDueOn:
+		v, ok := value.(civil.Date)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueOn(v)
+		return nil
+	case recall.FieldMethod:
+		v, ok := value.(schema.RecallMethod)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMethod(v)
+		return nil
+	case recall.FieldStatus:
+		v, ok := value.(schema.RecallStatus)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case recall.FieldContactedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetContactedAt(v)
+		return nil
+	case recall.FieldAppointmentID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAppointmentID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Recall field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *RecallMutation) AddedFields() []string {
+	var fields []string
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *RecallMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *RecallMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Recall numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *RecallMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(recall.FieldPractitionerID) {
+		fields = append(fields, recall.FieldPractitionerID)
+	}
+	if m.FieldCleared(recall.FieldMethod) {
+		fields = append(fields, recall.FieldMethod)
+	}
+	if m.FieldCleared(recall.FieldContactedAt) {
+		fields = append(fields, recall.FieldContactedAt)
+	}
+	if m.FieldCleared(recall.FieldAppointmentID) {
+		fields = append(fields, recall.FieldAppointmentID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *RecallMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *RecallMutation) ClearField(name string) error {
+	switch name {
+	case recall.FieldPractitionerID:
+		m.ClearPractitionerID()
+		return nil
+	case recall.FieldMethod:
+		m.ClearMethod()
+		return nil
+	case recall.FieldContactedAt:
+		m.ClearContactedAt()
+		return nil
+	case recall.FieldAppointmentID:
+		m.ClearAppointmentID()
+		return nil
+	}
+	return fmt.Errorf("unknown Recall nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *RecallMutation) ResetField(name string) error {
+	switch name {
+	case recall.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case recall.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case recall.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case recall.FieldPatientID:
+		m.ResetPatientID()
+		return nil
+	case recall.FieldPractitionerID:
+		m.ResetPractitionerID()
+		return nil
+	case recall.FieldRecallType:
+		m.ResetRecallType()
+		return nil
+	case recall.FieldDueOn:
+		m.ResetDueOn()
+		return nil
+	case recall.FieldMethod:
+		m.ResetMethod()
+		return nil
+	case recall.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case recall.FieldContactedAt:
+		m.ResetContactedAt()
+		return nil
+	case recall.FieldAppointmentID:
+		m.ResetAppointmentID()
+		return nil
+	}
+	return fmt.Errorf("unknown Recall field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *RecallMutation) AddedEdges() []string {
+	edges := make([]string, 0, 4)
+	if m.practice != nil {
+		edges = append(edges, recall.EdgePractice)
+	}
+	if m.patient != nil {
+		edges = append(edges, recall.EdgePatient)
+	}
+	if m.practitioner != nil {
+		edges = append(edges, recall.EdgePractitioner)
+	}
+	if m.appointment != nil {
+		edges = append(edges, recall.EdgeAppointment)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *RecallMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case recall.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	case recall.EdgePatient:
+		if id := m.patient; id != nil {
+			return []ent.Value{*id}
+		}
+	case recall.EdgePractitioner:
+		if id := m.practitioner; id != nil {
+			return []ent.Value{*id}
+		}
+	case recall.EdgeAppointment:
+		if id := m.appointment; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *RecallMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 4)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *RecallMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *RecallMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 4)
+	if m.clearedpractice {
+		edges = append(edges, recall.EdgePractice)
+	}
+	if m.clearedpatient {
+		edges = append(edges, recall.EdgePatient)
+	}
+	if m.clearedpractitioner {
+		edges = append(edges, recall.EdgePractitioner)
+	}
+	if m.clearedappointment {
+		edges = append(edges, recall.EdgeAppointment)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *RecallMutation) EdgeCleared(name string) bool {
+	switch name {
+	case recall.EdgePractice:
+		return m.clearedpractice
+	case recall.EdgePatient:
+		return m.clearedpatient
+	case recall.EdgePractitioner:
+		return m.clearedpractitioner
+	case recall.EdgeAppointment:
+		return m.clearedappointment
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *RecallMutation) ClearEdge(name string) error {
+	switch name {
+	case recall.EdgePractice:
+		m.ClearPractice()
+		return nil
+	case recall.EdgePatient:
+		m.ClearPatient()
+		return nil
+	case recall.EdgePractitioner:
+		m.ClearPractitioner()
+		return nil
+	case recall.EdgeAppointment:
+		m.ClearAppointment()
+		return nil
+	}
+	return fmt.Errorf("unknown Recall unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *RecallMutation) ResetEdge(name string) error {
+	switch name {
+	case recall.EdgePractice:
+		m.ResetPractice()
+		return nil
+	case recall.EdgePatient:
+		m.ResetPatient()
+		return nil
+	case recall.EdgePractitioner:
+		m.ResetPractitioner()
+		return nil
+	case recall.EdgeAppointment:
+		m.ResetAppointment()
+		return nil
+	}
+	return fmt.Errorf("unknown Recall edge %s", name)
 }
 
 // RefreshTokenMutation represents an operation that mutates the RefreshToken nodes in the graph.
@@ -47874,6 +52374,1581 @@ func (m *UserMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown User edge %s", name)
+}
+
+// WaitingListMutation represents an operation that mutates the WaitingList nodes in the graph.
+type WaitingListMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *int64
+	created_at          *time.Time
+	updated_at          *time.Time
+	appointment_reason  *string
+	duration            *int
+	addduration         *int
+	from_date           *civil.Date
+	to_date             *civil.Date
+	days                *[]string
+	appenddays          []string
+	mornings            *bool
+	afternoons          *bool
+	notes               *string
+	priority            *int
+	addpriority         *int
+	removed_at          *time.Time
+	clearedFields       map[string]struct{}
+	practice            *uuid.UUID
+	clearedpractice     bool
+	patient             *int64
+	clearedpatient      bool
+	practitioner        *int64
+	clearedpractitioner bool
+	appointment         *int64
+	clearedappointment  bool
+	done                bool
+	oldValue            func(context.Context) (*WaitingList, error)
+	predicates          []predicate.WaitingList
+}
+
+var _ ent.Mutation = (*WaitingListMutation)(nil)
+
+// waitinglistOption allows management of the mutation configuration using functional options.
+type waitinglistOption func(*WaitingListMutation)
+
+// newWaitingListMutation creates new mutation for the WaitingList entity.
+func newWaitingListMutation(c config, op Op, opts ...waitinglistOption) *WaitingListMutation {
+	m := &WaitingListMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeWaitingList,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withWaitingListID sets the ID field of the mutation.
+func withWaitingListID(id int64) waitinglistOption {
+	return func(m *WaitingListMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *WaitingList
+		)
+		m.oldValue = func(ctx context.Context) (*WaitingList, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().WaitingList.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withWaitingList sets the old WaitingList of the mutation.
+func withWaitingList(node *WaitingList) waitinglistOption {
+	return func(m *WaitingListMutation) {
+		m.oldValue = func(context.Context) (*WaitingList, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m WaitingListMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m WaitingListMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of WaitingList entities.
+func (m *WaitingListMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *WaitingListMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *WaitingListMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().WaitingList.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *WaitingListMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *WaitingListMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *WaitingListMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *WaitingListMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *WaitingListMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *WaitingListMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *WaitingListMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *WaitingListMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *WaitingListMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetPatientID sets the "patient_id" field.
+func (m *WaitingListMutation) SetPatientID(i int64) {
+	m.patient = &i
+}
+
+// PatientID returns the value of the "patient_id" field in the mutation.
+func (m *WaitingListMutation) PatientID() (r int64, exists bool) {
+	v := m.patient
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPatientID returns the old "patient_id" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldPatientID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPatientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPatientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPatientID: %w", err)
+	}
+	return oldValue.PatientID, nil
+}
+
+// ResetPatientID resets all changes to the "patient_id" field.
+func (m *WaitingListMutation) ResetPatientID() {
+	m.patient = nil
+}
+
+// SetPractitionerID sets the "practitioner_id" field.
+func (m *WaitingListMutation) SetPractitionerID(i int64) {
+	m.practitioner = &i
+}
+
+// PractitionerID returns the value of the "practitioner_id" field in the mutation.
+func (m *WaitingListMutation) PractitionerID() (r int64, exists bool) {
+	v := m.practitioner
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPractitionerID returns the old "practitioner_id" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldPractitionerID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPractitionerID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPractitionerID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPractitionerID: %w", err)
+	}
+	return oldValue.PractitionerID, nil
+}
+
+// ClearPractitionerID clears the value of the "practitioner_id" field.
+func (m *WaitingListMutation) ClearPractitionerID() {
+	m.practitioner = nil
+	m.clearedFields[waitinglist.FieldPractitionerID] = struct{}{}
+}
+
+// PractitionerIDCleared returns if the "practitioner_id" field was cleared in this mutation.
+func (m *WaitingListMutation) PractitionerIDCleared() bool {
+	_, ok := m.clearedFields[waitinglist.FieldPractitionerID]
+	return ok
+}
+
+// ResetPractitionerID resets all changes to the "practitioner_id" field.
+func (m *WaitingListMutation) ResetPractitionerID() {
+	m.practitioner = nil
+	delete(m.clearedFields, waitinglist.FieldPractitionerID)
+}
+
+// SetAppointmentReason sets the "appointment_reason" field.
+func (m *WaitingListMutation) SetAppointmentReason(s string) {
+	m.appointment_reason = &s
+}
+
+// AppointmentReason returns the value of the "appointment_reason" field in the mutation.
+func (m *WaitingListMutation) AppointmentReason() (r string, exists bool) {
+	v := m.appointment_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAppointmentReason returns the old "appointment_reason" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldAppointmentReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAppointmentReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAppointmentReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAppointmentReason: %w", err)
+	}
+	return oldValue.AppointmentReason, nil
+}
+
+// ClearAppointmentReason clears the value of the "appointment_reason" field.
+func (m *WaitingListMutation) ClearAppointmentReason() {
+	m.appointment_reason = nil
+	m.clearedFields[waitinglist.FieldAppointmentReason] = struct{}{}
+}
+
+// AppointmentReasonCleared returns if the "appointment_reason" field was cleared in this mutation.
+func (m *WaitingListMutation) AppointmentReasonCleared() bool {
+	_, ok := m.clearedFields[waitinglist.FieldAppointmentReason]
+	return ok
+}
+
+// ResetAppointmentReason resets all changes to the "appointment_reason" field.
+func (m *WaitingListMutation) ResetAppointmentReason() {
+	m.appointment_reason = nil
+	delete(m.clearedFields, waitinglist.FieldAppointmentReason)
+}
+
+// SetDuration sets the "duration" field.
+func (m *WaitingListMutation) SetDuration(i int) {
+	m.duration = &i
+	m.addduration = nil
+}
+
+// Duration returns the value of the "duration" field in the mutation.
+func (m *WaitingListMutation) Duration() (r int, exists bool) {
+	v := m.duration
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDuration returns the old "duration" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldDuration(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDuration is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDuration requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDuration: %w", err)
+	}
+	return oldValue.Duration, nil
+}
+
+// AddDuration adds i to the "duration" field.
+func (m *WaitingListMutation) AddDuration(i int) {
+	if m.addduration != nil {
+		*m.addduration += i
+	} else {
+		m.addduration = &i
+	}
+}
+
+// AddedDuration returns the value that was added to the "duration" field in this mutation.
+func (m *WaitingListMutation) AddedDuration() (r int, exists bool) {
+	v := m.addduration
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDuration clears the value of the "duration" field.
+func (m *WaitingListMutation) ClearDuration() {
+	m.duration = nil
+	m.addduration = nil
+	m.clearedFields[waitinglist.FieldDuration] = struct{}{}
+}
+
+// DurationCleared returns if the "duration" field was cleared in this mutation.
+func (m *WaitingListMutation) DurationCleared() bool {
+	_, ok := m.clearedFields[waitinglist.FieldDuration]
+	return ok
+}
+
+// ResetDuration resets all changes to the "duration" field.
+func (m *WaitingListMutation) ResetDuration() {
+	m.duration = nil
+	m.addduration = nil
+	delete(m.clearedFields, waitinglist.FieldDuration)
+}
+
+// SetFromDate sets the "from_date" field.
+func (m *WaitingListMutation) SetFromDate(c civil.Date) {
+	m.from_date = &c
+}
+
+// FromDate returns the value of the "from_date" field in the mutation.
+func (m *WaitingListMutation) FromDate() (r civil.Date, exists bool) {
+	v := m.from_date
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFromDate returns the old "from_date" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldFromDate(ctx context.Context) (v *civil.Date, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFromDate is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFromDate requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFromDate: %w", err)
+	}
+	return oldValue.FromDate, nil
+}
+
+// ClearFromDate clears the value of the "from_date" field.
+func (m *WaitingListMutation) ClearFromDate() {
+	m.from_date = nil
+	m.clearedFields[waitinglist.FieldFromDate] = struct{}{}
+}
+
+// FromDateCleared returns if the "from_date" field was cleared in this mutation.
+func (m *WaitingListMutation) FromDateCleared() bool {
+	_, ok := m.clearedFields[waitinglist.FieldFromDate]
+	return ok
+}
+
+// ResetFromDate resets all changes to the "from_date" field.
+func (m *WaitingListMutation) ResetFromDate() {
+	m.from_date = nil
+	delete(m.clearedFields, waitinglist.FieldFromDate)
+}
+
+// SetToDate sets the "to_date" field.
+func (m *WaitingListMutation) SetToDate(c civil.Date) {
+	m.to_date = &c
+}
+
+// ToDate returns the value of the "to_date" field in the mutation.
+func (m *WaitingListMutation) ToDate() (r civil.Date, exists bool) {
+	v := m.to_date
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldToDate returns the old "to_date" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldToDate(ctx context.Context) (v *civil.Date, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldToDate is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldToDate requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldToDate: %w", err)
+	}
+	return oldValue.ToDate, nil
+}
+
+// ClearToDate clears the value of the "to_date" field.
+func (m *WaitingListMutation) ClearToDate() {
+	m.to_date = nil
+	m.clearedFields[waitinglist.FieldToDate] = struct{}{}
+}
+
+// ToDateCleared returns if the "to_date" field was cleared in this mutation.
+func (m *WaitingListMutation) ToDateCleared() bool {
+	_, ok := m.clearedFields[waitinglist.FieldToDate]
+	return ok
+}
+
+// ResetToDate resets all changes to the "to_date" field.
+func (m *WaitingListMutation) ResetToDate() {
+	m.to_date = nil
+	delete(m.clearedFields, waitinglist.FieldToDate)
+}
+
+// SetDays sets the "days" field.
+func (m *WaitingListMutation) SetDays(s []string) {
+	m.days = &s
+	m.appenddays = nil
+}
+
+// Days returns the value of the "days" field in the mutation.
+func (m *WaitingListMutation) Days() (r []string, exists bool) {
+	v := m.days
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDays returns the old "days" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldDays(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDays is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDays requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDays: %w", err)
+	}
+	return oldValue.Days, nil
+}
+
+// AppendDays adds s to the "days" field.
+func (m *WaitingListMutation) AppendDays(s []string) {
+	m.appenddays = append(m.appenddays, s...)
+}
+
+// AppendedDays returns the list of values that were appended to the "days" field in this mutation.
+func (m *WaitingListMutation) AppendedDays() ([]string, bool) {
+	if len(m.appenddays) == 0 {
+		return nil, false
+	}
+	return m.appenddays, true
+}
+
+// ResetDays resets all changes to the "days" field.
+func (m *WaitingListMutation) ResetDays() {
+	m.days = nil
+	m.appenddays = nil
+}
+
+// SetMornings sets the "mornings" field.
+func (m *WaitingListMutation) SetMornings(b bool) {
+	m.mornings = &b
+}
+
+// Mornings returns the value of the "mornings" field in the mutation.
+func (m *WaitingListMutation) Mornings() (r bool, exists bool) {
+	v := m.mornings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMornings returns the old "mornings" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldMornings(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMornings is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMornings requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMornings: %w", err)
+	}
+	return oldValue.Mornings, nil
+}
+
+// ResetMornings resets all changes to the "mornings" field.
+func (m *WaitingListMutation) ResetMornings() {
+	m.mornings = nil
+}
+
+// SetAfternoons sets the "afternoons" field.
+func (m *WaitingListMutation) SetAfternoons(b bool) {
+	m.afternoons = &b
+}
+
+// Afternoons returns the value of the "afternoons" field in the mutation.
+func (m *WaitingListMutation) Afternoons() (r bool, exists bool) {
+	v := m.afternoons
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAfternoons returns the old "afternoons" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldAfternoons(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAfternoons is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAfternoons requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAfternoons: %w", err)
+	}
+	return oldValue.Afternoons, nil
+}
+
+// ResetAfternoons resets all changes to the "afternoons" field.
+func (m *WaitingListMutation) ResetAfternoons() {
+	m.afternoons = nil
+}
+
+// SetNotes sets the "notes" field.
+func (m *WaitingListMutation) SetNotes(s string) {
+	m.notes = &s
+}
+
+// Notes returns the value of the "notes" field in the mutation.
+func (m *WaitingListMutation) Notes() (r string, exists bool) {
+	v := m.notes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNotes returns the old "notes" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldNotes(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNotes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNotes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNotes: %w", err)
+	}
+	return oldValue.Notes, nil
+}
+
+// ClearNotes clears the value of the "notes" field.
+func (m *WaitingListMutation) ClearNotes() {
+	m.notes = nil
+	m.clearedFields[waitinglist.FieldNotes] = struct{}{}
+}
+
+// NotesCleared returns if the "notes" field was cleared in this mutation.
+func (m *WaitingListMutation) NotesCleared() bool {
+	_, ok := m.clearedFields[waitinglist.FieldNotes]
+	return ok
+}
+
+// ResetNotes resets all changes to the "notes" field.
+func (m *WaitingListMutation) ResetNotes() {
+	m.notes = nil
+	delete(m.clearedFields, waitinglist.FieldNotes)
+}
+
+// SetPriority sets the "priority" field.
+func (m *WaitingListMutation) SetPriority(i int) {
+	m.priority = &i
+	m.addpriority = nil
+}
+
+// Priority returns the value of the "priority" field in the mutation.
+func (m *WaitingListMutation) Priority() (r int, exists bool) {
+	v := m.priority
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPriority returns the old "priority" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldPriority(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPriority is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPriority requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPriority: %w", err)
+	}
+	return oldValue.Priority, nil
+}
+
+// AddPriority adds i to the "priority" field.
+func (m *WaitingListMutation) AddPriority(i int) {
+	if m.addpriority != nil {
+		*m.addpriority += i
+	} else {
+		m.addpriority = &i
+	}
+}
+
+// AddedPriority returns the value that was added to the "priority" field in this mutation.
+func (m *WaitingListMutation) AddedPriority() (r int, exists bool) {
+	v := m.addpriority
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPriority resets all changes to the "priority" field.
+func (m *WaitingListMutation) ResetPriority() {
+	m.priority = nil
+	m.addpriority = nil
+}
+
+// SetAppointmentID sets the "appointment_id" field.
+func (m *WaitingListMutation) SetAppointmentID(i int64) {
+	m.appointment = &i
+}
+
+// AppointmentID returns the value of the "appointment_id" field in the mutation.
+func (m *WaitingListMutation) AppointmentID() (r int64, exists bool) {
+	v := m.appointment
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAppointmentID returns the old "appointment_id" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldAppointmentID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAppointmentID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAppointmentID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAppointmentID: %w", err)
+	}
+	return oldValue.AppointmentID, nil
+}
+
+// ClearAppointmentID clears the value of the "appointment_id" field.
+func (m *WaitingListMutation) ClearAppointmentID() {
+	m.appointment = nil
+	m.clearedFields[waitinglist.FieldAppointmentID] = struct{}{}
+}
+
+// AppointmentIDCleared returns if the "appointment_id" field was cleared in this mutation.
+func (m *WaitingListMutation) AppointmentIDCleared() bool {
+	_, ok := m.clearedFields[waitinglist.FieldAppointmentID]
+	return ok
+}
+
+// ResetAppointmentID resets all changes to the "appointment_id" field.
+func (m *WaitingListMutation) ResetAppointmentID() {
+	m.appointment = nil
+	delete(m.clearedFields, waitinglist.FieldAppointmentID)
+}
+
+// SetRemovedAt sets the "removed_at" field.
+func (m *WaitingListMutation) SetRemovedAt(t time.Time) {
+	m.removed_at = &t
+}
+
+// RemovedAt returns the value of the "removed_at" field in the mutation.
+func (m *WaitingListMutation) RemovedAt() (r time.Time, exists bool) {
+	v := m.removed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRemovedAt returns the old "removed_at" field's value of the WaitingList entity.
+// If the WaitingList object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WaitingListMutation) OldRemovedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRemovedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRemovedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRemovedAt: %w", err)
+	}
+	return oldValue.RemovedAt, nil
+}
+
+// ClearRemovedAt clears the value of the "removed_at" field.
+func (m *WaitingListMutation) ClearRemovedAt() {
+	m.removed_at = nil
+	m.clearedFields[waitinglist.FieldRemovedAt] = struct{}{}
+}
+
+// RemovedAtCleared returns if the "removed_at" field was cleared in this mutation.
+func (m *WaitingListMutation) RemovedAtCleared() bool {
+	_, ok := m.clearedFields[waitinglist.FieldRemovedAt]
+	return ok
+}
+
+// ResetRemovedAt resets all changes to the "removed_at" field.
+func (m *WaitingListMutation) ResetRemovedAt() {
+	m.removed_at = nil
+	delete(m.clearedFields, waitinglist.FieldRemovedAt)
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *WaitingListMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[waitinglist.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *WaitingListMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *WaitingListMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *WaitingListMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// ClearPatient clears the "patient" edge to the Patient entity.
+func (m *WaitingListMutation) ClearPatient() {
+	m.clearedpatient = true
+	m.clearedFields[waitinglist.FieldPatientID] = struct{}{}
+}
+
+// PatientCleared reports if the "patient" edge to the Patient entity was cleared.
+func (m *WaitingListMutation) PatientCleared() bool {
+	return m.clearedpatient
+}
+
+// PatientIDs returns the "patient" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PatientID instead. It exists only for internal usage by the builders.
+func (m *WaitingListMutation) PatientIDs() (ids []int64) {
+	if id := m.patient; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPatient resets all changes to the "patient" edge.
+func (m *WaitingListMutation) ResetPatient() {
+	m.patient = nil
+	m.clearedpatient = false
+}
+
+// ClearPractitioner clears the "practitioner" edge to the Practitioner entity.
+func (m *WaitingListMutation) ClearPractitioner() {
+	m.clearedpractitioner = true
+	m.clearedFields[waitinglist.FieldPractitionerID] = struct{}{}
+}
+
+// PractitionerCleared reports if the "practitioner" edge to the Practitioner entity was cleared.
+func (m *WaitingListMutation) PractitionerCleared() bool {
+	return m.PractitionerIDCleared() || m.clearedpractitioner
+}
+
+// PractitionerIDs returns the "practitioner" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PractitionerID instead. It exists only for internal usage by the builders.
+func (m *WaitingListMutation) PractitionerIDs() (ids []int64) {
+	if id := m.practitioner; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractitioner resets all changes to the "practitioner" edge.
+func (m *WaitingListMutation) ResetPractitioner() {
+	m.practitioner = nil
+	m.clearedpractitioner = false
+}
+
+// ClearAppointment clears the "appointment" edge to the Appointment entity.
+func (m *WaitingListMutation) ClearAppointment() {
+	m.clearedappointment = true
+	m.clearedFields[waitinglist.FieldAppointmentID] = struct{}{}
+}
+
+// AppointmentCleared reports if the "appointment" edge to the Appointment entity was cleared.
+func (m *WaitingListMutation) AppointmentCleared() bool {
+	return m.AppointmentIDCleared() || m.clearedappointment
+}
+
+// AppointmentIDs returns the "appointment" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// AppointmentID instead. It exists only for internal usage by the builders.
+func (m *WaitingListMutation) AppointmentIDs() (ids []int64) {
+	if id := m.appointment; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetAppointment resets all changes to the "appointment" edge.
+func (m *WaitingListMutation) ResetAppointment() {
+	m.appointment = nil
+	m.clearedappointment = false
+}
+
+// Where appends a list predicates to the WaitingListMutation builder.
+func (m *WaitingListMutation) Where(ps ...predicate.WaitingList) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the WaitingListMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *WaitingListMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.WaitingList, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *WaitingListMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *WaitingListMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (WaitingList).
+func (m *WaitingListMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *WaitingListMutation) Fields() []string {
+	fields := make([]string, 0, 16)
+	if m.practice != nil {
+		fields = append(fields, waitinglist.FieldPracticeID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, waitinglist.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, waitinglist.FieldUpdatedAt)
+	}
+	if m.patient != nil {
+		fields = append(fields, waitinglist.FieldPatientID)
+	}
+	if m.practitioner != nil {
+		fields = append(fields, waitinglist.FieldPractitionerID)
+	}
+	if m.appointment_reason != nil {
+		fields = append(fields, waitinglist.FieldAppointmentReason)
+	}
+	if m.duration != nil {
+		fields = append(fields, waitinglist.FieldDuration)
+	}
+	if m.from_date != nil {
+		fields = append(fields, waitinglist.FieldFromDate)
+	}
+	if m.to_date != nil {
+		fields = append(fields, waitinglist.FieldToDate)
+	}
+	if m.days != nil {
+		fields = append(fields, waitinglist.FieldDays)
+	}
+	if m.mornings != nil {
+		fields = append(fields, waitinglist.FieldMornings)
+	}
+	if m.afternoons != nil {
+		fields = append(fields, waitinglist.FieldAfternoons)
+	}
+	if m.notes != nil {
+		fields = append(fields, waitinglist.FieldNotes)
+	}
+	if m.priority != nil {
+		fields = append(fields, waitinglist.FieldPriority)
+	}
+	if m.appointment != nil {
+		fields = append(fields, waitinglist.FieldAppointmentID)
+	}
+	if m.removed_at != nil {
+		fields = append(fields, waitinglist.FieldRemovedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *WaitingListMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case waitinglist.FieldPracticeID:
+		return m.PracticeID()
+	case waitinglist.FieldCreatedAt:
+		return m.CreatedAt()
+	case waitinglist.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case waitinglist.FieldPatientID:
+		return m.PatientID()
+	case waitinglist.FieldPractitionerID:
+		return m.PractitionerID()
+	case waitinglist.FieldAppointmentReason:
+		return m.AppointmentReason()
+	case waitinglist.FieldDuration:
+		return m.Duration()
+	case waitinglist.FieldFromDate:
+		return m.FromDate()
+	case waitinglist.FieldToDate:
+		return m.ToDate()
+	case waitinglist.FieldDays:
+		return m.Days()
+	case waitinglist.FieldMornings:
+		return m.Mornings()
+	case waitinglist.FieldAfternoons:
+		return m.Afternoons()
+	case waitinglist.FieldNotes:
+		return m.Notes()
+	case waitinglist.FieldPriority:
+		return m.Priority()
+	case waitinglist.FieldAppointmentID:
+		return m.AppointmentID()
+	case waitinglist.FieldRemovedAt:
+		return m.RemovedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *WaitingListMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case waitinglist.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case waitinglist.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case waitinglist.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case waitinglist.FieldPatientID:
+		return m.OldPatientID(ctx)
+	case waitinglist.FieldPractitionerID:
+		return m.OldPractitionerID(ctx)
+	case waitinglist.FieldAppointmentReason:
+		return m.OldAppointmentReason(ctx)
+	case waitinglist.FieldDuration:
+		return m.OldDuration(ctx)
+	case waitinglist.FieldFromDate:
+		return m.OldFromDate(ctx)
+	case waitinglist.FieldToDate:
+		return m.OldToDate(ctx)
+	case waitinglist.FieldDays:
+		return m.OldDays(ctx)
+	case waitinglist.FieldMornings:
+		return m.OldMornings(ctx)
+	case waitinglist.FieldAfternoons:
+		return m.OldAfternoons(ctx)
+	case waitinglist.FieldNotes:
+		return m.OldNotes(ctx)
+	case waitinglist.FieldPriority:
+		return m.OldPriority(ctx)
+	case waitinglist.FieldAppointmentID:
+		return m.OldAppointmentID(ctx)
+	case waitinglist.FieldRemovedAt:
+		return m.OldRemovedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown WaitingList field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WaitingListMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case waitinglist.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case waitinglist.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case waitinglist.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case waitinglist.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPatientID(v)
+		return nil
+	case waitinglist.FieldPractitionerID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPractitionerID(v)
+		return nil
+	case waitinglist.FieldAppointmentReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAppointmentReason(v)
+		return nil
+	case waitinglist.FieldDuration:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDuration(v)
+		return nil
+	case waitinglist.FieldFromDate:
+		v, ok := value.(civil.Date)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFromDate(v)
+		return nil
+	case waitinglist.FieldToDate:
+		v, ok := value.(civil.Date)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetToDate(v)
+		return nil
+	case waitinglist.FieldDays:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDays(v)
+		return nil
+	case waitinglist.FieldMornings:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMornings(v)
+		return nil
+	case waitinglist.FieldAfternoons:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAfternoons(v)
+		return nil
+	case waitinglist.FieldNotes:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNotes(v)
+		return nil
+	case waitinglist.FieldPriority:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPriority(v)
+		return nil
+	case waitinglist.FieldAppointmentID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAppointmentID(v)
+		return nil
+	case waitinglist.FieldRemovedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRemovedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WaitingList field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *WaitingListMutation) AddedFields() []string {
+	var fields []string
+	if m.addduration != nil {
+		fields = append(fields, waitinglist.FieldDuration)
+	}
+	if m.addpriority != nil {
+		fields = append(fields, waitinglist.FieldPriority)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *WaitingListMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case waitinglist.FieldDuration:
+		return m.AddedDuration()
+	case waitinglist.FieldPriority:
+		return m.AddedPriority()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WaitingListMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case waitinglist.FieldDuration:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDuration(v)
+		return nil
+	case waitinglist.FieldPriority:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPriority(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WaitingList numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *WaitingListMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(waitinglist.FieldPractitionerID) {
+		fields = append(fields, waitinglist.FieldPractitionerID)
+	}
+	if m.FieldCleared(waitinglist.FieldAppointmentReason) {
+		fields = append(fields, waitinglist.FieldAppointmentReason)
+	}
+	if m.FieldCleared(waitinglist.FieldDuration) {
+		fields = append(fields, waitinglist.FieldDuration)
+	}
+	if m.FieldCleared(waitinglist.FieldFromDate) {
+		fields = append(fields, waitinglist.FieldFromDate)
+	}
+	if m.FieldCleared(waitinglist.FieldToDate) {
+		fields = append(fields, waitinglist.FieldToDate)
+	}
+	if m.FieldCleared(waitinglist.FieldNotes) {
+		fields = append(fields, waitinglist.FieldNotes)
+	}
+	if m.FieldCleared(waitinglist.FieldAppointmentID) {
+		fields = append(fields, waitinglist.FieldAppointmentID)
+	}
+	if m.FieldCleared(waitinglist.FieldRemovedAt) {
+		fields = append(fields, waitinglist.FieldRemovedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *WaitingListMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *WaitingListMutation) ClearField(name string) error {
+	switch name {
+	case waitinglist.FieldPractitionerID:
+		m.ClearPractitionerID()
+		return nil
+	case waitinglist.FieldAppointmentReason:
+		m.ClearAppointmentReason()
+		return nil
+	case waitinglist.FieldDuration:
+		m.ClearDuration()
+		return nil
+	case waitinglist.FieldFromDate:
+		m.ClearFromDate()
+		return nil
+	case waitinglist.FieldToDate:
+		m.ClearToDate()
+		return nil
+	case waitinglist.FieldNotes:
+		m.ClearNotes()
+		return nil
+	case waitinglist.FieldAppointmentID:
+		m.ClearAppointmentID()
+		return nil
+	case waitinglist.FieldRemovedAt:
+		m.ClearRemovedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown WaitingList nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *WaitingListMutation) ResetField(name string) error {
+	switch name {
+	case waitinglist.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case waitinglist.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case waitinglist.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case waitinglist.FieldPatientID:
+		m.ResetPatientID()
+		return nil
+	case waitinglist.FieldPractitionerID:
+		m.ResetPractitionerID()
+		return nil
+	case waitinglist.FieldAppointmentReason:
+		m.ResetAppointmentReason()
+		return nil
+	case waitinglist.FieldDuration:
+		m.ResetDuration()
+		return nil
+	case waitinglist.FieldFromDate:
+		m.ResetFromDate()
+		return nil
+	case waitinglist.FieldToDate:
+		m.ResetToDate()
+		return nil
+	case waitinglist.FieldDays:
+		m.ResetDays()
+		return nil
+	case waitinglist.FieldMornings:
+		m.ResetMornings()
+		return nil
+	case waitinglist.FieldAfternoons:
+		m.ResetAfternoons()
+		return nil
+	case waitinglist.FieldNotes:
+		m.ResetNotes()
+		return nil
+	case waitinglist.FieldPriority:
+		m.ResetPriority()
+		return nil
+	case waitinglist.FieldAppointmentID:
+		m.ResetAppointmentID()
+		return nil
+	case waitinglist.FieldRemovedAt:
+		m.ResetRemovedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown WaitingList field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *WaitingListMutation) AddedEdges() []string {
+	edges := make([]string, 0, 4)
+	if m.practice != nil {
+		edges = append(edges, waitinglist.EdgePractice)
+	}
+	if m.patient != nil {
+		edges = append(edges, waitinglist.EdgePatient)
+	}
+	if m.practitioner != nil {
+		edges = append(edges, waitinglist.EdgePractitioner)
+	}
+	if m.appointment != nil {
+		edges = append(edges, waitinglist.EdgeAppointment)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *WaitingListMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case waitinglist.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	case waitinglist.EdgePatient:
+		if id := m.patient; id != nil {
+			return []ent.Value{*id}
+		}
+	case waitinglist.EdgePractitioner:
+		if id := m.practitioner; id != nil {
+			return []ent.Value{*id}
+		}
+	case waitinglist.EdgeAppointment:
+		if id := m.appointment; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *WaitingListMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 4)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *WaitingListMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *WaitingListMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 4)
+	if m.clearedpractice {
+		edges = append(edges, waitinglist.EdgePractice)
+	}
+	if m.clearedpatient {
+		edges = append(edges, waitinglist.EdgePatient)
+	}
+	if m.clearedpractitioner {
+		edges = append(edges, waitinglist.EdgePractitioner)
+	}
+	if m.clearedappointment {
+		edges = append(edges, waitinglist.EdgeAppointment)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *WaitingListMutation) EdgeCleared(name string) bool {
+	switch name {
+	case waitinglist.EdgePractice:
+		return m.clearedpractice
+	case waitinglist.EdgePatient:
+		return m.clearedpatient
+	case waitinglist.EdgePractitioner:
+		return m.clearedpractitioner
+	case waitinglist.EdgeAppointment:
+		return m.clearedappointment
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *WaitingListMutation) ClearEdge(name string) error {
+	switch name {
+	case waitinglist.EdgePractice:
+		m.ClearPractice()
+		return nil
+	case waitinglist.EdgePatient:
+		m.ClearPatient()
+		return nil
+	case waitinglist.EdgePractitioner:
+		m.ClearPractitioner()
+		return nil
+	case waitinglist.EdgeAppointment:
+		m.ClearAppointment()
+		return nil
+	}
+	return fmt.Errorf("unknown WaitingList unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *WaitingListMutation) ResetEdge(name string) error {
+	switch name {
+	case waitinglist.EdgePractice:
+		m.ResetPractice()
+		return nil
+	case waitinglist.EdgePatient:
+		m.ResetPatient()
+		return nil
+	case waitinglist.EdgePractitioner:
+		m.ResetPractitioner()
+		return nil
+	case waitinglist.EdgeAppointment:
+		m.ResetAppointment()
+		return nil
+	}
+	return fmt.Errorf("unknown WaitingList edge %s", name)
 }
 
 // WorkingSessionMutation represents an operation that mutates the WorkingSession nodes in the graph.

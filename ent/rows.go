@@ -13,6 +13,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
@@ -29,13 +30,17 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
+	"chairside/ent/note"
+	"chairside/ent/noteversion"
 	"chairside/ent/patient"
+	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/ratebucket"
+	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
@@ -48,6 +53,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
+	"chairside/ent/waitinglist"
 	"chairside/ent/workingsession"
 	"chairside/internal/entx"
 )
@@ -194,6 +200,32 @@ func (q *AppointmentQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 			return nil, err
 		}
 		entx.LeftJoin(s, patient.Table, "patient", "patient_id", patient.FieldID, joined.predicates)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *AppointmentCancellationReasonQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{appointmentcancellationreason.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
@@ -623,6 +655,58 @@ func (q *NHSClaimQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 }
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *NoteQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{note.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *NoteVersionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{noteversion.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table or of an edge, which
 // joins its row: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -652,6 +736,32 @@ func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, err
 			return nil, err
 		}
 		entx.LeftJoin(s, account.Table, "account", patient.FieldID, "patient_id", joined.predicates)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *PatientReferralQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{patientreferral.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
 	}
 	return entx.Query(ctx, q.driver, s, storedTypes, columns)
 }
@@ -813,6 +923,32 @@ func (q *RateBucketQuery) Rows(ctx context.Context, columns string) (*sql.Rows, 
 		return nil, entx.ErrIntercepted
 	}
 	q.ctx.Fields = []string{ratebucket.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *RecallQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{recall.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1150,6 +1286,32 @@ func (q *UserQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error)
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *WaitingListQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{waitinglist.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1176,68 +1338,74 @@ func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 // storedTypes are the types of the time, day and uuid columns of all tables.
 var storedTypes = entx.StoredTypes{
-	"access_tokens.id":        "uuid",
-	"acquisition_source_id":   "uuid",
-	"acquisition_sources.id":  "uuid",
-	"application_id":          "uuid",
-	"applications.id":         "uuid",
-	"appointment_holds.id":    "uuid",
-	"appointment_reasons.id":  "uuid",
-	"approval_date":           "date",
-	"arrived_at":              "timestamptz",
-	"at":                      "timestamptz",
-	"authorization_codes.id":  "uuid",
-	"cancelled_at":            "timestamptz",
-	"completed_at":            "timestamptz",
-	"confirmed_at":            "timestamptz",
-	"contract_id":             "uuid",
-	"contracts.id":            "uuid",
-	"created_at":              "timestamptz",
-	"custom_field_answers.id": "uuid",
-	"custom_field_id":         "uuid",
-	"custom_fields.id":        "uuid",
-	"date_of_birth":           "date",
-	"dated_on":                "date",
-	"deleted_at":              "timestamptz",
-	"dentist_recall_date":     "date",
-	"did_not_attend_at":       "timestamptz",
-	"due_on":                  "date",
-	"end_date":                "date",
-	"expires_at":              "timestamptz",
-	"family_id":               "uuid",
-	"fees.id":                 "uuid",
-	"finish_time":             "timestamptz",
-	"finished_at":             "timestamptz",
-	"hygienist_recall_date":   "date",
-	"in_surgery_at":           "timestamptz",
-	"invoice_items.id":        "uuid",
-	"last_login":              "timestamptz",
-	"last_seen_at":            "timestamptz",
-	"last_used_at":            "timestamptz",
-	"nhs_claims.id":           "uuid",
-	"owner_id":                "uuid",
-	"paid_on":                 "date",
-	"payment_explanations.id": "uuid",
-	"pending_at":              "timestamptz",
-	"practice_id":             "uuid",
-	"practices.id":            "uuid",
-	"rate_buckets.id":         "uuid",
-	"refresh_tokens.id":       "uuid",
-	"refreshable_until":       "timestamptz",
-	"revoked_at":              "timestamptz",
-	"room_id":                 "uuid",
-	"rooms.id":                "uuid",
-	"sent_at":                 "timestamptz",
-	"sessions.id":             "uuid",
-	"site_id":                 "uuid",
-	"sites.id":                "uuid",
-	"start_date":              "date",
-	"start_time":              "timestamptz",
-	"submitted_date":          "date",
-	"sundries.id":             "uuid",
-	"sundry_id":               "uuid",
-	"token_id":                "uuid",
-	"updated_at":              "timestamptz",
-	"used_at":                 "timestamptz",
-	"working_sessions.id":     "uuid",
+	"access_tokens.id":                    "uuid",
+	"acquisition_source_id":               "uuid",
+	"acquisition_sources.id":              "uuid",
+	"application_id":                      "uuid",
+	"applications.id":                     "uuid",
+	"appointment_cancellation_reason_id":  "uuid",
+	"appointment_cancellation_reasons.id": "uuid",
+	"appointment_holds.id":                "uuid",
+	"appointment_reasons.id":              "uuid",
+	"approval_date":                       "date",
+	"arrived_at":                          "timestamptz",
+	"at":                                  "timestamptz",
+	"authorization_codes.id":              "uuid",
+	"cancelled_at":                        "timestamptz",
+	"completed_at":                        "timestamptz",
+	"confirmed_at":                        "timestamptz",
+	"contacted_at":                        "timestamptz",
+	"contract_id":                         "uuid",
+	"contracts.id":                        "uuid",
+	"created_at":                          "timestamptz",
+	"custom_field_answers.id":             "uuid",
+	"custom_field_id":                     "uuid",
+	"custom_fields.id":                    "uuid",
+	"date_of_birth":                       "date",
+	"dated_on":                            "date",
+	"deleted_at":                          "timestamptz",
+	"dentist_recall_date":                 "date",
+	"did_not_attend_at":                   "timestamptz",
+	"due_on":                              "date",
+	"end_date":                            "date",
+	"expires_at":                          "timestamptz",
+	"family_id":                           "uuid",
+	"fees.id":                             "uuid",
+	"finish_time":                         "timestamptz",
+	"finished_at":                         "timestamptz",
+	"from_date":                           "date",
+	"hygienist_recall_date":               "date",
+	"in_surgery_at":                       "timestamptz",
+	"invoice_items.id":                    "uuid",
+	"last_login":                          "timestamptz",
+	"last_seen_at":                        "timestamptz",
+	"last_used_at":                        "timestamptz",
+	"nhs_claims.id":                       "uuid",
+	"owner_id":                            "uuid",
+	"paid_on":                             "date",
+	"payment_explanations.id":             "uuid",
+	"pending_at":                          "timestamptz",
+	"practice_id":                         "uuid",
+	"practices.id":                        "uuid",
+	"rate_buckets.id":                     "uuid",
+	"refresh_tokens.id":                   "uuid",
+	"refreshable_until":                   "timestamptz",
+	"removed_at":                          "timestamptz",
+	"revoked_at":                          "timestamptz",
+	"room_id":                             "uuid",
+	"rooms.id":                            "uuid",
+	"sent_at":                             "timestamptz",
+	"sessions.id":                         "uuid",
+	"site_id":                             "uuid",
+	"sites.id":                            "uuid",
+	"start_date":                          "date",
+	"start_time":                          "timestamptz",
+	"submitted_date":                      "date",
+	"sundries.id":                         "uuid",
+	"sundry_id":                           "uuid",
+	"to_date":                             "date",
+	"token_id":                            "uuid",
+	"updated_at":                          "timestamptz",
+	"used_at":                             "timestamptz",
+	"working_sessions.id":                 "uuid",
 }

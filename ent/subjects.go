@@ -28,9 +28,21 @@ func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table s
 		for _, r := range rows {
 			uuidID("nhs_claims", r.ID)
 		}
+	case []*Note:
+		for _, r := range rows {
+			int64ID("notes", r.ID)
+		}
+	case []*NoteVersion:
+		for _, r := range rows {
+			int64ID("note_versions", r.ID)
+		}
 	case []*Patient:
 		for _, r := range rows {
 			int64ID("patients", r.ID)
+		}
+	case []*PatientReferral:
+		for _, r := range rows {
+			int64ID("patient_referrals", r.ID)
 		}
 	case []*Payment:
 		for _, r := range rows {
@@ -39,6 +51,10 @@ func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table s
 	case []*PaymentExplanation:
 		for _, r := range rows {
 			uuidID("payment_explanations", r.ID)
+		}
+	case []*Recall:
+		for _, r := range rows {
+			int64ID("recalls", r.ID)
 		}
 	case []*TreatmentAppointment:
 		for _, r := range rows {
@@ -51,6 +67,10 @@ func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table s
 	case []*TreatmentPlanItem:
 		for _, r := range rows {
 			int64ID("treatment_plan_items", r.ID)
+		}
+	case []*WaitingList:
+		for _, r := range rows {
+			int64ID("waiting_lists", r.ID)
 		}
 	}
 }

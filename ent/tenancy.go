@@ -182,6 +182,38 @@ func (m *AppointmentMutation) Confine(ps ...func(*sql.Selector)) error {
 
 // Confine restricts the query to the rows for which the predicates hold. Every predicate,
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *AppointmentCancellationReasonQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.AppointmentCancellationReason{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *AppointmentCancellationReasonQuery) Shape(shapes ...func(*sql.Selector)) {
+	q.shapes = append(q.shapes, shapes...)
+}
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *AppointmentCancellationReasonMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.AppointmentCancellationReason{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AppointmentHoldQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // the first predicate is the confinement; the rest were added since
@@ -680,6 +712,68 @@ func (m *NHSClaimMutation) Confine(ps ...func(*sql.Selector)) error {
 
 // Confine restricts the query to the rows for which the predicates hold. Every predicate,
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *NoteQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.Note{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *NoteQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *NoteMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Note{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *NoteVersionQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.NoteVersion{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *NoteVersionQuery) Shape(shapes ...func(*sql.Selector)) {
+	q.shapes = append(q.shapes, shapes...)
+}
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *NoteVersionMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.NoteVersion{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *PatientQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // the first predicate is the confinement; the rest were added since
@@ -704,6 +798,38 @@ func (m *PatientMutation) Confine(ps ...func(*sql.Selector)) error {
 		var c entx.Confinement
 		c = c.And(ps...)
 		m.predicates = []predicate.Patient{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *PatientReferralQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.PatientReferral{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *PatientReferralQuery) Shape(shapes ...func(*sql.Selector)) {
+	q.shapes = append(q.shapes, shapes...)
+}
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *PatientReferralMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.PatientReferral{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -892,6 +1018,36 @@ func (m *RateBucketMutation) Confine(ps ...func(*sql.Selector)) error {
 		var c entx.Confinement
 		c = c.And(ps...)
 		m.predicates = []predicate.RateBucket{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *RecallQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.Recall{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *RecallQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *RecallMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Recall{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1264,6 +1420,38 @@ func (m *UserMutation) Confine(ps ...func(*sql.Selector)) error {
 		var c entx.Confinement
 		c = c.And(ps...)
 		m.predicates = []predicate.User{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *WaitingListQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.WaitingList{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *WaitingListQuery) Shape(shapes ...func(*sql.Selector)) {
+	q.shapes = append(q.shapes, shapes...)
+}
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *WaitingListMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.WaitingList{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }

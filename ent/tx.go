@@ -22,6 +22,8 @@ type Tx struct {
 	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
 	Appointment *AppointmentClient
+	// AppointmentCancellationReason is the client for interacting with the AppointmentCancellationReason builders.
+	AppointmentCancellationReason *AppointmentCancellationReasonClient
 	// AppointmentHold is the client for interacting with the AppointmentHold builders.
 	AppointmentHold *AppointmentHoldClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
@@ -54,8 +56,14 @@ type Tx struct {
 	InvoiceItem *InvoiceItemClient
 	// NHSClaim is the client for interacting with the NHSClaim builders.
 	NHSClaim *NHSClaimClient
+	// Note is the client for interacting with the Note builders.
+	Note *NoteClient
+	// NoteVersion is the client for interacting with the NoteVersion builders.
+	NoteVersion *NoteVersionClient
 	// Patient is the client for interacting with the Patient builders.
 	Patient *PatientClient
+	// PatientReferral is the client for interacting with the PatientReferral builders.
+	PatientReferral *PatientReferralClient
 	// Payment is the client for interacting with the Payment builders.
 	Payment *PaymentClient
 	// PaymentExplanation is the client for interacting with the PaymentExplanation builders.
@@ -68,6 +76,8 @@ type Tx struct {
 	Practitioner *PractitionerClient
 	// RateBucket is the client for interacting with the RateBucket builders.
 	RateBucket *RateBucketClient
+	// Recall is the client for interacting with the Recall builders.
+	Recall *RecallClient
 	// RefreshToken is the client for interacting with the RefreshToken builders.
 	RefreshToken *RefreshTokenClient
 	// Room is the client for interacting with the Room builders.
@@ -92,6 +102,8 @@ type Tx struct {
 	TreatmentPlanItem *TreatmentPlanItemClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
+	// WaitingList is the client for interacting with the WaitingList builders.
+	WaitingList *WaitingListClient
 	// WorkingSession is the client for interacting with the WorkingSession builders.
 	WorkingSession *WorkingSessionClient
 
@@ -230,6 +242,7 @@ func (tx *Tx) init() {
 	tx.AcquisitionSource = NewAcquisitionSourceClient(tx.config)
 	tx.Application = NewApplicationClient(tx.config)
 	tx.Appointment = NewAppointmentClient(tx.config)
+	tx.AppointmentCancellationReason = NewAppointmentCancellationReasonClient(tx.config)
 	tx.AppointmentHold = NewAppointmentHoldClient(tx.config)
 	tx.AppointmentReason = NewAppointmentReasonClient(tx.config)
 	tx.AuthorizationCode = NewAuthorizationCodeClient(tx.config)
@@ -246,13 +259,17 @@ func (tx *Tx) init() {
 	tx.Invoice = NewInvoiceClient(tx.config)
 	tx.InvoiceItem = NewInvoiceItemClient(tx.config)
 	tx.NHSClaim = NewNHSClaimClient(tx.config)
+	tx.Note = NewNoteClient(tx.config)
+	tx.NoteVersion = NewNoteVersionClient(tx.config)
 	tx.Patient = NewPatientClient(tx.config)
+	tx.PatientReferral = NewPatientReferralClient(tx.config)
 	tx.Payment = NewPaymentClient(tx.config)
 	tx.PaymentExplanation = NewPaymentExplanationClient(tx.config)
 	tx.PaymentPlan = NewPaymentPlanClient(tx.config)
 	tx.Practice = NewPracticeClient(tx.config)
 	tx.Practitioner = NewPractitionerClient(tx.config)
 	tx.RateBucket = NewRateBucketClient(tx.config)
+	tx.Recall = NewRecallClient(tx.config)
 	tx.RefreshToken = NewRefreshTokenClient(tx.config)
 	tx.Room = NewRoomClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
@@ -265,6 +282,7 @@ func (tx *Tx) init() {
 	tx.TreatmentPlan = NewTreatmentPlanClient(tx.config)
 	tx.TreatmentPlanItem = NewTreatmentPlanItemClient(tx.config)
 	tx.User = NewUserClient(tx.config)
+	tx.WaitingList = NewWaitingListClient(tx.config)
 	tx.WorkingSession = NewWorkingSessionClient(tx.config)
 }
 

@@ -14,7 +14,10 @@ import (
 	"chairside/ent/appointmenthold"
 	"chairside/ent/change"
 	"chairside/ent/fee"
+	"chairside/ent/note"
 	"chairside/ent/patient"
+	"chairside/ent/recall"
+	"chairside/ent/waitinglist"
 	"chairside/internal/entx"
 )
 
@@ -152,6 +155,11 @@ func (u *AppointmentUpdateOne) Rows(ctx context.Context, columns string) (*sql.R
 func (q *AppointmentQuery) written(with sql.Querier) *AppointmentQuery {
 	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(appointment.Table)) })
 	return q
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *AppointmentCancellationReasonMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
@@ -329,6 +337,104 @@ func (m *NHSClaimMutation) Changes() (changes *ChangeClient, inTransaction bool)
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
+func (m *NoteMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// If adds conditions that must hold for Rows to write the row.
+func (c *NoteCreate) If(conditions ...entx.Condition) *NoteCreate {
+	c.conditions = append(c.conditions, conditions...)
+	return c
+}
+
+// Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
+// see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
+// PostgreSQL a single statement also writes the audit log entry; its rows are still open when
+// hooks continue, so a hook cannot query the database after next.
+func (c *NoteCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	q := (&NoteClient{config: c.config}).Query()
+	if c.driver.Dialect() != dialect.Postgres {
+		switch failed, err := entx.FailedConditions(ctx, c.driver, c.conditions...); {
+		case err != nil:
+			return nil, err
+		case slices.Contains(failed, true):
+			return nil, entx.ErrConditionFailed
+		}
+		saved, err := c.Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.Where(note.ID(saved.ID)).Rows(ctx, columns)
+	}
+	if err := c.defaults(); err != nil {
+		return nil, err
+	}
+	return withHooks(ctx, func(ctx context.Context) (*sql.Rows, error) {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+		_, spec := c.createSpec()
+		row, err := entx.Insert(ctx, spec, c.conditions)
+		if err != nil {
+			return nil, err
+		}
+		with, err := entx.WritePrefix(ctx, c.mutation, row)
+		if err != nil {
+			return nil, err
+		}
+		return q.written(with).Rows(ctx, columns)
+	}, c.mutation, c.hooks)
+}
+
+// Rows writes the change and returns columns of the row, as Rows of a query does, if the
+// caller may see it. On PostgreSQL a single statement also writes the audit log entry, with
+// the same limit on hooks as for a create.
+func (u *NoteUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	q := (&NoteClient{config: u.config}).Query()
+	if u.driver.Dialect() != dialect.Postgres {
+		saved, err := u.Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.Where(note.ID(saved.ID)).Rows(ctx, columns)
+	}
+	return withHooks(ctx, func(ctx context.Context) (*sql.Rows, error) {
+		if err := u.check(); err != nil {
+			return nil, err
+		}
+		if len(u.modifiers) > 0 {
+			return nil, entx.ErrModified
+		}
+		id, _ := u.mutation.ID()
+		row, err := entx.Update(u.mutation, entx.Table{
+			Name: note.Table, ID: note.FieldID,
+			Immutable: []string{note.FieldPracticeID, note.FieldCreatedAt},
+			JSON:      []string{},
+			Elsewhere: []string{},
+		}, id, u.mutation.predicates)
+		if err != nil {
+			return nil, err
+		}
+		with, err := entx.WritePrefix(ctx, u.mutation, row)
+		if err != nil {
+			return nil, err
+		}
+		return q.written(with).Rows(ctx, columns)
+	}, u.mutation, u.hooks)
+}
+
+// written makes the query read the row that the WITH clause writes.
+func (q *NoteQuery) written(with sql.Querier) *NoteQuery {
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(note.Table)) })
+	return q
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *NoteVersionMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *PatientMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
@@ -422,6 +528,11 @@ func (q *PatientQuery) written(with sql.Querier) *PatientQuery {
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
+func (m *PatientReferralMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
 func (m *PaymentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
 }
@@ -449,6 +560,99 @@ func (m *PractitionerMutation) Changes() (changes *ChangeClient, inTransaction b
 // Changes returns a client for the audit log and whether it is in a transaction.
 func (m *RateBucketMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *RecallMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// If adds conditions that must hold for Rows to write the row.
+func (c *RecallCreate) If(conditions ...entx.Condition) *RecallCreate {
+	c.conditions = append(c.conditions, conditions...)
+	return c
+}
+
+// Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
+// see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
+// PostgreSQL a single statement also writes the audit log entry; its rows are still open when
+// hooks continue, so a hook cannot query the database after next.
+func (c *RecallCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	q := (&RecallClient{config: c.config}).Query()
+	if c.driver.Dialect() != dialect.Postgres {
+		switch failed, err := entx.FailedConditions(ctx, c.driver, c.conditions...); {
+		case err != nil:
+			return nil, err
+		case slices.Contains(failed, true):
+			return nil, entx.ErrConditionFailed
+		}
+		saved, err := c.Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.Where(recall.ID(saved.ID)).Rows(ctx, columns)
+	}
+	if err := c.defaults(); err != nil {
+		return nil, err
+	}
+	return withHooks(ctx, func(ctx context.Context) (*sql.Rows, error) {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+		_, spec := c.createSpec()
+		row, err := entx.Insert(ctx, spec, c.conditions)
+		if err != nil {
+			return nil, err
+		}
+		with, err := entx.WritePrefix(ctx, c.mutation, row)
+		if err != nil {
+			return nil, err
+		}
+		return q.written(with).Rows(ctx, columns)
+	}, c.mutation, c.hooks)
+}
+
+// Rows writes the change and returns columns of the row, as Rows of a query does, if the
+// caller may see it. On PostgreSQL a single statement also writes the audit log entry, with
+// the same limit on hooks as for a create.
+func (u *RecallUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	q := (&RecallClient{config: u.config}).Query()
+	if u.driver.Dialect() != dialect.Postgres {
+		saved, err := u.Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.Where(recall.ID(saved.ID)).Rows(ctx, columns)
+	}
+	return withHooks(ctx, func(ctx context.Context) (*sql.Rows, error) {
+		if err := u.check(); err != nil {
+			return nil, err
+		}
+		if len(u.modifiers) > 0 {
+			return nil, entx.ErrModified
+		}
+		id, _ := u.mutation.ID()
+		row, err := entx.Update(u.mutation, entx.Table{
+			Name: recall.Table, ID: recall.FieldID,
+			Immutable: []string{recall.FieldPracticeID, recall.FieldCreatedAt},
+			JSON:      []string{},
+			Elsewhere: []string{},
+		}, id, u.mutation.predicates)
+		if err != nil {
+			return nil, err
+		}
+		with, err := entx.WritePrefix(ctx, u.mutation, row)
+		if err != nil {
+			return nil, err
+		}
+		return q.written(with).Rows(ctx, columns)
+	}, u.mutation, u.hooks)
+}
+
+// written makes the query read the row that the WITH clause writes.
+func (q *RecallQuery) written(with sql.Querier) *RecallQuery {
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(recall.Table)) })
+	return q
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
@@ -509,6 +713,99 @@ func (m *TreatmentPlanItemMutation) Changes() (changes *ChangeClient, inTransact
 // Changes returns a client for the audit log and whether it is in a transaction.
 func (m *UserMutation) Changes() (changes *ChangeClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *WaitingListMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// If adds conditions that must hold for Rows to write the row.
+func (c *WaitingListCreate) If(conditions ...entx.Condition) *WaitingListCreate {
+	c.conditions = append(c.conditions, conditions...)
+	return c
+}
+
+// Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
+// see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
+// PostgreSQL a single statement also writes the audit log entry; its rows are still open when
+// hooks continue, so a hook cannot query the database after next.
+func (c *WaitingListCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	q := (&WaitingListClient{config: c.config}).Query()
+	if c.driver.Dialect() != dialect.Postgres {
+		switch failed, err := entx.FailedConditions(ctx, c.driver, c.conditions...); {
+		case err != nil:
+			return nil, err
+		case slices.Contains(failed, true):
+			return nil, entx.ErrConditionFailed
+		}
+		saved, err := c.Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.Where(waitinglist.ID(saved.ID)).Rows(ctx, columns)
+	}
+	if err := c.defaults(); err != nil {
+		return nil, err
+	}
+	return withHooks(ctx, func(ctx context.Context) (*sql.Rows, error) {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+		_, spec := c.createSpec()
+		row, err := entx.Insert(ctx, spec, c.conditions)
+		if err != nil {
+			return nil, err
+		}
+		with, err := entx.WritePrefix(ctx, c.mutation, row)
+		if err != nil {
+			return nil, err
+		}
+		return q.written(with).Rows(ctx, columns)
+	}, c.mutation, c.hooks)
+}
+
+// Rows writes the change and returns columns of the row, as Rows of a query does, if the
+// caller may see it. On PostgreSQL a single statement also writes the audit log entry, with
+// the same limit on hooks as for a create.
+func (u *WaitingListUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	q := (&WaitingListClient{config: u.config}).Query()
+	if u.driver.Dialect() != dialect.Postgres {
+		saved, err := u.Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.Where(waitinglist.ID(saved.ID)).Rows(ctx, columns)
+	}
+	return withHooks(ctx, func(ctx context.Context) (*sql.Rows, error) {
+		if err := u.check(); err != nil {
+			return nil, err
+		}
+		if len(u.modifiers) > 0 {
+			return nil, entx.ErrModified
+		}
+		id, _ := u.mutation.ID()
+		row, err := entx.Update(u.mutation, entx.Table{
+			Name: waitinglist.Table, ID: waitinglist.FieldID,
+			Immutable: []string{waitinglist.FieldPracticeID, waitinglist.FieldCreatedAt},
+			JSON:      []string{waitinglist.FieldDays},
+			Elsewhere: []string{},
+		}, id, u.mutation.predicates)
+		if err != nil {
+			return nil, err
+		}
+		with, err := entx.WritePrefix(ctx, u.mutation, row)
+		if err != nil {
+			return nil, err
+		}
+		return q.written(with).Rows(ctx, columns)
+	}, u.mutation, u.hooks)
+}
+
+// written makes the query read the row that the WITH clause writes.
+func (q *WaitingListQuery) written(with sql.Querier) *WaitingListQuery {
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(waitinglist.Table)) })
+	return q
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.

@@ -7,6 +7,7 @@ import (
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
@@ -14,11 +15,14 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
+	"chairside/ent/note"
 	"chairside/ent/patient"
+	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
+	"chairside/ent/recall"
 	"chairside/ent/room"
 	"chairside/ent/site"
 	"chairside/ent/sundry"
@@ -28,6 +32,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
+	"chairside/ent/waitinglist"
 	"chairside/internal/entx"
 	"chairside/internal/list"
 	"context"
@@ -87,6 +92,19 @@ var Resources = map[string]Resource{
 				q.Where(appointment.IDGT(list.ParseInt64s([]string{id})[0]))
 			}
 			return r.documentsOfAppointments(ctx, q, limit)
+		},
+	},
+	"appointment_cancellation_reasons": {
+		Name: "appointment_cancellation_reasons", Scope: "appointment:read", AnySite: true,
+		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
+			return r.documentsOfAppointmentCancellationReasons(ctx, r.Client.AppointmentCancellationReason.Query().Where(entx.InArray[predicate.AppointmentCancellationReason](appointmentcancellationreason.FieldID, list.ParseUUIDs(ids))), len(ids))
+		},
+		After: func(ctx context.Context, r Reads, id string, limit int) ([]list.Document, error) {
+			q := r.Client.AppointmentCancellationReason.Query().Order(appointmentcancellationreason.ByID()).Limit(limit)
+			if id != "" {
+				q.Where(appointmentcancellationreason.IDGT(list.ParseUUIDs([]string{id})[0]))
+			}
+			return r.documentsOfAppointmentCancellationReasons(ctx, q, limit)
 		},
 	},
 	"appointment_reasons": {
@@ -180,6 +198,19 @@ var Resources = map[string]Resource{
 			return r.documentsOfNhsClaims(ctx, q, limit)
 		},
 	},
+	"notes": {
+		Name: "notes", Scope: "patient:read", AnySite: false,
+		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
+			return r.documentsOfNotes(ctx, r.Client.Note.Query().Where(entx.InArray[predicate.Note](note.FieldID, list.ParseInt64s(ids))), len(ids))
+		},
+		After: func(ctx context.Context, r Reads, id string, limit int) ([]list.Document, error) {
+			q := r.Client.Note.Query().Order(note.ByID()).Limit(limit)
+			if id != "" {
+				q.Where(note.IDGT(list.ParseInt64s([]string{id})[0]))
+			}
+			return r.documentsOfNotes(ctx, q, limit)
+		},
+	},
 	"patients": {
 		Name: "patients", Scope: "patient:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
@@ -191,6 +222,19 @@ var Resources = map[string]Resource{
 				q.Where(patient.IDGT(list.ParseInt64s([]string{id})[0]))
 			}
 			return r.documentsOfPatients(ctx, q, limit)
+		},
+	},
+	"patient_referrals": {
+		Name: "patient_referrals", Scope: "patient:read", AnySite: false,
+		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
+			return r.documentsOfPatientReferrals(ctx, r.Client.PatientReferral.Query().Where(entx.InArray[predicate.PatientReferral](patientreferral.FieldID, list.ParseInt64s(ids))), len(ids))
+		},
+		After: func(ctx context.Context, r Reads, id string, limit int) ([]list.Document, error) {
+			q := r.Client.PatientReferral.Query().Order(patientreferral.ByID()).Limit(limit)
+			if id != "" {
+				q.Where(patientreferral.IDGT(list.ParseInt64s([]string{id})[0]))
+			}
+			return r.documentsOfPatientReferrals(ctx, q, limit)
 		},
 	},
 	"payments": {
@@ -230,6 +274,19 @@ var Resources = map[string]Resource{
 				q.Where(practitioner.IDGT(list.ParseInt64s([]string{id})[0]))
 			}
 			return r.documentsOfPractitioners(ctx, q, limit)
+		},
+	},
+	"recalls": {
+		Name: "recalls", Scope: "patient:read", AnySite: false,
+		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
+			return r.documentsOfRecalls(ctx, r.Client.Recall.Query().Where(entx.InArray[predicate.Recall](recall.FieldID, list.ParseInt64s(ids))), len(ids))
+		},
+		After: func(ctx context.Context, r Reads, id string, limit int) ([]list.Document, error) {
+			q := r.Client.Recall.Query().Order(recall.ByID()).Limit(limit)
+			if id != "" {
+				q.Where(recall.IDGT(list.ParseInt64s([]string{id})[0]))
+			}
+			return r.documentsOfRecalls(ctx, q, limit)
 		},
 	},
 	"rooms": {
@@ -349,6 +406,19 @@ var Resources = map[string]Resource{
 			return r.documentsOfUsers(ctx, q, limit)
 		},
 	},
+	"waiting_lists": {
+		Name: "waiting_lists", Scope: "appointment:read", AnySite: false,
+		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
+			return r.documentsOfWaitingLists(ctx, r.Client.WaitingList.Query().Where(entx.InArray[predicate.WaitingList](waitinglist.FieldID, list.ParseInt64s(ids))), len(ids))
+		},
+		After: func(ctx context.Context, r Reads, id string, limit int) ([]list.Document, error) {
+			q := r.Client.WaitingList.Query().Order(waitinglist.ByID()).Limit(limit)
+			if id != "" {
+				q.Where(waitinglist.IDGT(list.ParseInt64s([]string{id})[0]))
+			}
+			return r.documentsOfWaitingLists(ctx, q, limit)
+		},
+	},
 }
 
 func (r Reads) documentsOfAccounts(ctx context.Context, q *ent.AccountQuery, size int) ([]list.Document, error) {
@@ -364,6 +434,11 @@ func (r Reads) documentsOfAcquisitionSources(ctx context.Context, q *ent.Acquisi
 func (r Reads) documentsOfAppointments(ctx context.Context, q *ent.AppointmentQuery, size int) ([]list.Document, error) {
 	rows, err := list.All(ctx, r.View(ctx), q, AppointmentForm, size)
 	return list.Documents(rows, func(o *Appointment) string { return strconv.FormatInt(o.ID, 10) }), err
+}
+
+func (r Reads) documentsOfAppointmentCancellationReasons(ctx context.Context, q *ent.AppointmentCancellationReasonQuery, size int) ([]list.Document, error) {
+	rows, err := list.All(ctx, r.View(ctx), q, AppointmentCancellationReasonForm, size)
+	return list.Documents(rows, func(o *AppointmentCancellationReason) string { return o.ID.String() }), err
 }
 
 func (r Reads) documentsOfAppointmentReasons(ctx context.Context, q *ent.AppointmentReasonQuery, size int) ([]list.Document, error) {
@@ -401,12 +476,22 @@ func (r Reads) documentsOfNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, s
 	return list.Documents(rows, func(o *NHSClaim) string { return o.ID.String() }), err
 }
 
+func (r Reads) documentsOfNotes(ctx context.Context, q *ent.NoteQuery, size int) ([]list.Document, error) {
+	rows, err := list.All(ctx, r.View(ctx), q, NoteForm, size)
+	return list.Documents(rows, func(o *Note) string { return strconv.FormatInt(o.ID, 10) }), err
+}
+
 func (r Reads) documentsOfPatients(ctx context.Context, q *ent.PatientQuery, size int) ([]list.Document, error) {
 	rows, err := list.All(ctx, r.View(ctx), q, PatientForm, size)
 	if err == nil {
 		err = r.completePatients(ctx, rows)
 	}
 	return list.Documents(rows, func(o *Patient) string { return strconv.FormatInt(o.ID, 10) }), err
+}
+
+func (r Reads) documentsOfPatientReferrals(ctx context.Context, q *ent.PatientReferralQuery, size int) ([]list.Document, error) {
+	rows, err := list.All(ctx, r.View(ctx), q, PatientReferralForm, size)
+	return list.Documents(rows, func(o *PatientReferral) string { return strconv.FormatInt(o.ID, 10) }), err
 }
 
 func (r Reads) documentsOfPayments(ctx context.Context, q *ent.PaymentQuery, size int) ([]list.Document, error) {
@@ -425,6 +510,11 @@ func (r Reads) documentsOfPaymentPlans(ctx context.Context, q *ent.PaymentPlanQu
 func (r Reads) documentsOfPractitioners(ctx context.Context, q *ent.PractitionerQuery, size int) ([]list.Document, error) {
 	rows, err := list.All(ctx, r.View(ctx), q, PractitionerForm, size)
 	return list.Documents(rows, func(o *Practitioner) string { return strconv.FormatInt(o.ID, 10) }), err
+}
+
+func (r Reads) documentsOfRecalls(ctx context.Context, q *ent.RecallQuery, size int) ([]list.Document, error) {
+	rows, err := list.All(ctx, r.View(ctx), q, RecallForm, size)
+	return list.Documents(rows, func(o *Recall) string { return strconv.FormatInt(o.ID, 10) }), err
 }
 
 func (r Reads) documentsOfRooms(ctx context.Context, q *ent.RoomQuery, size int) ([]list.Document, error) {
@@ -476,4 +566,9 @@ func (r Reads) documentsOfTreatmentPlanItems(ctx context.Context, q *ent.Treatme
 func (r Reads) documentsOfUsers(ctx context.Context, q *ent.UserQuery, size int) ([]list.Document, error) {
 	rows, err := list.All(ctx, r.View(ctx), q, UserForm, size)
 	return list.Documents(rows, func(o *User) string { return strconv.FormatInt(o.ID, 10) }), err
+}
+
+func (r Reads) documentsOfWaitingLists(ctx context.Context, q *ent.WaitingListQuery, size int) ([]list.Document, error) {
+	rows, err := list.All(ctx, r.View(ctx), q, WaitingListForm, size)
+	return list.Documents(rows, func(o *WaitingList) string { return strconv.FormatInt(o.ID, 10) }), err
 }

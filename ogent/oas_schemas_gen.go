@@ -467,6 +467,9 @@ type Appointment struct {
 	UserID NilInt64 `json:"user_id"`
 	// Whether it was booked through an API client.
 	BookedViaAPI bool `json:"booked_via_api"`
+	// Why it was cancelled: one of the practice's cancellation reasons that is not archived. Only for
+	// cancelled appointments; leaving Cancelled clears it.
+	AppointmentCancellationReasonID NilUUID `json:"appointment_cancellation_reason_id"`
 	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata jx.Raw `json:"metadata"`
 	// When the state last became Pending.
@@ -558,6 +561,11 @@ func (s *Appointment) GetUserID() NilInt64 {
 // GetBookedViaAPI returns the value of BookedViaAPI.
 func (s *Appointment) GetBookedViaAPI() bool {
 	return s.BookedViaAPI
+}
+
+// GetAppointmentCancellationReasonID returns the value of AppointmentCancellationReasonID.
+func (s *Appointment) GetAppointmentCancellationReasonID() NilUUID {
+	return s.AppointmentCancellationReasonID
 }
 
 // GetMetadata returns the value of Metadata.
@@ -690,6 +698,11 @@ func (s *Appointment) SetBookedViaAPI(val bool) {
 	s.BookedViaAPI = val
 }
 
+// SetAppointmentCancellationReasonID sets the value of AppointmentCancellationReasonID.
+func (s *Appointment) SetAppointmentCancellationReasonID(val NilUUID) {
+	s.AppointmentCancellationReasonID = val
+}
+
 // SetMetadata sets the value of Metadata.
 func (s *Appointment) SetMetadata(val jx.Raw) {
 	s.Metadata = val
@@ -753,6 +766,124 @@ func (s *Appointment) SetPatientImageURL(val NilString) {
 // SetPaymentPlanID sets the value of PaymentPlanID.
 func (s *Appointment) SetPaymentPlanID(val NilInt64) {
 	s.PaymentPlanID = val
+}
+
+// Reasons for cancelling appointments.
+// Ref: #/components/schemas/AppointmentCancellationReason
+type AppointmentCancellationReason struct {
+	// Identifier.
+	ID uuid.UUID `json:"id"`
+	// Name of the reason.
+	Reason string `json:"reason"`
+	// Who cancels for this reason: patient, practice or other.
+	ReasonType string `json:"reason_type"`
+	// Whether the reason can no longer be given.
+	Archived bool `json:"archived"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// GetID returns the value of ID.
+func (s *AppointmentCancellationReason) GetID() uuid.UUID {
+	return s.ID
+}
+
+// GetReason returns the value of Reason.
+func (s *AppointmentCancellationReason) GetReason() string {
+	return s.Reason
+}
+
+// GetReasonType returns the value of ReasonType.
+func (s *AppointmentCancellationReason) GetReasonType() string {
+	return s.ReasonType
+}
+
+// GetArchived returns the value of Archived.
+func (s *AppointmentCancellationReason) GetArchived() bool {
+	return s.Archived
+}
+
+// GetCreatedAt returns the value of CreatedAt.
+func (s *AppointmentCancellationReason) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *AppointmentCancellationReason) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
+// SetID sets the value of ID.
+func (s *AppointmentCancellationReason) SetID(val uuid.UUID) {
+	s.ID = val
+}
+
+// SetReason sets the value of Reason.
+func (s *AppointmentCancellationReason) SetReason(val string) {
+	s.Reason = val
+}
+
+// SetReasonType sets the value of ReasonType.
+func (s *AppointmentCancellationReason) SetReasonType(val string) {
+	s.ReasonType = val
+}
+
+// SetArchived sets the value of Archived.
+func (s *AppointmentCancellationReason) SetArchived(val bool) {
+	s.Archived = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *AppointmentCancellationReason) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *AppointmentCancellationReason) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
+// Ref: #/components/schemas/AppointmentCancellationReasonList
+type AppointmentCancellationReasonList struct {
+	AppointmentCancellationReasons []AppointmentCancellationReason `json:"appointment_cancellation_reasons"`
+	Meta                           Meta                            `json:"meta"`
+}
+
+// GetAppointmentCancellationReasons returns the value of AppointmentCancellationReasons.
+func (s *AppointmentCancellationReasonList) GetAppointmentCancellationReasons() []AppointmentCancellationReason {
+	return s.AppointmentCancellationReasons
+}
+
+// GetMeta returns the value of Meta.
+func (s *AppointmentCancellationReasonList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetAppointmentCancellationReasons sets the value of AppointmentCancellationReasons.
+func (s *AppointmentCancellationReasonList) SetAppointmentCancellationReasons(val []AppointmentCancellationReason) {
+	s.AppointmentCancellationReasons = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *AppointmentCancellationReasonList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
+// Ref: #/components/schemas/AppointmentCancellationReasonResponse
+type AppointmentCancellationReasonResponse struct {
+	AppointmentCancellationReason AppointmentCancellationReason `json:"appointment_cancellation_reason"`
+}
+
+// GetAppointmentCancellationReason returns the value of AppointmentCancellationReason.
+func (s *AppointmentCancellationReasonResponse) GetAppointmentCancellationReason() AppointmentCancellationReason {
+	return s.AppointmentCancellationReason
+}
+
+// SetAppointmentCancellationReason sets the value of AppointmentCancellationReason.
+func (s *AppointmentCancellationReasonResponse) SetAppointmentCancellationReason(val AppointmentCancellationReason) {
+	s.AppointmentCancellationReason = val
 }
 
 // Slots kept for a booking.
@@ -917,6 +1048,9 @@ type AppointmentInput struct {
 	State  OptString `json:"state"`
 	// Notes.
 	Notes OptNilString `json:"notes"`
+	// Why it was cancelled: one of the practice's cancellation reasons that is not archived. Only for
+	// cancelled appointments; leaving Cancelled clears it.
+	AppointmentCancellationReasonID OptNilUUID `json:"appointment_cancellation_reason_id"`
 	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata OptAppointmentInputMetadata `json:"metadata"`
 	// True books even if the practitioner is booked at that time.
@@ -959,6 +1093,11 @@ func (s *AppointmentInput) GetState() OptString {
 // GetNotes returns the value of Notes.
 func (s *AppointmentInput) GetNotes() OptNilString {
 	return s.Notes
+}
+
+// GetAppointmentCancellationReasonID returns the value of AppointmentCancellationReasonID.
+func (s *AppointmentInput) GetAppointmentCancellationReasonID() OptNilUUID {
+	return s.AppointmentCancellationReasonID
 }
 
 // GetMetadata returns the value of Metadata.
@@ -1009,6 +1148,11 @@ func (s *AppointmentInput) SetState(val OptString) {
 // SetNotes sets the value of Notes.
 func (s *AppointmentInput) SetNotes(val OptNilString) {
 	s.Notes = val
+}
+
+// SetAppointmentCancellationReasonID sets the value of AppointmentCancellationReasonID.
+func (s *AppointmentInput) SetAppointmentCancellationReasonID(val OptNilUUID) {
+	s.AppointmentCancellationReasonID = val
 }
 
 // SetMetadata sets the value of Metadata.
@@ -1892,8 +2036,17 @@ type DeleteAppointmentHoldNoContent struct{}
 // DeleteAppointmentNoContent is response for DeleteAppointment operation.
 type DeleteAppointmentNoContent struct{}
 
+// DeleteNoteNoContent is response for DeleteNote operation.
+type DeleteNoteNoContent struct{}
+
 // DeletePatientNoContent is response for DeletePatient operation.
 type DeletePatientNoContent struct{}
+
+// DeleteRecallNoContent is response for DeleteRecall operation.
+type DeleteRecallNoContent struct{}
+
+// DeleteWaitingListNoContent is response for DeleteWaitingList operation.
+type DeleteWaitingListNoContent struct{}
 
 // Ref: #/components/schemas/Error
 type Error struct {
@@ -3903,6 +4056,214 @@ func (o NilUUID) Or(d uuid.UUID) uuid.UUID {
 	return d
 }
 
+// Notes about patients.
+// Ref: #/components/schemas/Note
+type Note struct {
+	// Identifier.
+	ID int64 `json:"id"`
+	// The patient. Cannot be changed.
+	PatientID int64 `json:"patient_id"`
+	// The user who created it.
+	UserID int64 `json:"user_id"`
+	// The text: at most 10,000 characters.
+	Body string `json:"body"`
+	// Whether the note stays at the top.
+	Pinned bool `json:"pinned"`
+	// Kind of the note.
+	Kind string `json:"kind"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// GetID returns the value of ID.
+func (s *Note) GetID() int64 {
+	return s.ID
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *Note) GetPatientID() int64 {
+	return s.PatientID
+}
+
+// GetUserID returns the value of UserID.
+func (s *Note) GetUserID() int64 {
+	return s.UserID
+}
+
+// GetBody returns the value of Body.
+func (s *Note) GetBody() string {
+	return s.Body
+}
+
+// GetPinned returns the value of Pinned.
+func (s *Note) GetPinned() bool {
+	return s.Pinned
+}
+
+// GetKind returns the value of Kind.
+func (s *Note) GetKind() string {
+	return s.Kind
+}
+
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Note) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Note) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
+// SetID sets the value of ID.
+func (s *Note) SetID(val int64) {
+	s.ID = val
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *Note) SetPatientID(val int64) {
+	s.PatientID = val
+}
+
+// SetUserID sets the value of UserID.
+func (s *Note) SetUserID(val int64) {
+	s.UserID = val
+}
+
+// SetBody sets the value of Body.
+func (s *Note) SetBody(val string) {
+	s.Body = val
+}
+
+// SetPinned sets the value of Pinned.
+func (s *Note) SetPinned(val bool) {
+	s.Pinned = val
+}
+
+// SetKind sets the value of Kind.
+func (s *Note) SetKind(val string) {
+	s.Kind = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Note) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Note) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
+// Ref: #/components/schemas/NoteInput
+type NoteInput struct {
+	// The patient. Cannot be changed.
+	PatientID OptInt64 `json:"patient_id"`
+	// The text: at most 10,000 characters.
+	Body OptString `json:"body"`
+	// Whether the note stays at the top.
+	Pinned OptBool   `json:"pinned"`
+	Kind   OptString `json:"kind"`
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *NoteInput) GetPatientID() OptInt64 {
+	return s.PatientID
+}
+
+// GetBody returns the value of Body.
+func (s *NoteInput) GetBody() OptString {
+	return s.Body
+}
+
+// GetPinned returns the value of Pinned.
+func (s *NoteInput) GetPinned() OptBool {
+	return s.Pinned
+}
+
+// GetKind returns the value of Kind.
+func (s *NoteInput) GetKind() OptString {
+	return s.Kind
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *NoteInput) SetPatientID(val OptInt64) {
+	s.PatientID = val
+}
+
+// SetBody sets the value of Body.
+func (s *NoteInput) SetBody(val OptString) {
+	s.Body = val
+}
+
+// SetPinned sets the value of Pinned.
+func (s *NoteInput) SetPinned(val OptBool) {
+	s.Pinned = val
+}
+
+// SetKind sets the value of Kind.
+func (s *NoteInput) SetKind(val OptString) {
+	s.Kind = val
+}
+
+// Ref: #/components/schemas/NoteInputRequest
+type NoteInputRequest struct {
+	Note NoteInput `json:"note"`
+}
+
+// GetNote returns the value of Note.
+func (s *NoteInputRequest) GetNote() NoteInput {
+	return s.Note
+}
+
+// SetNote sets the value of Note.
+func (s *NoteInputRequest) SetNote(val NoteInput) {
+	s.Note = val
+}
+
+// Ref: #/components/schemas/NoteList
+type NoteList struct {
+	Notes []Note `json:"notes"`
+	Meta  Meta   `json:"meta"`
+}
+
+// GetNotes returns the value of Notes.
+func (s *NoteList) GetNotes() []Note {
+	return s.Notes
+}
+
+// GetMeta returns the value of Meta.
+func (s *NoteList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetNotes sets the value of Notes.
+func (s *NoteList) SetNotes(val []Note) {
+	s.Notes = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *NoteList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
+// Ref: #/components/schemas/NoteResponse
+type NoteResponse struct {
+	Note Note `json:"note"`
+}
+
+// GetNote returns the value of Note.
+func (s *NoteResponse) GetNote() Note {
+	return s.Note
+}
+
+// SetNote sets the value of Note.
+func (s *NoteResponse) SetNote(val Note) {
+	s.Note = val
+}
+
 // NewOptAppointmentInputMetadata returns new OptAppointmentInputMetadata with value set to v.
 func NewOptAppointmentInputMetadata(v AppointmentInputMetadata) OptAppointmentInputMetadata {
 	return OptAppointmentInputMetadata{
@@ -4287,6 +4648,74 @@ func (o OptNilDate) Get() (v time.Time, ok bool) {
 
 // Or returns value if set, or given parameter if does not.
 func (o OptNilDate) Or(d time.Time) time.Time {
+	if v, ok := o.Get(); ok {
+		return v
+	}
+	return d
+}
+
+// NewOptNilDateTime returns new OptNilDateTime with value set to v.
+func NewOptNilDateTime(v time.Time) OptNilDateTime {
+	return OptNilDateTime{
+		Value: v,
+		Set:   true,
+	}
+}
+
+// OptNilDateTime is optional nullable time.Time.
+type OptNilDateTime struct {
+	Value time.Time
+	Set   bool
+	Null  bool
+}
+
+// IsSet returns true if OptNilDateTime was set.
+func (o OptNilDateTime) IsSet() bool { return o.Set }
+
+// Reset unsets value.
+func (o *OptNilDateTime) Reset() {
+	var v time.Time
+	o.Value = v
+	o.Set = false
+	o.Null = false
+}
+
+// SetTo sets value to v.
+func (o *OptNilDateTime) SetTo(v time.Time) {
+	o.Set = true
+	o.Null = false
+	o.Value = v
+}
+
+// IsNull returns true if value is Null.
+func (o OptNilDateTime) IsNull() bool { return o.Null }
+
+// SetToNull sets value to null.
+func (o *OptNilDateTime) SetToNull() {
+	o.Set = true
+	o.Null = true
+	var v time.Time
+	o.Value = v
+}
+
+// IsEmpty returns true if the field was omitted from the payload (not Set and not Null).
+func (o OptNilDateTime) IsEmpty() bool {
+	return !o.Set && !o.Null
+}
+
+// Get returns value and boolean that denotes whether value was set.
+func (o OptNilDateTime) Get() (v time.Time, ok bool) {
+	if o.Null {
+		return v, false
+	}
+	if !o.Set {
+		return v, false
+	}
+	return o.Value, true
+}
+
+// Or returns value if set, or given parameter if does not.
+func (o OptNilDateTime) Or(d time.Time) time.Time {
 	if v, ok := o.Get(); ok {
 		return v
 	}
@@ -6147,6 +6576,160 @@ func (s *PatientList) SetMeta(val Meta) {
 	s.Meta = val
 }
 
+// Referrals of patients to and from others.
+// Ref: #/components/schemas/PatientReferral
+type PatientReferral struct {
+	// Identifier.
+	ID int64 `json:"id"`
+	// The patient.
+	PatientID int64 `json:"patient_id"`
+	// Type of the other party: Practice, Hospital or Practitioner.
+	ReferrableType string `json:"referrable_type"`
+	// The other party's name and contact details.
+	ReferrableAttributes jx.Raw `json:"referrable_attributes"`
+	// Status of the referral.
+	Status string `json:"status"`
+	// Reference of the referral letter.
+	Reference NilString `json:"reference"`
+	// Date of the referral.
+	DatedOn time.Time `json:"dated_on"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// GetID returns the value of ID.
+func (s *PatientReferral) GetID() int64 {
+	return s.ID
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *PatientReferral) GetPatientID() int64 {
+	return s.PatientID
+}
+
+// GetReferrableType returns the value of ReferrableType.
+func (s *PatientReferral) GetReferrableType() string {
+	return s.ReferrableType
+}
+
+// GetReferrableAttributes returns the value of ReferrableAttributes.
+func (s *PatientReferral) GetReferrableAttributes() jx.Raw {
+	return s.ReferrableAttributes
+}
+
+// GetStatus returns the value of Status.
+func (s *PatientReferral) GetStatus() string {
+	return s.Status
+}
+
+// GetReference returns the value of Reference.
+func (s *PatientReferral) GetReference() NilString {
+	return s.Reference
+}
+
+// GetDatedOn returns the value of DatedOn.
+func (s *PatientReferral) GetDatedOn() time.Time {
+	return s.DatedOn
+}
+
+// GetCreatedAt returns the value of CreatedAt.
+func (s *PatientReferral) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *PatientReferral) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
+// SetID sets the value of ID.
+func (s *PatientReferral) SetID(val int64) {
+	s.ID = val
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *PatientReferral) SetPatientID(val int64) {
+	s.PatientID = val
+}
+
+// SetReferrableType sets the value of ReferrableType.
+func (s *PatientReferral) SetReferrableType(val string) {
+	s.ReferrableType = val
+}
+
+// SetReferrableAttributes sets the value of ReferrableAttributes.
+func (s *PatientReferral) SetReferrableAttributes(val jx.Raw) {
+	s.ReferrableAttributes = val
+}
+
+// SetStatus sets the value of Status.
+func (s *PatientReferral) SetStatus(val string) {
+	s.Status = val
+}
+
+// SetReference sets the value of Reference.
+func (s *PatientReferral) SetReference(val NilString) {
+	s.Reference = val
+}
+
+// SetDatedOn sets the value of DatedOn.
+func (s *PatientReferral) SetDatedOn(val time.Time) {
+	s.DatedOn = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *PatientReferral) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *PatientReferral) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
+// Ref: #/components/schemas/PatientReferralList
+type PatientReferralList struct {
+	PatientReferrals []PatientReferral `json:"patient_referrals"`
+	Meta             Meta              `json:"meta"`
+}
+
+// GetPatientReferrals returns the value of PatientReferrals.
+func (s *PatientReferralList) GetPatientReferrals() []PatientReferral {
+	return s.PatientReferrals
+}
+
+// GetMeta returns the value of Meta.
+func (s *PatientReferralList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetPatientReferrals sets the value of PatientReferrals.
+func (s *PatientReferralList) SetPatientReferrals(val []PatientReferral) {
+	s.PatientReferrals = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *PatientReferralList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
+// Ref: #/components/schemas/PatientReferralResponse
+type PatientReferralResponse struct {
+	PatientReferral PatientReferral `json:"patient_referral"`
+}
+
+// GetPatientReferral returns the value of PatientReferral.
+func (s *PatientReferralResponse) GetPatientReferral() PatientReferral {
+	return s.PatientReferral
+}
+
+// SetPatientReferral sets the value of PatientReferral.
+func (s *PatientReferralResponse) SetPatientReferral(val PatientReferral) {
+	s.PatientReferral = val
+}
+
 // Ref: #/components/schemas/PatientResponse
 type PatientResponse struct {
 	Patient Patient `json:"patient"`
@@ -7383,6 +7966,297 @@ func (s *PractitionerUser) SetEmail(val string) {
 // SetRole sets the value of Role.
 func (s *PractitionerUser) SetRole(val string) {
 	s.Role = val
+}
+
+// Recalls of patients for exams and hygiene visits.
+// Ref: #/components/schemas/Recall
+type Recall struct {
+	// Identifier.
+	ID int64 `json:"id"`
+	// The patient. Cannot be changed.
+	PatientID int64 `json:"patient_id"`
+	// The practitioner to see; null for the patient's dentist or hygienist.
+	PractitionerID NilInt64 `json:"practitioner_id"`
+	// Exam or hygiene.
+	RecallType string `json:"recall_type"`
+	// Day from which the patient should be seen.
+	DueOn time.Time `json:"due_on"`
+	// How to contact the patient; null for the patient's preferred method.
+	Method NilString `json:"method"`
+	// Due, contacted, booked, completed or cancelled. The recalls report lists a recall until it is
+	// completed or cancelled.
+	Status string `json:"status"`
+	// When the patient was last contacted. Default: when the status became contacted.
+	ContactedAt NilDateTime `json:"contacted_at"`
+	// The patient's appointment that the recall led to; null after it is deleted.
+	AppointmentID NilInt64 `json:"appointment_id"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// GetID returns the value of ID.
+func (s *Recall) GetID() int64 {
+	return s.ID
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *Recall) GetPatientID() int64 {
+	return s.PatientID
+}
+
+// GetPractitionerID returns the value of PractitionerID.
+func (s *Recall) GetPractitionerID() NilInt64 {
+	return s.PractitionerID
+}
+
+// GetRecallType returns the value of RecallType.
+func (s *Recall) GetRecallType() string {
+	return s.RecallType
+}
+
+// GetDueOn returns the value of DueOn.
+func (s *Recall) GetDueOn() time.Time {
+	return s.DueOn
+}
+
+// GetMethod returns the value of Method.
+func (s *Recall) GetMethod() NilString {
+	return s.Method
+}
+
+// GetStatus returns the value of Status.
+func (s *Recall) GetStatus() string {
+	return s.Status
+}
+
+// GetContactedAt returns the value of ContactedAt.
+func (s *Recall) GetContactedAt() NilDateTime {
+	return s.ContactedAt
+}
+
+// GetAppointmentID returns the value of AppointmentID.
+func (s *Recall) GetAppointmentID() NilInt64 {
+	return s.AppointmentID
+}
+
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Recall) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Recall) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
+// SetID sets the value of ID.
+func (s *Recall) SetID(val int64) {
+	s.ID = val
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *Recall) SetPatientID(val int64) {
+	s.PatientID = val
+}
+
+// SetPractitionerID sets the value of PractitionerID.
+func (s *Recall) SetPractitionerID(val NilInt64) {
+	s.PractitionerID = val
+}
+
+// SetRecallType sets the value of RecallType.
+func (s *Recall) SetRecallType(val string) {
+	s.RecallType = val
+}
+
+// SetDueOn sets the value of DueOn.
+func (s *Recall) SetDueOn(val time.Time) {
+	s.DueOn = val
+}
+
+// SetMethod sets the value of Method.
+func (s *Recall) SetMethod(val NilString) {
+	s.Method = val
+}
+
+// SetStatus sets the value of Status.
+func (s *Recall) SetStatus(val string) {
+	s.Status = val
+}
+
+// SetContactedAt sets the value of ContactedAt.
+func (s *Recall) SetContactedAt(val NilDateTime) {
+	s.ContactedAt = val
+}
+
+// SetAppointmentID sets the value of AppointmentID.
+func (s *Recall) SetAppointmentID(val NilInt64) {
+	s.AppointmentID = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Recall) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Recall) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
+// Ref: #/components/schemas/RecallInput
+type RecallInput struct {
+	// The patient. Cannot be changed.
+	PatientID OptInt64 `json:"patient_id"`
+	// The practitioner to see; null for the patient's dentist or hygienist.
+	PractitionerID OptNilInt64 `json:"practitioner_id"`
+	RecallType     OptString   `json:"recall_type"`
+	// Day from which the patient should be seen.
+	DueOn  OptDate      `json:"due_on"`
+	Method OptNilString `json:"method"`
+	Status OptString    `json:"status"`
+	// When the patient was last contacted. Default: when the status became contacted.
+	ContactedAt OptNilDateTime `json:"contacted_at"`
+	// The patient's appointment that the recall led to; null after it is deleted.
+	AppointmentID OptNilInt64 `json:"appointment_id"`
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *RecallInput) GetPatientID() OptInt64 {
+	return s.PatientID
+}
+
+// GetPractitionerID returns the value of PractitionerID.
+func (s *RecallInput) GetPractitionerID() OptNilInt64 {
+	return s.PractitionerID
+}
+
+// GetRecallType returns the value of RecallType.
+func (s *RecallInput) GetRecallType() OptString {
+	return s.RecallType
+}
+
+// GetDueOn returns the value of DueOn.
+func (s *RecallInput) GetDueOn() OptDate {
+	return s.DueOn
+}
+
+// GetMethod returns the value of Method.
+func (s *RecallInput) GetMethod() OptNilString {
+	return s.Method
+}
+
+// GetStatus returns the value of Status.
+func (s *RecallInput) GetStatus() OptString {
+	return s.Status
+}
+
+// GetContactedAt returns the value of ContactedAt.
+func (s *RecallInput) GetContactedAt() OptNilDateTime {
+	return s.ContactedAt
+}
+
+// GetAppointmentID returns the value of AppointmentID.
+func (s *RecallInput) GetAppointmentID() OptNilInt64 {
+	return s.AppointmentID
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *RecallInput) SetPatientID(val OptInt64) {
+	s.PatientID = val
+}
+
+// SetPractitionerID sets the value of PractitionerID.
+func (s *RecallInput) SetPractitionerID(val OptNilInt64) {
+	s.PractitionerID = val
+}
+
+// SetRecallType sets the value of RecallType.
+func (s *RecallInput) SetRecallType(val OptString) {
+	s.RecallType = val
+}
+
+// SetDueOn sets the value of DueOn.
+func (s *RecallInput) SetDueOn(val OptDate) {
+	s.DueOn = val
+}
+
+// SetMethod sets the value of Method.
+func (s *RecallInput) SetMethod(val OptNilString) {
+	s.Method = val
+}
+
+// SetStatus sets the value of Status.
+func (s *RecallInput) SetStatus(val OptString) {
+	s.Status = val
+}
+
+// SetContactedAt sets the value of ContactedAt.
+func (s *RecallInput) SetContactedAt(val OptNilDateTime) {
+	s.ContactedAt = val
+}
+
+// SetAppointmentID sets the value of AppointmentID.
+func (s *RecallInput) SetAppointmentID(val OptNilInt64) {
+	s.AppointmentID = val
+}
+
+// Ref: #/components/schemas/RecallInputRequest
+type RecallInputRequest struct {
+	Recall RecallInput `json:"recall"`
+}
+
+// GetRecall returns the value of Recall.
+func (s *RecallInputRequest) GetRecall() RecallInput {
+	return s.Recall
+}
+
+// SetRecall sets the value of Recall.
+func (s *RecallInputRequest) SetRecall(val RecallInput) {
+	s.Recall = val
+}
+
+// Ref: #/components/schemas/RecallList
+type RecallList struct {
+	Recalls []Recall `json:"recalls"`
+	Meta    Meta     `json:"meta"`
+}
+
+// GetRecalls returns the value of Recalls.
+func (s *RecallList) GetRecalls() []Recall {
+	return s.Recalls
+}
+
+// GetMeta returns the value of Meta.
+func (s *RecallList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetRecalls sets the value of Recalls.
+func (s *RecallList) SetRecalls(val []Recall) {
+	s.Recalls = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *RecallList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
+// Ref: #/components/schemas/RecallResponse
+type RecallResponse struct {
+	Recall Recall `json:"recall"`
+}
+
+// GetRecall returns the value of Recall.
+func (s *RecallResponse) GetRecall() Recall {
+	return s.Recall
+}
+
+// SetRecall sets the value of Recall.
+func (s *RecallResponse) SetRecall(val Recall) {
+	s.Recall = val
 }
 
 // Rooms of the sites.
@@ -9139,4 +10013,417 @@ func (s *UserResponse) GetUser() User {
 // SetUser sets the value of User.
 func (s *UserResponse) SetUser(val User) {
 	s.User = val
+}
+
+// Entries of the waiting list: patients who would take an earlier appointment.
+// Ref: #/components/schemas/WaitingList
+type WaitingList struct {
+	// Identifier.
+	ID int64 `json:"id"`
+	// The patient. Cannot be changed.
+	PatientID int64 `json:"patient_id"`
+	// The practitioner, who must be active; null for any.
+	PractitionerID NilInt64 `json:"practitioner_id"`
+	// One of the seven standard reasons, or the name of one of the practice's own reasons.
+	AppointmentReason NilString `json:"appointment_reason"`
+	// Length of the appointment in minutes, 1 to 1440.
+	Duration NilInt `json:"duration"`
+	// First day that suits the patient; null for any.
+	FromDate NilDate `json:"from_date"`
+	// Last day that suits the patient, not before from_date; null for any.
+	ToDate NilDate `json:"to_date"`
+	// Weekdays that suit the patient, in their order; empty for any.
+	Days []string `json:"days"`
+	// Whether mornings suit the patient.
+	Mornings bool `json:"mornings"`
+	// Whether afternoons suit the patient.
+	Afternoons bool `json:"afternoons"`
+	// Notes.
+	Notes NilString `json:"notes"`
+	// Urgency: 0 to 9, the most urgent.
+	Priority int `json:"priority"`
+	// The patient's appointment that the entry led to; null after it is deleted.
+	AppointmentID NilInt64 `json:"appointment_id"`
+	// When the entry was removed; null puts it back.
+	RemovedAt NilDateTime `json:"removed_at"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// GetID returns the value of ID.
+func (s *WaitingList) GetID() int64 {
+	return s.ID
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *WaitingList) GetPatientID() int64 {
+	return s.PatientID
+}
+
+// GetPractitionerID returns the value of PractitionerID.
+func (s *WaitingList) GetPractitionerID() NilInt64 {
+	return s.PractitionerID
+}
+
+// GetAppointmentReason returns the value of AppointmentReason.
+func (s *WaitingList) GetAppointmentReason() NilString {
+	return s.AppointmentReason
+}
+
+// GetDuration returns the value of Duration.
+func (s *WaitingList) GetDuration() NilInt {
+	return s.Duration
+}
+
+// GetFromDate returns the value of FromDate.
+func (s *WaitingList) GetFromDate() NilDate {
+	return s.FromDate
+}
+
+// GetToDate returns the value of ToDate.
+func (s *WaitingList) GetToDate() NilDate {
+	return s.ToDate
+}
+
+// GetDays returns the value of Days.
+func (s *WaitingList) GetDays() []string {
+	return s.Days
+}
+
+// GetMornings returns the value of Mornings.
+func (s *WaitingList) GetMornings() bool {
+	return s.Mornings
+}
+
+// GetAfternoons returns the value of Afternoons.
+func (s *WaitingList) GetAfternoons() bool {
+	return s.Afternoons
+}
+
+// GetNotes returns the value of Notes.
+func (s *WaitingList) GetNotes() NilString {
+	return s.Notes
+}
+
+// GetPriority returns the value of Priority.
+func (s *WaitingList) GetPriority() int {
+	return s.Priority
+}
+
+// GetAppointmentID returns the value of AppointmentID.
+func (s *WaitingList) GetAppointmentID() NilInt64 {
+	return s.AppointmentID
+}
+
+// GetRemovedAt returns the value of RemovedAt.
+func (s *WaitingList) GetRemovedAt() NilDateTime {
+	return s.RemovedAt
+}
+
+// GetCreatedAt returns the value of CreatedAt.
+func (s *WaitingList) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *WaitingList) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
+// SetID sets the value of ID.
+func (s *WaitingList) SetID(val int64) {
+	s.ID = val
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *WaitingList) SetPatientID(val int64) {
+	s.PatientID = val
+}
+
+// SetPractitionerID sets the value of PractitionerID.
+func (s *WaitingList) SetPractitionerID(val NilInt64) {
+	s.PractitionerID = val
+}
+
+// SetAppointmentReason sets the value of AppointmentReason.
+func (s *WaitingList) SetAppointmentReason(val NilString) {
+	s.AppointmentReason = val
+}
+
+// SetDuration sets the value of Duration.
+func (s *WaitingList) SetDuration(val NilInt) {
+	s.Duration = val
+}
+
+// SetFromDate sets the value of FromDate.
+func (s *WaitingList) SetFromDate(val NilDate) {
+	s.FromDate = val
+}
+
+// SetToDate sets the value of ToDate.
+func (s *WaitingList) SetToDate(val NilDate) {
+	s.ToDate = val
+}
+
+// SetDays sets the value of Days.
+func (s *WaitingList) SetDays(val []string) {
+	s.Days = val
+}
+
+// SetMornings sets the value of Mornings.
+func (s *WaitingList) SetMornings(val bool) {
+	s.Mornings = val
+}
+
+// SetAfternoons sets the value of Afternoons.
+func (s *WaitingList) SetAfternoons(val bool) {
+	s.Afternoons = val
+}
+
+// SetNotes sets the value of Notes.
+func (s *WaitingList) SetNotes(val NilString) {
+	s.Notes = val
+}
+
+// SetPriority sets the value of Priority.
+func (s *WaitingList) SetPriority(val int) {
+	s.Priority = val
+}
+
+// SetAppointmentID sets the value of AppointmentID.
+func (s *WaitingList) SetAppointmentID(val NilInt64) {
+	s.AppointmentID = val
+}
+
+// SetRemovedAt sets the value of RemovedAt.
+func (s *WaitingList) SetRemovedAt(val NilDateTime) {
+	s.RemovedAt = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *WaitingList) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *WaitingList) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
+// Ref: #/components/schemas/WaitingListInput
+type WaitingListInput struct {
+	// The patient. Cannot be changed.
+	PatientID OptInt64 `json:"patient_id"`
+	// The practitioner, who must be active; null for any.
+	PractitionerID OptNilInt64 `json:"practitioner_id"`
+	// One of the seven standard reasons, or the name of one of the practice's own reasons.
+	AppointmentReason OptNilString `json:"appointment_reason"`
+	// Length of the appointment in minutes, 1 to 1440.
+	Duration OptNilInt `json:"duration"`
+	// First day that suits the patient; null for any.
+	FromDate OptNilDate `json:"from_date"`
+	// Last day that suits the patient, not before from_date; null for any.
+	ToDate OptNilDate `json:"to_date"`
+	// Weekdays that suit the patient, in their order; empty for any.
+	Days []string `json:"days"`
+	// Whether mornings suit the patient.
+	Mornings OptBool `json:"mornings"`
+	// Whether afternoons suit the patient.
+	Afternoons OptBool `json:"afternoons"`
+	// Notes.
+	Notes OptNilString `json:"notes"`
+	// Urgency: 0 to 9, the most urgent.
+	Priority OptInt `json:"priority"`
+	// The patient's appointment that the entry led to; null after it is deleted.
+	AppointmentID OptNilInt64 `json:"appointment_id"`
+	// When the entry was removed; null puts it back.
+	RemovedAt OptNilDateTime `json:"removed_at"`
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *WaitingListInput) GetPatientID() OptInt64 {
+	return s.PatientID
+}
+
+// GetPractitionerID returns the value of PractitionerID.
+func (s *WaitingListInput) GetPractitionerID() OptNilInt64 {
+	return s.PractitionerID
+}
+
+// GetAppointmentReason returns the value of AppointmentReason.
+func (s *WaitingListInput) GetAppointmentReason() OptNilString {
+	return s.AppointmentReason
+}
+
+// GetDuration returns the value of Duration.
+func (s *WaitingListInput) GetDuration() OptNilInt {
+	return s.Duration
+}
+
+// GetFromDate returns the value of FromDate.
+func (s *WaitingListInput) GetFromDate() OptNilDate {
+	return s.FromDate
+}
+
+// GetToDate returns the value of ToDate.
+func (s *WaitingListInput) GetToDate() OptNilDate {
+	return s.ToDate
+}
+
+// GetDays returns the value of Days.
+func (s *WaitingListInput) GetDays() []string {
+	return s.Days
+}
+
+// GetMornings returns the value of Mornings.
+func (s *WaitingListInput) GetMornings() OptBool {
+	return s.Mornings
+}
+
+// GetAfternoons returns the value of Afternoons.
+func (s *WaitingListInput) GetAfternoons() OptBool {
+	return s.Afternoons
+}
+
+// GetNotes returns the value of Notes.
+func (s *WaitingListInput) GetNotes() OptNilString {
+	return s.Notes
+}
+
+// GetPriority returns the value of Priority.
+func (s *WaitingListInput) GetPriority() OptInt {
+	return s.Priority
+}
+
+// GetAppointmentID returns the value of AppointmentID.
+func (s *WaitingListInput) GetAppointmentID() OptNilInt64 {
+	return s.AppointmentID
+}
+
+// GetRemovedAt returns the value of RemovedAt.
+func (s *WaitingListInput) GetRemovedAt() OptNilDateTime {
+	return s.RemovedAt
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *WaitingListInput) SetPatientID(val OptInt64) {
+	s.PatientID = val
+}
+
+// SetPractitionerID sets the value of PractitionerID.
+func (s *WaitingListInput) SetPractitionerID(val OptNilInt64) {
+	s.PractitionerID = val
+}
+
+// SetAppointmentReason sets the value of AppointmentReason.
+func (s *WaitingListInput) SetAppointmentReason(val OptNilString) {
+	s.AppointmentReason = val
+}
+
+// SetDuration sets the value of Duration.
+func (s *WaitingListInput) SetDuration(val OptNilInt) {
+	s.Duration = val
+}
+
+// SetFromDate sets the value of FromDate.
+func (s *WaitingListInput) SetFromDate(val OptNilDate) {
+	s.FromDate = val
+}
+
+// SetToDate sets the value of ToDate.
+func (s *WaitingListInput) SetToDate(val OptNilDate) {
+	s.ToDate = val
+}
+
+// SetDays sets the value of Days.
+func (s *WaitingListInput) SetDays(val []string) {
+	s.Days = val
+}
+
+// SetMornings sets the value of Mornings.
+func (s *WaitingListInput) SetMornings(val OptBool) {
+	s.Mornings = val
+}
+
+// SetAfternoons sets the value of Afternoons.
+func (s *WaitingListInput) SetAfternoons(val OptBool) {
+	s.Afternoons = val
+}
+
+// SetNotes sets the value of Notes.
+func (s *WaitingListInput) SetNotes(val OptNilString) {
+	s.Notes = val
+}
+
+// SetPriority sets the value of Priority.
+func (s *WaitingListInput) SetPriority(val OptInt) {
+	s.Priority = val
+}
+
+// SetAppointmentID sets the value of AppointmentID.
+func (s *WaitingListInput) SetAppointmentID(val OptNilInt64) {
+	s.AppointmentID = val
+}
+
+// SetRemovedAt sets the value of RemovedAt.
+func (s *WaitingListInput) SetRemovedAt(val OptNilDateTime) {
+	s.RemovedAt = val
+}
+
+// Ref: #/components/schemas/WaitingListInputRequest
+type WaitingListInputRequest struct {
+	WaitingList WaitingListInput `json:"waiting_list"`
+}
+
+// GetWaitingList returns the value of WaitingList.
+func (s *WaitingListInputRequest) GetWaitingList() WaitingListInput {
+	return s.WaitingList
+}
+
+// SetWaitingList sets the value of WaitingList.
+func (s *WaitingListInputRequest) SetWaitingList(val WaitingListInput) {
+	s.WaitingList = val
+}
+
+// Ref: #/components/schemas/WaitingListList
+type WaitingListList struct {
+	WaitingLists []WaitingList `json:"waiting_lists"`
+	Meta         Meta          `json:"meta"`
+}
+
+// GetWaitingLists returns the value of WaitingLists.
+func (s *WaitingListList) GetWaitingLists() []WaitingList {
+	return s.WaitingLists
+}
+
+// GetMeta returns the value of Meta.
+func (s *WaitingListList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetWaitingLists sets the value of WaitingLists.
+func (s *WaitingListList) SetWaitingLists(val []WaitingList) {
+	s.WaitingLists = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *WaitingListList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
+// Ref: #/components/schemas/WaitingListResponse
+type WaitingListResponse struct {
+	WaitingList WaitingList `json:"waiting_list"`
+}
+
+// GetWaitingList returns the value of WaitingList.
+func (s *WaitingListResponse) GetWaitingList() WaitingList {
+	return s.WaitingList
+}
+
+// SetWaitingList sets the value of WaitingList.
+func (s *WaitingListResponse) SetWaitingList(val WaitingList) {
+	s.WaitingList = val
 }

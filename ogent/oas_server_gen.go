@@ -20,12 +20,30 @@ type Handler interface {
 	//
 	// POST /appointments/holds
 	CreateAppointmentHold(ctx context.Context, req *AppointmentHoldInputRequest) (*AppointmentHoldResponse, error)
+	// CreateNote implements createNote operation.
+	//
+	// Create a note.
+	//
+	// POST /notes
+	CreateNote(ctx context.Context, req *NoteInputRequest) (*NoteResponse, error)
 	// CreatePatient implements createPatient operation.
 	//
 	// Create a patient.
 	//
 	// POST /patients
 	CreatePatient(ctx context.Context, req *PatientInputRequest) (*PatientResponse, error)
+	// CreateRecall implements createRecall operation.
+	//
+	// Create a recall.
+	//
+	// POST /recalls
+	CreateRecall(ctx context.Context, req *RecallInputRequest) (*RecallResponse, error)
+	// CreateWaitingList implements createWaitingList operation.
+	//
+	// Create a waiting list.
+	//
+	// POST /waiting_lists
+	CreateWaitingList(ctx context.Context, req *WaitingListInputRequest) (*WaitingListResponse, error)
 	// DeleteAppointment implements deleteAppointment operation.
 	//
 	// Delete an appointment.
@@ -38,12 +56,30 @@ type Handler interface {
 	//
 	// DELETE /appointments/holds/{id}
 	DeleteAppointmentHold(ctx context.Context, params DeleteAppointmentHoldParams) error
+	// DeleteNote implements deleteNote operation.
+	//
+	// Delete a note.
+	//
+	// DELETE /notes/{id}
+	DeleteNote(ctx context.Context, params DeleteNoteParams) error
 	// DeletePatient implements deletePatient operation.
 	//
 	// Delete a patient.
 	//
 	// DELETE /patients/{id}
 	DeletePatient(ctx context.Context, params DeletePatientParams) error
+	// DeleteRecall implements deleteRecall operation.
+	//
+	// Delete a recall.
+	//
+	// DELETE /recalls/{id}
+	DeleteRecall(ctx context.Context, params DeleteRecallParams) error
+	// DeleteWaitingList implements deleteWaitingList operation.
+	//
+	// Delete a waiting list.
+	//
+	// DELETE /waiting_lists/{id}
+	DeleteWaitingList(ctx context.Context, params DeleteWaitingListParams) error
 	// GetAccount implements getAccount operation.
 	//
 	// Get an account.
@@ -62,6 +98,12 @@ type Handler interface {
 	//
 	// GET /appointments/{id}
 	GetAppointment(ctx context.Context, params GetAppointmentParams) (*AppointmentResponse, error)
+	// GetAppointmentCancellationReason implements getAppointmentCancellationReason operation.
+	//
+	// Get an appointment cancellation reason.
+	//
+	// GET /appointment_cancellation_reasons/{id}
+	GetAppointmentCancellationReason(ctx context.Context, params GetAppointmentCancellationReasonParams) (*AppointmentCancellationReasonResponse, error)
 	// GetAppointmentHold implements getAppointmentHold operation.
 	//
 	// Get a hold.
@@ -116,12 +158,24 @@ type Handler interface {
 	//
 	// GET /nhs_claims/{id}
 	GetNHSClaim(ctx context.Context, params GetNHSClaimParams) (*NHSClaimResponse, error)
+	// GetNote implements getNote operation.
+	//
+	// Get a note.
+	//
+	// GET /notes/{id}
+	GetNote(ctx context.Context, params GetNoteParams) (*NoteResponse, error)
 	// GetPatient implements getPatient operation.
 	//
 	// Get a patient.
 	//
 	// GET /patients/{id}
 	GetPatient(ctx context.Context, params GetPatientParams) (*PatientResponse, error)
+	// GetPatientReferral implements getPatientReferral operation.
+	//
+	// Get a patient referral.
+	//
+	// GET /patient_referrals/{id}
+	GetPatientReferral(ctx context.Context, params GetPatientReferralParams) (*PatientReferralResponse, error)
 	// GetPatientStats implements getPatientStats operation.
 	//
 	// Get statistics of a patient.
@@ -152,6 +206,12 @@ type Handler interface {
 	//
 	// GET /practitioners/{id}
 	GetPractitioner(ctx context.Context, params GetPractitionerParams) (*PractitionerResponse, error)
+	// GetRecall implements getRecall operation.
+	//
+	// Get a recall.
+	//
+	// GET /recalls/{id}
+	GetRecall(ctx context.Context, params GetRecallParams) (*RecallResponse, error)
 	// GetRoom implements getRoom operation.
 	//
 	// Get a room.
@@ -212,6 +272,12 @@ type Handler interface {
 	//
 	// GET /users/current
 	GetUsersCurrent(ctx context.Context) (*UserResponse, error)
+	// GetWaitingList implements getWaitingList operation.
+	//
+	// Get a waiting list.
+	//
+	// GET /waiting_lists/{id}
+	GetWaitingList(ctx context.Context, params GetWaitingListParams) (*WaitingListResponse, error)
 	// ListAccounts implements listAccounts operation.
 	//
 	// List accounts.
@@ -224,6 +290,12 @@ type Handler interface {
 	//
 	// GET /acquisition_sources
 	ListAcquisitionSources(ctx context.Context, params ListAcquisitionSourcesParams) (*AcquisitionSourceList, error)
+	// ListAppointmentCancellationReasons implements listAppointmentCancellationReasons operation.
+	//
+	// List appointment cancellation reasons.
+	//
+	// GET /appointment_cancellation_reasons
+	ListAppointmentCancellationReasons(ctx context.Context, params ListAppointmentCancellationReasonsParams) (*AppointmentCancellationReasonList, error)
 	// ListAppointmentReasons implements listAppointmentReasons operation.
 	//
 	// List appointment reasons.
@@ -278,6 +350,18 @@ type Handler interface {
 	//
 	// GET /nhs_claims
 	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error)
+	// ListNotes implements listNotes operation.
+	//
+	// List notes.
+	//
+	// GET /notes
+	ListNotes(ctx context.Context, params ListNotesParams) (*NoteList, error)
+	// ListPatientReferrals implements listPatientReferrals operation.
+	//
+	// List patient referrals.
+	//
+	// GET /patient_referrals
+	ListPatientReferrals(ctx context.Context, params ListPatientReferralsParams) (*PatientReferralList, error)
 	// ListPatientStats implements listPatientStats operation.
 	//
 	// List statistics of patients.
@@ -308,6 +392,12 @@ type Handler interface {
 	//
 	// GET /practitioners
 	ListPractitioners(ctx context.Context, params ListPractitionersParams) (*PractitionerList, error)
+	// ListRecalls implements listRecalls operation.
+	//
+	// List recalls.
+	//
+	// GET /recalls
+	ListRecalls(ctx context.Context, params ListRecallsParams) (*RecallList, error)
 	// ListRooms implements listRooms operation.
 	//
 	// List rooms.
@@ -368,6 +458,12 @@ type Handler interface {
 	//
 	// GET /users
 	ListUsers(ctx context.Context, params ListUsersParams) (*UserList, error)
+	// ListWaitingLists implements listWaitingLists operation.
+	//
+	// List waiting lists.
+	//
+	// GET /waiting_lists
+	ListWaitingLists(ctx context.Context, params ListWaitingListsParams) (*WaitingListList, error)
 	// UpdateAppointment implements updateAppointment operation.
 	//
 	// Change an appointment.
@@ -380,12 +476,30 @@ type Handler interface {
 	//
 	// PATCH /fees/{id}
 	UpdateFee(ctx context.Context, req *FeeInputRequest, params UpdateFeeParams) (*FeeResponse, error)
+	// UpdateNote implements updateNote operation.
+	//
+	// Change a note.
+	//
+	// PATCH /notes/{id}
+	UpdateNote(ctx context.Context, req *NoteInputRequest, params UpdateNoteParams) (*NoteResponse, error)
 	// UpdatePatient implements updatePatient operation.
 	//
 	// Change a patient.
 	//
 	// PATCH /patients/{id}
 	UpdatePatient(ctx context.Context, req *PatientInputRequest, params UpdatePatientParams) (*PatientResponse, error)
+	// UpdateRecall implements updateRecall operation.
+	//
+	// Change a recall.
+	//
+	// PATCH /recalls/{id}
+	UpdateRecall(ctx context.Context, req *RecallInputRequest, params UpdateRecallParams) (*RecallResponse, error)
+	// UpdateWaitingList implements updateWaitingList operation.
+	//
+	// Change a waiting list.
+	//
+	// PATCH /waiting_lists/{id}
+	UpdateWaitingList(ctx context.Context, req *WaitingListInputRequest, params UpdateWaitingListParams) (*WaitingListResponse, error)
 	// NewError creates *ErrorStatusCode from error returned by handler.
 	//
 	// Used for common default response.

@@ -5,9 +5,12 @@ package ogent
 import (
 	"chairside/ent"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/patient"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
+	"chairside/ent/recall"
+	"chairside/ent/waitinglist"
 	"chairside/internal/codec"
 	"chairside/internal/entx"
 	"chairside/internal/list"
@@ -23,8 +26,8 @@ import (
 
 // AppointmentForm is the response form of appointments.
 var AppointmentForm = list.Form[Appointment]{
-	Width:   27,
-	Columns: `"appointments"."id", "appointments"."start_time", "appointments"."finish_time", "appointments"."duration", "appointments"."practitioner_id", "appointments"."patient_id", "appointments"."reason", "appointments"."state", "appointments"."notes", "appointments"."treatment_description", "appointments"."room_id", "appointments"."user_id", "appointments"."booked_via_api", "appointments"."metadata", "appointments"."pending_at", "appointments"."confirmed_at", "appointments"."arrived_at", "appointments"."in_surgery_at", "appointments"."completed_at", "appointments"."cancelled_at", "appointments"."did_not_attend_at", "appointments"."created_at", "appointments"."updated_at", "patient"."id", "patient"."first_name", "patient"."last_name", "patient"."payment_plan_id"`,
+	Width:   28,
+	Columns: `"appointments"."id", "appointments"."start_time", "appointments"."finish_time", "appointments"."duration", "appointments"."practitioner_id", "appointments"."patient_id", "appointments"."reason", "appointments"."state", "appointments"."notes", "appointments"."treatment_description", "appointments"."room_id", "appointments"."user_id", "appointments"."booked_via_api", "appointments"."appointment_cancellation_reason_id", "appointments"."metadata", "appointments"."pending_at", "appointments"."confirmed_at", "appointments"."arrived_at", "appointments"."in_surgery_at", "appointments"."completed_at", "appointments"."cancelled_at", "appointments"."did_not_attend_at", "appointments"."created_at", "appointments"."updated_at", "patient"."id", "patient"."first_name", "patient"."last_name", "patient"."payment_plan_id"`,
 	Take: func(x *list.Reader, o *Appointment) {
 		o.ID = x.Int64(0)
 		o.StartTime = x.View.Time(x.Time(1))
@@ -39,22 +42,23 @@ var AppointmentForm = list.Form[Appointment]{
 		o.RoomID.Value, o.RoomID.Null = x.UUID(10), x.Null(10)
 		o.UserID.Value, o.UserID.Null = x.Int64(11), x.Null(11)
 		o.BookedViaAPI = x.Bool(12)
-		o.Metadata = list.Metadata(x, 13)
-		o.PendingAt.Value, o.PendingAt.Null = x.View.Time(x.Time(14)), x.Null(14)
-		o.ConfirmedAt.Value, o.ConfirmedAt.Null = x.View.Time(x.Time(15)), x.Null(15)
-		o.ArrivedAt.Value, o.ArrivedAt.Null = x.View.Time(x.Time(16)), x.Null(16)
-		o.InSurgeryAt.Value, o.InSurgeryAt.Null = x.View.Time(x.Time(17)), x.Null(17)
-		o.CompletedAt.Value, o.CompletedAt.Null = x.View.Time(x.Time(18)), x.Null(18)
-		o.CancelledAt.Value, o.CancelledAt.Null = x.View.Time(x.Time(19)), x.Null(19)
-		o.DidNotAttendAt.Value, o.DidNotAttendAt.Null = x.View.Time(x.Time(20)), x.Null(20)
-		o.CreatedAt = x.View.Time(x.Time(21))
-		o.UpdatedAt = x.View.Time(x.Time(22))
+		o.AppointmentCancellationReasonID.Value, o.AppointmentCancellationReasonID.Null = x.UUID(13), x.Null(13)
+		o.Metadata = list.Metadata(x, 14)
+		o.PendingAt.Value, o.PendingAt.Null = x.View.Time(x.Time(15)), x.Null(15)
+		o.ConfirmedAt.Value, o.ConfirmedAt.Null = x.View.Time(x.Time(16)), x.Null(16)
+		o.ArrivedAt.Value, o.ArrivedAt.Null = x.View.Time(x.Time(17)), x.Null(17)
+		o.InSurgeryAt.Value, o.InSurgeryAt.Null = x.View.Time(x.Time(18)), x.Null(18)
+		o.CompletedAt.Value, o.CompletedAt.Null = x.View.Time(x.Time(19)), x.Null(19)
+		o.CancelledAt.Value, o.CancelledAt.Null = x.View.Time(x.Time(20)), x.Null(20)
+		o.DidNotAttendAt.Value, o.DidNotAttendAt.Null = x.View.Time(x.Time(21)), x.Null(21)
+		o.CreatedAt = x.View.Time(x.Time(22))
+		o.UpdatedAt = x.View.Time(x.Time(23))
 		x.Log.Note("appointments", o.ID)
-		if !x.Null(23) {
-			x.Log.Note("patients", x.Int64(23))
-			o.PatientName.SetTo(schema.FullName(x.Text(24), x.Text(25)))
+		if !x.Null(24) {
+			x.Log.Note("patients", x.Int64(24))
+			o.PatientName.SetTo(schema.FullName(x.Text(25), x.Text(26)))
 			o.PatientImageURL.SetTo(x.View.AvatarURL)
-			o.PaymentPlanID.SetTo(x.Int64(26))
+			o.PaymentPlanID.SetTo(x.Int64(27))
 		} else {
 			o.PatientName.SetToNull()
 			o.PatientImageURL.SetToNull()
@@ -209,6 +213,16 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 			}
 		},
 		Delete: func(ctx context.Context, tx *ent.Client, old *ent.Appointment) error {
+			if err := write.Unlink(ctx, tx.Recall.Query().Where(recall.AppointmentID(old.ID)).IDs, func(ctx context.Context, id int64) error {
+				return tx.Recall.UpdateOneID(id).ClearAppointmentID().Exec(ctx)
+			}); err != nil {
+				return err
+			}
+			if err := write.Unlink(ctx, tx.WaitingList.Query().Where(waitinglist.AppointmentID(old.ID)).IDs, func(ctx context.Context, id int64) error {
+				return tx.WaitingList.UpdateOneID(id).ClearAppointmentID().Exec(ctx)
+			}); err != nil {
+				return err
+			}
 			return tx.Appointment.DeleteOne(old).Exec(ctx)
 		},
 		Set: func(m *ent.AppointmentMutation, in *AppointmentInput, old *ent.Appointment) {
@@ -262,6 +276,14 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 			} else if in.Notes.IsNull() && !isNew && old.Notes != nil {
 				m.ClearNotes()
 			}
+			if x, ok := in.AppointmentCancellationReasonID.Get(); ok {
+				v := x
+				if isNew || (old.AppointmentCancellationReasonID == nil || *old.AppointmentCancellationReasonID != v) {
+					m.SetAppointmentCancellationReasonID(v)
+				}
+			} else if in.AppointmentCancellationReasonID.IsNull() && !isNew && old.AppointmentCancellationReasonID != nil {
+				m.ClearAppointmentCancellationReasonID()
+			}
 			if x, ok := in.Metadata.Get(); ok {
 				v := map[string]string(x)
 				if isNew || !maps.Equal(old.Metadata, v) {
@@ -275,6 +297,9 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 			}
 			if v, ok := w.In.PatientID.Get(); ok && (w.Old == nil || (w.Old.PatientID == nil || *w.Old.PatientID != v)) {
 				w.Require("patient_id", "does not exist", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v))))
+			}
+			if v, ok := w.In.AppointmentCancellationReasonID.Get(); ok && (w.Old == nil || (w.Old.AppointmentCancellationReasonID == nil || *w.Old.AppointmentCancellationReasonID != v)) {
+				w.Require("appointment_cancellation_reason_id", "does not exist or is archived", entx.Exists(w.Tx.AppointmentCancellationReason.Query().Where(appointmentcancellationreason.ID(v), appointmentcancellationreason.Archived(false))))
 			}
 		},
 	}

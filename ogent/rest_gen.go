@@ -76,5 +76,8 @@ type Rules struct {
 	Appointment     func(context.Context, *AppointmentWrite) error
 	AppointmentHold func(context.Context, *AppointmentHoldWrite) error
 	Fee             func(context.Context, *FeeWrite) error
+	Note            func(context.Context, *NoteWrite) error
 	Patient         func(context.Context, *PatientWrite) error
+	Recall          func(context.Context, *RecallWrite) error
+	WaitingList     func(context.Context, *WaitingListWrite) error
 }

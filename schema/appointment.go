@@ -38,6 +38,7 @@ func (Appointment) Fields() []ent.Field {
 		optionalUUIDRef("room_id", "The room."),
 		optionalIntRef("user_id", "The user who created it."),
 		boolFalse("booked_via_api", "Whether it was booked through an API client."),
+		optionalUUIDRef("appointment_cancellation_reason_id", "Why it was cancelled: one of the practice's cancellation reasons that is not archived. Only for cancelled appointments; leaving Cancelled clears it.", apispec.Field{Write: true, Active: true}),
 		metadata(),
 	}
 	for _, s := range stamps {
@@ -53,6 +54,7 @@ func (Appointment) Edges() []ent.Edge {
 		optionalBack("patient", Patient.Type, "appointments", "patient_id"),
 		optionalLink("room", Room.Type, "room_id"),
 		optionalLink("user", User.Type, "user_id"),
+		optionalLink("cancellation_reason", AppointmentCancellationReason.Type, "appointment_cancellation_reason_id"),
 	}
 }
 
@@ -91,6 +93,7 @@ func (Appointment) Annotations() []schema.Annotation {
 			// There is no such rule for did_not_attend_at: in records from other systems it may
 			// be set in any state.
 			{Name: "cancelled", SQL: "(state = 'Cancelled') = (cancelled_at IS NOT NULL)"},
+			{Name: "only_cancelled_has_a_reason", SQL: "appointment_cancellation_reason_id IS NULL OR state = 'Cancelled'"},
 		},
 		apispec.Resource{
 			Key: "appointment", Plural: "appointments", Scope: "appointment", Doc: "The diary.",
@@ -115,7 +118,7 @@ func (Appointment) Annotations() []schema.Annotation {
 			Descriptions: map[apispec.Verb]string{
 				apispec.List:   "Omits cancelled appointments and those that the patient did not attend, unless cancelled is true.",
 				apispec.Create: "Returns 409 with the conflicts if the practitioner is booked at that time, unless force_changes is true.",
-				apispec.Update: "Changes only the fields sent. A new state sets its timestamp. To cancel, set the state to Cancelled. New times, another practitioner, or a return from Cancelled or Did not attend are checked for double booking.",
+				apispec.Update: "Changes only the fields sent. A new state sets its timestamp. To cancel, set the state to Cancelled, and appointment_cancellation_reason_id to say why. New times, another practitioner, or a return from Cancelled or Did not attend are checked for double booking.",
 				apispec.Delete: "Removes the appointment. To cancel it, set the state to Cancelled.",
 			},
 			Filters: []apispec.Filter{

@@ -226,7 +226,7 @@ func checkMetadata() derivation {
 
 // deriveStateStamp sets the timestamp of a new state. Setting the current state changes
 // nothing. Leaving Cancelled or Did not attend clears its timestamp, so that lists show
-// the appointment again.
+// the appointment again, and the cancellation reason.
 func deriveStateStamp() derivation {
 	return derivation{[]string{"state"}, func(r *row) error {
 		state, _ := r.value("state").(AppointmentState)
@@ -244,6 +244,12 @@ func deriveStateStamp() derivation {
 			}
 			if !before.Blocks() {
 				if err := r.m.ClearField(before.Stamp()); err != nil {
+					return err
+				}
+			}
+			const reason = "appointment_cancellation_reason_id"
+			if before == Cancelled && !r.isNull(reason) {
+				if err := r.m.ClearField(reason); err != nil {
 					return err
 				}
 			}

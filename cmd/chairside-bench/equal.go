@@ -108,7 +108,9 @@ func (d *dataset) compareReads(ctx context.Context, w workload, e entry, request
 		}
 		equal.Compared++
 		if bytes.Equal(ours.body, theirs.body) {
-			if ours.header.Get("ETag") != theirs.header.Get("ETag") {
+			// Chairside's tags of lists go on with a position in the change feed.
+			tag, _, _ := strings.Cut(strings.TrimSuffix(ours.header.Get("ETag"), `"`), ".")
+			if tag != strings.TrimSuffix(theirs.header.Get("ETag"), `"`) {
 				return equal, fmt.Errorf("%s: the same body has a different ETag", r.Path)
 			}
 			equal.Identical++

@@ -46,6 +46,8 @@ const (
 	FieldUserID = "user_id"
 	// FieldBookedViaAPI holds the string denoting the booked_via_api field in the database.
 	FieldBookedViaAPI = "booked_via_api"
+	// FieldAppointmentCancellationReasonID holds the string denoting the appointment_cancellation_reason_id field in the database.
+	FieldAppointmentCancellationReasonID = "appointment_cancellation_reason_id"
 	// FieldMetadata holds the string denoting the metadata field in the database.
 	FieldMetadata = "metadata"
 	// FieldPendingAt holds the string denoting the pending_at field in the database.
@@ -72,6 +74,8 @@ const (
 	EdgeRoom = "room"
 	// EdgeUser holds the string denoting the user edge name in mutations.
 	EdgeUser = "user"
+	// EdgeCancellationReason holds the string denoting the cancellation_reason edge name in mutations.
+	EdgeCancellationReason = "cancellation_reason"
 	// Table holds the table name of the appointment in the database.
 	Table = "appointments"
 	// PracticeTable is the table that holds the practice relation/edge.
@@ -109,6 +113,13 @@ const (
 	UserInverseTable = "users"
 	// UserColumn is the table column denoting the user relation/edge.
 	UserColumn = "user_id"
+	// CancellationReasonTable is the table that holds the cancellation_reason relation/edge.
+	CancellationReasonTable = "appointments"
+	// CancellationReasonInverseTable is the table name for the AppointmentCancellationReason entity.
+	// It exists in this package in order to avoid circular dependency with the "appointmentcancellationreason" package.
+	CancellationReasonInverseTable = "appointment_cancellation_reasons"
+	// CancellationReasonColumn is the table column denoting the cancellation_reason relation/edge.
+	CancellationReasonColumn = "appointment_cancellation_reason_id"
 )
 
 // Columns holds all SQL columns for appointment fields.
@@ -129,6 +140,7 @@ var Columns = []string{
 	FieldRoomID,
 	FieldUserID,
 	FieldBookedViaAPI,
+	FieldAppointmentCancellationReasonID,
 	FieldMetadata,
 	FieldPendingAt,
 	FieldConfirmedAt,
@@ -258,6 +270,11 @@ func ByBookedViaAPI(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldBookedViaAPI, opts...).ToFunc()
 }
 
+// ByAppointmentCancellationReasonID orders the results by the appointment_cancellation_reason_id field.
+func ByAppointmentCancellationReasonID(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAppointmentCancellationReasonID, opts...).ToFunc()
+}
+
 // ByPendingAt orders the results by the pending_at field.
 func ByPendingAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPendingAt, opts...).ToFunc()
@@ -327,6 +344,13 @@ func ByUserField(field string, opts ...sql.OrderTermOption) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newUserStep(), sql.OrderByField(field, opts...))
 	}
 }
+
+// ByCancellationReasonField orders the results by cancellation_reason field.
+func ByCancellationReasonField(field string, opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newCancellationReasonStep(), sql.OrderByField(field, opts...))
+	}
+}
 func newPracticeStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -360,5 +384,12 @@ func newUserStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(UserInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.M2O, false, UserTable, UserColumn),
+	)
+}
+func newCancellationReasonStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(CancellationReasonInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.M2O, false, CancellationReasonTable, CancellationReasonColumn),
 	)
 }

@@ -127,6 +127,11 @@ func BookedViaAPI(v bool) predicate.Appointment {
 	return predicate.Appointment(sql.FieldEQ(FieldBookedViaAPI, v))
 }
 
+// AppointmentCancellationReasonID applies equality check predicate on the "appointment_cancellation_reason_id" field. It's identical to AppointmentCancellationReasonIDEQ.
+func AppointmentCancellationReasonID(v uuid.UUID) predicate.Appointment {
+	return predicate.Appointment(sql.FieldEQ(FieldAppointmentCancellationReasonID, v))
+}
+
 // PendingAt applies equality check predicate on the "pending_at" field. It's identical to PendingAtEQ.
 func PendingAt(v time.Time) predicate.Appointment {
 	return predicate.Appointment(sql.FieldEQ(FieldPendingAt, v))
@@ -747,6 +752,36 @@ func BookedViaAPINEQ(v bool) predicate.Appointment {
 	return predicate.Appointment(sql.FieldNEQ(FieldBookedViaAPI, v))
 }
 
+// AppointmentCancellationReasonIDEQ applies the EQ predicate on the "appointment_cancellation_reason_id" field.
+func AppointmentCancellationReasonIDEQ(v uuid.UUID) predicate.Appointment {
+	return predicate.Appointment(sql.FieldEQ(FieldAppointmentCancellationReasonID, v))
+}
+
+// AppointmentCancellationReasonIDNEQ applies the NEQ predicate on the "appointment_cancellation_reason_id" field.
+func AppointmentCancellationReasonIDNEQ(v uuid.UUID) predicate.Appointment {
+	return predicate.Appointment(sql.FieldNEQ(FieldAppointmentCancellationReasonID, v))
+}
+
+// AppointmentCancellationReasonIDIn applies the In predicate on the "appointment_cancellation_reason_id" field.
+func AppointmentCancellationReasonIDIn(vs ...uuid.UUID) predicate.Appointment {
+	return predicate.Appointment(sql.FieldIn(FieldAppointmentCancellationReasonID, vs...))
+}
+
+// AppointmentCancellationReasonIDNotIn applies the NotIn predicate on the "appointment_cancellation_reason_id" field.
+func AppointmentCancellationReasonIDNotIn(vs ...uuid.UUID) predicate.Appointment {
+	return predicate.Appointment(sql.FieldNotIn(FieldAppointmentCancellationReasonID, vs...))
+}
+
+// AppointmentCancellationReasonIDIsNil applies the IsNil predicate on the "appointment_cancellation_reason_id" field.
+func AppointmentCancellationReasonIDIsNil() predicate.Appointment {
+	return predicate.Appointment(sql.FieldIsNull(FieldAppointmentCancellationReasonID))
+}
+
+// AppointmentCancellationReasonIDNotNil applies the NotNil predicate on the "appointment_cancellation_reason_id" field.
+func AppointmentCancellationReasonIDNotNil() predicate.Appointment {
+	return predicate.Appointment(sql.FieldNotNull(FieldAppointmentCancellationReasonID))
+}
+
 // PendingAtEQ applies the EQ predicate on the "pending_at" field.
 func PendingAtEQ(v time.Time) predicate.Appointment {
 	return predicate.Appointment(sql.FieldEQ(FieldPendingAt, v))
@@ -1204,6 +1239,29 @@ func HasUser() predicate.Appointment {
 func HasUserWith(preds ...predicate.User) predicate.Appointment {
 	return predicate.Appointment(func(s *sql.Selector) {
 		step := newUserStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasCancellationReason applies the HasEdge predicate on the "cancellation_reason" edge.
+func HasCancellationReason() predicate.Appointment {
+	return predicate.Appointment(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, CancellationReasonTable, CancellationReasonColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasCancellationReasonWith applies the HasEdge predicate on the "cancellation_reason" edge with a given conditions (other predicates).
+func HasCancellationReasonWith(preds ...predicate.AppointmentCancellationReason) predicate.Appointment {
+	return predicate.Appointment(func(s *sql.Selector) {
+		step := newCancellationReasonStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

@@ -68,6 +68,18 @@ func (f AppointmentFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AppointmentMutation", m)
 }
 
+// The AppointmentCancellationReasonFunc type is an adapter to allow the use of ordinary
+// function as AppointmentCancellationReason mutator.
+type AppointmentCancellationReasonFunc func(context.Context, *ent.AppointmentCancellationReasonMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AppointmentCancellationReasonFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AppointmentCancellationReasonMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AppointmentCancellationReasonMutation", m)
+}
+
 // The AppointmentHoldFunc type is an adapter to allow the use of ordinary
 // function as AppointmentHold mutator.
 type AppointmentHoldFunc func(context.Context, *ent.AppointmentHoldMutation) (ent.Value, error)
@@ -260,6 +272,30 @@ func (f NHSClaimFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, er
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.NHSClaimMutation", m)
 }
 
+// The NoteFunc type is an adapter to allow the use of ordinary
+// function as Note mutator.
+type NoteFunc func(context.Context, *ent.NoteMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f NoteFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.NoteMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.NoteMutation", m)
+}
+
+// The NoteVersionFunc type is an adapter to allow the use of ordinary
+// function as NoteVersion mutator.
+type NoteVersionFunc func(context.Context, *ent.NoteVersionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f NoteVersionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.NoteVersionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.NoteVersionMutation", m)
+}
+
 // The PatientFunc type is an adapter to allow the use of ordinary
 // function as Patient mutator.
 type PatientFunc func(context.Context, *ent.PatientMutation) (ent.Value, error)
@@ -270,6 +306,18 @@ func (f PatientFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PatientMutation", m)
+}
+
+// The PatientReferralFunc type is an adapter to allow the use of ordinary
+// function as PatientReferral mutator.
+type PatientReferralFunc func(context.Context, *ent.PatientReferralMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f PatientReferralFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.PatientReferralMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PatientReferralMutation", m)
 }
 
 // The PaymentFunc type is an adapter to allow the use of ordinary
@@ -342,6 +390,18 @@ func (f RateBucketFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RateBucketMutation", m)
+}
+
+// The RecallFunc type is an adapter to allow the use of ordinary
+// function as Recall mutator.
+type RecallFunc func(context.Context, *ent.RecallMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f RecallFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.RecallMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RecallMutation", m)
 }
 
 // The RefreshTokenFunc type is an adapter to allow the use of ordinary
@@ -486,6 +546,18 @@ func (f UserFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UserMutation", m)
+}
+
+// The WaitingListFunc type is an adapter to allow the use of ordinary
+// function as WaitingList mutator.
+type WaitingListFunc func(context.Context, *ent.WaitingListMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f WaitingListFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.WaitingListMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WaitingListMutation", m)
 }
 
 // The WorkingSessionFunc type is an adapter to allow the use of ordinary

@@ -237,6 +237,7 @@ var (
 		{Name: "practice_id", Type: field.TypeUUID},
 		{Name: "room_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "user_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "appointment_cancellation_reason_id", Type: field.TypeUUID, Nullable: true},
 		{Name: "patient_id", Type: field.TypeInt64, Nullable: true},
 		{Name: "practitioner_id", Type: field.TypeInt64},
 	}
@@ -265,14 +266,20 @@ var (
 				OnDelete:   schema.NoAction,
 			},
 			{
-				Symbol:     "appointments_patients_appointments",
+				Symbol:     "appointments_appointment_cancellation_reasons_cancellation_reason",
 				Columns:    []*schema.Column{AppointmentsColumns[22]},
+				RefColumns: []*schema.Column{AppointmentCancellationReasonsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "appointments_patients_appointments",
+				Columns:    []*schema.Column{AppointmentsColumns[23]},
 				RefColumns: []*schema.Column{PatientsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "appointments_practitioners_appointments",
-				Columns:    []*schema.Column{AppointmentsColumns[23]},
+				Columns:    []*schema.Column{AppointmentsColumns[24]},
 				RefColumns: []*schema.Column{PractitionersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -299,14 +306,14 @@ var (
 			{
 				Name:    "appointment_diary",
 				Unique:  false,
-				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[23], AppointmentsColumns[3], AppointmentsColumns[0]},
+				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[24], AppointmentsColumns[3], AppointmentsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					IncludeColumns: []string{
 						AppointmentsColumns[4].Name,
 
 						AppointmentsColumns[7].Name,
 
-						AppointmentsColumns[22].Name,
+						AppointmentsColumns[23].Name,
 
 						AppointmentsColumns[17].Name,
 					},
@@ -315,7 +322,7 @@ var (
 			{
 				Name:    "appointment_practice_id_patient_id_start_time_id",
 				Unique:  false,
-				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[22], AppointmentsColumns[3], AppointmentsColumns[0]},
+				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[23], AppointmentsColumns[3], AppointmentsColumns[0]},
 			},
 			{
 				Name:    "appointment_practice_id_room_id_start_time_id",
@@ -352,6 +359,42 @@ var (
 				Name:    "appointment_practice_id_finish_time_id",
 				Unique:  false,
 				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[4], AppointmentsColumns[0]},
+			},
+		},
+	}
+	// AppointmentCancellationReasonsColumns holds the columns for the "appointment_cancellation_reasons" table.
+	AppointmentCancellationReasonsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "reason", Type: field.TypeString},
+		{Name: "reason_type", Type: field.TypeEnum, Enums: []string{"patient", "practice", "other"}},
+		{Name: "archived", Type: field.TypeBool, Default: false},
+		{Name: "practice_id", Type: field.TypeUUID},
+	}
+	// AppointmentCancellationReasonsTable holds the schema information for the "appointment_cancellation_reasons" table.
+	AppointmentCancellationReasonsTable = &schema.Table{
+		Name:       "appointment_cancellation_reasons",
+		Columns:    AppointmentCancellationReasonsColumns,
+		PrimaryKey: []*schema.Column{AppointmentCancellationReasonsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "appointment_cancellation_reasons_practices_practice",
+				Columns:    []*schema.Column{AppointmentCancellationReasonsColumns[6]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "appointmentcancellationreason_practice_id_updated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AppointmentCancellationReasonsColumns[6], AppointmentCancellationReasonsColumns[2], AppointmentCancellationReasonsColumns[0]},
+			},
+			{
+				Name:    "appointmentcancellationreason_practice_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AppointmentCancellationReasonsColumns[6], AppointmentCancellationReasonsColumns[1], AppointmentCancellationReasonsColumns[0]},
 			},
 		},
 	}
@@ -1194,6 +1237,114 @@ var (
 			},
 		},
 	}
+	// NotesColumns holds the columns for the "notes" table.
+	NotesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "body", Type: field.TypeString},
+		{Name: "pinned", Type: field.TypeBool, Default: false},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"clinical", "administrative"}, Default: "clinical"},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "patient_id", Type: field.TypeInt64},
+		{Name: "user_id", Type: field.TypeInt64},
+	}
+	// NotesTable holds the schema information for the "notes" table.
+	NotesTable = &schema.Table{
+		Name:       "notes",
+		Columns:    NotesColumns,
+		PrimaryKey: []*schema.Column{NotesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "notes_practices_practice",
+				Columns:    []*schema.Column{NotesColumns[6]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "notes_patients_patient",
+				Columns:    []*schema.Column{NotesColumns[7]},
+				RefColumns: []*schema.Column{PatientsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "notes_users_user",
+				Columns:    []*schema.Column{NotesColumns[8]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "note_practice_id_updated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{NotesColumns[6], NotesColumns[2], NotesColumns[0]},
+			},
+			{
+				Name:    "note_practice_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{NotesColumns[6], NotesColumns[1], NotesColumns[0]},
+			},
+			{
+				Name:    "note_practice_id_patient_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{NotesColumns[6], NotesColumns[7], NotesColumns[0]},
+			},
+			{
+				Name:    "note_practice_id_kind_id",
+				Unique:  false,
+				Columns: []*schema.Column{NotesColumns[6], NotesColumns[5], NotesColumns[0]},
+			},
+		},
+	}
+	// NoteVersionsColumns holds the columns for the "note_versions" table.
+	NoteVersionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "note_id", Type: field.TypeInt64},
+		{Name: "body", Type: field.TypeString},
+		{Name: "at", Type: field.TypeTime},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "patient_id", Type: field.TypeInt64},
+		{Name: "user_id", Type: field.TypeInt64, Nullable: true},
+	}
+	// NoteVersionsTable holds the schema information for the "note_versions" table.
+	NoteVersionsTable = &schema.Table{
+		Name:       "note_versions",
+		Columns:    NoteVersionsColumns,
+		PrimaryKey: []*schema.Column{NoteVersionsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "note_versions_practices_practice",
+				Columns:    []*schema.Column{NoteVersionsColumns[4]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "note_versions_patients_patient",
+				Columns:    []*schema.Column{NoteVersionsColumns[5]},
+				RefColumns: []*schema.Column{PatientsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "note_versions_users_user",
+				Columns:    []*schema.Column{NoteVersionsColumns[6]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "noteversion_practice_id_note_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{NoteVersionsColumns[4], NoteVersionsColumns[1], NoteVersionsColumns[0]},
+			},
+			{
+				Name:    "noteversion_practice_id_patient_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{NoteVersionsColumns[4], NoteVersionsColumns[5], NoteVersionsColumns[0]},
+			},
+		},
+	}
 	// PatientsColumns holds the columns for the "patients" table.
 	PatientsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -1341,6 +1492,61 @@ var (
 				Name:    "patient_practice_id_legacy_id",
 				Unique:  false,
 				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[30]},
+			},
+		},
+	}
+	// PatientReferralsColumns holds the columns for the "patient_referrals" table.
+	PatientReferralsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "referrable_type", Type: field.TypeString},
+		{Name: "referrable_attributes", Type: field.TypeJSON},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"draft", "sent", "received", "accepted", "declined", "completed"}, Default: "draft"},
+		{Name: "reference", Type: field.TypeString, Nullable: true},
+		{Name: "dated_on", Type: field.TypeTime, SchemaType: map[string]string{"postgres": "date", "sqlite3": "date"}},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "patient_id", Type: field.TypeInt64},
+	}
+	// PatientReferralsTable holds the schema information for the "patient_referrals" table.
+	PatientReferralsTable = &schema.Table{
+		Name:       "patient_referrals",
+		Columns:    PatientReferralsColumns,
+		PrimaryKey: []*schema.Column{PatientReferralsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "patient_referrals_practices_practice",
+				Columns:    []*schema.Column{PatientReferralsColumns[8]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "patient_referrals_patients_patient",
+				Columns:    []*schema.Column{PatientReferralsColumns[9]},
+				RefColumns: []*schema.Column{PatientsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "patientreferral_practice_id_updated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{PatientReferralsColumns[8], PatientReferralsColumns[2], PatientReferralsColumns[0]},
+			},
+			{
+				Name:    "patientreferral_practice_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{PatientReferralsColumns[8], PatientReferralsColumns[1], PatientReferralsColumns[0]},
+			},
+			{
+				Name:    "patientreferral_practice_id_patient_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{PatientReferralsColumns[8], PatientReferralsColumns[9], PatientReferralsColumns[0]},
+			},
+			{
+				Name:    "patientreferral_practice_id_dated_on_id",
+				Unique:  false,
+				Columns: []*schema.Column{PatientReferralsColumns[8], PatientReferralsColumns[7], PatientReferralsColumns[0]},
 			},
 		},
 	}
@@ -1629,6 +1835,98 @@ var (
 				Name:    "ratebucket_full_at",
 				Unique:  false,
 				Columns: []*schema.Column{RateBucketsColumns[1]},
+			},
+		},
+	}
+	// RecallsColumns holds the columns for the "recalls" table.
+	RecallsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "recall_type", Type: field.TypeEnum, Enums: []string{"exam", "hygiene"}},
+		{Name: "due_on", Type: field.TypeTime, SchemaType: map[string]string{"postgres": "date", "sqlite3": "date"}},
+		{Name: "method", Type: field.TypeEnum, Nullable: true, Enums: []string{"Letter", "SMS", "Email", "Phone"}},
+		{Name: "status", Type: field.TypeEnum, Enums: []string{"due", "contacted", "booked", "completed", "cancelled"}, Default: "due"},
+		{Name: "contacted_at", Type: field.TypeTime, Nullable: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "patient_id", Type: field.TypeInt64},
+		{Name: "practitioner_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "appointment_id", Type: field.TypeInt64, Nullable: true},
+	}
+	// RecallsTable holds the schema information for the "recalls" table.
+	RecallsTable = &schema.Table{
+		Name:       "recalls",
+		Columns:    RecallsColumns,
+		PrimaryKey: []*schema.Column{RecallsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "recalls_practices_practice",
+				Columns:    []*schema.Column{RecallsColumns[8]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "recalls_patients_patient",
+				Columns:    []*schema.Column{RecallsColumns[9]},
+				RefColumns: []*schema.Column{PatientsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "recalls_practitioners_practitioner",
+				Columns:    []*schema.Column{RecallsColumns[10]},
+				RefColumns: []*schema.Column{PractitionersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "recalls_appointments_appointment",
+				Columns:    []*schema.Column{RecallsColumns[11]},
+				RefColumns: []*schema.Column{AppointmentsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "recall_practice_id_updated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{RecallsColumns[8], RecallsColumns[2], RecallsColumns[0]},
+			},
+			{
+				Name:    "recall_practice_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{RecallsColumns[8], RecallsColumns[1], RecallsColumns[0]},
+			},
+			{
+				Name:    "recall_practice_id_due_on_id",
+				Unique:  false,
+				Columns: []*schema.Column{RecallsColumns[8], RecallsColumns[4], RecallsColumns[0]},
+			},
+			{
+				Name:    "recall_practice_id_patient_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{RecallsColumns[8], RecallsColumns[9], RecallsColumns[0]},
+			},
+			{
+				Name:    "recall_practice_id_practitioner_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{RecallsColumns[8], RecallsColumns[10], RecallsColumns[0]},
+			},
+			{
+				Name:    "recall_practice_id_status_id",
+				Unique:  false,
+				Columns: []*schema.Column{RecallsColumns[8], RecallsColumns[6], RecallsColumns[0]},
+			},
+			{
+				Name:    "recall_practice_id_recall_type_id",
+				Unique:  false,
+				Columns: []*schema.Column{RecallsColumns[8], RecallsColumns[3], RecallsColumns[0]},
+			},
+			{
+				Name:    "recall_appointment_id",
+				Unique:  false,
+				Columns: []*schema.Column{RecallsColumns[11]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "appointment_id IS NOT NULL",
+				},
 			},
 		},
 	}
@@ -2270,6 +2568,93 @@ var (
 			},
 		},
 	}
+	// WaitingListsColumns holds the columns for the "waiting_lists" table.
+	WaitingListsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "appointment_reason", Type: field.TypeString, Nullable: true},
+		{Name: "duration", Type: field.TypeInt, Nullable: true},
+		{Name: "from_date", Type: field.TypeTime, Nullable: true, SchemaType: map[string]string{"postgres": "date", "sqlite3": "date"}},
+		{Name: "to_date", Type: field.TypeTime, Nullable: true, SchemaType: map[string]string{"postgres": "date", "sqlite3": "date"}},
+		{Name: "days", Type: field.TypeJSON},
+		{Name: "mornings", Type: field.TypeBool, Default: true},
+		{Name: "afternoons", Type: field.TypeBool, Default: true},
+		{Name: "notes", Type: field.TypeString, Nullable: true},
+		{Name: "priority", Type: field.TypeInt, Default: 0},
+		{Name: "removed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "patient_id", Type: field.TypeInt64},
+		{Name: "practitioner_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "appointment_id", Type: field.TypeInt64, Nullable: true},
+	}
+	// WaitingListsTable holds the schema information for the "waiting_lists" table.
+	WaitingListsTable = &schema.Table{
+		Name:       "waiting_lists",
+		Columns:    WaitingListsColumns,
+		PrimaryKey: []*schema.Column{WaitingListsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "waiting_lists_practices_practice",
+				Columns:    []*schema.Column{WaitingListsColumns[13]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "waiting_lists_patients_patient",
+				Columns:    []*schema.Column{WaitingListsColumns[14]},
+				RefColumns: []*schema.Column{PatientsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "waiting_lists_practitioners_practitioner",
+				Columns:    []*schema.Column{WaitingListsColumns[15]},
+				RefColumns: []*schema.Column{PractitionersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "waiting_lists_appointments_appointment",
+				Columns:    []*schema.Column{WaitingListsColumns[16]},
+				RefColumns: []*schema.Column{AppointmentsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "waitinglist_practice_id_updated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{WaitingListsColumns[13], WaitingListsColumns[2], WaitingListsColumns[0]},
+			},
+			{
+				Name:    "waitinglist_practice_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{WaitingListsColumns[13], WaitingListsColumns[1], WaitingListsColumns[0]},
+			},
+			{
+				Name:    "waitinglist_practice_id_patient_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{WaitingListsColumns[13], WaitingListsColumns[14], WaitingListsColumns[0]},
+			},
+			{
+				Name:    "waitinglist_practice_id_practitioner_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{WaitingListsColumns[13], WaitingListsColumns[15], WaitingListsColumns[0]},
+			},
+			{
+				Name:    "waitinglist_practice_id_priority_id",
+				Unique:  false,
+				Columns: []*schema.Column{WaitingListsColumns[13], WaitingListsColumns[11], WaitingListsColumns[0]},
+			},
+			{
+				Name:    "waitinglist_appointment_id",
+				Unique:  false,
+				Columns: []*schema.Column{WaitingListsColumns[16]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "appointment_id IS NOT NULL",
+				},
+			},
+		},
+	}
 	// WorkingSessionsColumns holds the columns for the "working_sessions" table.
 	WorkingSessionsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -2322,6 +2707,7 @@ var (
 		AcquisitionSourcesTable,
 		ApplicationsTable,
 		AppointmentsTable,
+		AppointmentCancellationReasonsTable,
 		AppointmentHoldsTable,
 		AppointmentReasonsTable,
 		AuthorizationCodesTable,
@@ -2338,13 +2724,17 @@ var (
 		InvoicesTable,
 		InvoiceItemsTable,
 		NhsClaimsTable,
+		NotesTable,
+		NoteVersionsTable,
 		PatientsTable,
+		PatientReferralsTable,
 		PaymentsTable,
 		PaymentExplanationsTable,
 		PaymentPlansTable,
 		PracticesTable,
 		PractitionersTable,
 		RateBucketsTable,
+		RecallsTable,
 		RefreshTokensTable,
 		RoomsTable,
 		SessionsTable,
@@ -2357,6 +2747,7 @@ var (
 		TreatmentPlansTable,
 		TreatmentPlanItemsTable,
 		UsersTable,
+		WaitingListsTable,
 		WorkingSessionsTable,
 	}
 )
@@ -2374,8 +2765,10 @@ func init() {
 	AppointmentsTable.ForeignKeys[0].RefTable = PracticesTable
 	AppointmentsTable.ForeignKeys[1].RefTable = RoomsTable
 	AppointmentsTable.ForeignKeys[2].RefTable = UsersTable
-	AppointmentsTable.ForeignKeys[3].RefTable = PatientsTable
-	AppointmentsTable.ForeignKeys[4].RefTable = PractitionersTable
+	AppointmentsTable.ForeignKeys[3].RefTable = AppointmentCancellationReasonsTable
+	AppointmentsTable.ForeignKeys[4].RefTable = PatientsTable
+	AppointmentsTable.ForeignKeys[5].RefTable = PractitionersTable
+	AppointmentCancellationReasonsTable.ForeignKeys[0].RefTable = PracticesTable
 	AppointmentHoldsTable.ForeignKeys[0].RefTable = PracticesTable
 	AppointmentHoldsTable.ForeignKeys[1].RefTable = PractitionersTable
 	AppointmentReasonsTable.ForeignKeys[0].RefTable = PracticesTable
@@ -2414,12 +2807,20 @@ func init() {
 	NhsClaimsTable.ForeignKeys[3].RefTable = TreatmentPlansTable
 	NhsClaimsTable.ForeignKeys[4].RefTable = SitesTable
 	NhsClaimsTable.ForeignKeys[5].RefTable = PatientsTable
+	NotesTable.ForeignKeys[0].RefTable = PracticesTable
+	NotesTable.ForeignKeys[1].RefTable = PatientsTable
+	NotesTable.ForeignKeys[2].RefTable = UsersTable
+	NoteVersionsTable.ForeignKeys[0].RefTable = PracticesTable
+	NoteVersionsTable.ForeignKeys[1].RefTable = PatientsTable
+	NoteVersionsTable.ForeignKeys[2].RefTable = UsersTable
 	PatientsTable.ForeignKeys[0].RefTable = PracticesTable
 	PatientsTable.ForeignKeys[1].RefTable = PaymentPlansTable
 	PatientsTable.ForeignKeys[2].RefTable = SitesTable
 	PatientsTable.ForeignKeys[3].RefTable = PractitionersTable
 	PatientsTable.ForeignKeys[4].RefTable = PractitionersTable
 	PatientsTable.ForeignKeys[5].RefTable = AcquisitionSourcesTable
+	PatientReferralsTable.ForeignKeys[0].RefTable = PracticesTable
+	PatientReferralsTable.ForeignKeys[1].RefTable = PatientsTable
 	PaymentsTable.ForeignKeys[0].RefTable = PatientsTable
 	PaymentsTable.ForeignKeys[1].RefTable = PracticesTable
 	PaymentsTable.ForeignKeys[2].RefTable = SitesTable
@@ -2430,6 +2831,10 @@ func init() {
 	PractitionersTable.ForeignKeys[0].RefTable = PracticesTable
 	PractitionersTable.ForeignKeys[1].RefTable = SitesTable
 	PractitionersTable.ForeignKeys[2].RefTable = UsersTable
+	RecallsTable.ForeignKeys[0].RefTable = PracticesTable
+	RecallsTable.ForeignKeys[1].RefTable = PatientsTable
+	RecallsTable.ForeignKeys[2].RefTable = PractitionersTable
+	RecallsTable.ForeignKeys[3].RefTable = AppointmentsTable
 	RefreshTokensTable.ForeignKeys[0].RefTable = PracticesTable
 	RefreshTokensTable.ForeignKeys[1].RefTable = AccessTokensTable
 	RoomsTable.ForeignKeys[0].RefTable = PracticesTable
@@ -2458,6 +2863,10 @@ func init() {
 	TreatmentPlanItemsTable.ForeignKeys[6].RefTable = InvoicesTable
 	UsersTable.ForeignKeys[0].RefTable = PracticesTable
 	UsersTable.ForeignKeys[1].RefTable = SitesTable
+	WaitingListsTable.ForeignKeys[0].RefTable = PracticesTable
+	WaitingListsTable.ForeignKeys[1].RefTable = PatientsTable
+	WaitingListsTable.ForeignKeys[2].RefTable = PractitionersTable
+	WaitingListsTable.ForeignKeys[3].RefTable = AppointmentsTable
 	WorkingSessionsTable.ForeignKeys[0].RefTable = PractitionersTable
 	WorkingSessionsTable.ForeignKeys[1].RefTable = PracticesTable
 	WorkingSessionsTable.ForeignKeys[2].RefTable = SitesTable

@@ -21,6 +21,9 @@ type Application func(*sql.Selector)
 // Appointment is the predicate function for appointment builders.
 type Appointment func(*sql.Selector)
 
+// AppointmentCancellationReason is the predicate function for appointmentcancellationreason builders.
+type AppointmentCancellationReason func(*sql.Selector)
+
 // AppointmentHold is the predicate function for appointmenthold builders.
 type AppointmentHold func(*sql.Selector)
 
@@ -69,8 +72,17 @@ type InvoiceItem func(*sql.Selector)
 // NHSClaim is the predicate function for nhsclaim builders.
 type NHSClaim func(*sql.Selector)
 
+// Note is the predicate function for note builders.
+type Note func(*sql.Selector)
+
+// NoteVersion is the predicate function for noteversion builders.
+type NoteVersion func(*sql.Selector)
+
 // Patient is the predicate function for patient builders.
 type Patient func(*sql.Selector)
+
+// PatientReferral is the predicate function for patientreferral builders.
+type PatientReferral func(*sql.Selector)
 
 // Payment is the predicate function for payment builders.
 type Payment func(*sql.Selector)
@@ -89,6 +101,9 @@ type Practitioner func(*sql.Selector)
 
 // RateBucket is the predicate function for ratebucket builders.
 type RateBucket func(*sql.Selector)
+
+// Recall is the predicate function for recall builders.
+type Recall func(*sql.Selector)
 
 // RefreshToken is the predicate function for refreshtoken builders.
 type RefreshToken func(*sql.Selector)
@@ -125,6 +140,9 @@ type TreatmentPlanItem func(*sql.Selector)
 
 // User is the predicate function for user builders.
 type User func(*sql.Selector)
+
+// WaitingList is the predicate function for waitinglist builders.
+type WaitingList func(*sql.Selector)
 
 // WorkingSession is the predicate function for workingsession builders.
 type WorkingSession func(*sql.Selector)

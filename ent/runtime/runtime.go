@@ -8,6 +8,7 @@ import (
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
 	"chairside/ent/authorizationcode"
@@ -24,13 +25,17 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
+	"chairside/ent/note"
+	"chairside/ent/noteversion"
 	"chairside/ent/patient"
+	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	"chairside/ent/practitioner"
 	"chairside/ent/ratebucket"
+	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
 	"chairside/ent/room"
 	"chairside/ent/session"
@@ -43,6 +48,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
+	"chairside/ent/waitinglist"
 	"chairside/ent/workingsession"
 	"chairside/internal/decimal"
 	"chairside/schema"
@@ -156,9 +162,26 @@ func init() {
 	// appointment.DefaultBookedViaAPI holds the default value on creation for the booked_via_api field.
 	appointment.DefaultBookedViaAPI = appointmentDescBookedViaAPI.Default.(bool)
 	// appointmentDescMetadata is the schema descriptor for metadata field.
-	appointmentDescMetadata := appointmentFields[13].Descriptor()
+	appointmentDescMetadata := appointmentFields[14].Descriptor()
 	// appointment.DefaultMetadata holds the default value on creation for the metadata field.
 	appointment.DefaultMetadata = appointmentDescMetadata.Default.(map[string]string)
+	appointmentcancellationreasonMixin := schema.AppointmentCancellationReason{}.Mixin()
+	appointmentcancellationreasonMixinHooks0 := appointmentcancellationreasonMixin[0].Hooks()
+	appointmentcancellationreasonMixinHooks1 := appointmentcancellationreasonMixin[1].Hooks()
+	appointmentcancellationreason.Hooks[0] = appointmentcancellationreasonMixinHooks0[0]
+	appointmentcancellationreason.Hooks[1] = appointmentcancellationreasonMixinHooks1[0]
+	appointmentcancellationreasonMixinInters0 := appointmentcancellationreasonMixin[0].Interceptors()
+	appointmentcancellationreason.Interceptors[0] = appointmentcancellationreasonMixinInters0[0]
+	appointmentcancellationreasonFields := schema.AppointmentCancellationReason{}.Fields()
+	_ = appointmentcancellationreasonFields
+	// appointmentcancellationreasonDescArchived is the schema descriptor for archived field.
+	appointmentcancellationreasonDescArchived := appointmentcancellationreasonFields[3].Descriptor()
+	// appointmentcancellationreason.DefaultArchived holds the default value on creation for the archived field.
+	appointmentcancellationreason.DefaultArchived = appointmentcancellationreasonDescArchived.Default.(bool)
+	// appointmentcancellationreasonDescID is the schema descriptor for id field.
+	appointmentcancellationreasonDescID := appointmentcancellationreasonFields[0].Descriptor()
+	// appointmentcancellationreason.DefaultID holds the default value on creation for the id field.
+	appointmentcancellationreason.DefaultID = appointmentcancellationreasonDescID.Default.(func() uuid.UUID)
 	appointmentholdMixin := schema.AppointmentHold{}.Mixin()
 	appointmentholdMixinHooks0 := appointmentholdMixin[0].Hooks()
 	appointmenthold.Hooks[0] = appointmentholdMixinHooks0[0]
@@ -451,6 +474,24 @@ func init() {
 	nhsclaimDescID := nhsclaimFields[0].Descriptor()
 	// nhsclaim.DefaultID holds the default value on creation for the id field.
 	nhsclaim.DefaultID = nhsclaimDescID.Default.(func() uuid.UUID)
+	noteMixin := schema.Note{}.Mixin()
+	noteMixinHooks0 := noteMixin[0].Hooks()
+	noteMixinHooks1 := noteMixin[1].Hooks()
+	note.Hooks[0] = noteMixinHooks0[0]
+	note.Hooks[1] = noteMixinHooks1[0]
+	noteMixinInters0 := noteMixin[0].Interceptors()
+	note.Interceptors[0] = noteMixinInters0[0]
+	noteFields := schema.Note{}.Fields()
+	_ = noteFields
+	// noteDescPinned is the schema descriptor for pinned field.
+	noteDescPinned := noteFields[4].Descriptor()
+	// note.DefaultPinned holds the default value on creation for the pinned field.
+	note.DefaultPinned = noteDescPinned.Default.(bool)
+	noteversionMixin := schema.NoteVersion{}.Mixin()
+	noteversionMixinHooks0 := noteversionMixin[0].Hooks()
+	noteversion.Hooks[0] = noteversionMixinHooks0[0]
+	noteversionMixinInters0 := noteversionMixin[0].Interceptors()
+	noteversion.Interceptors[0] = noteversionMixinInters0[0]
 	patientMixin := schema.Patient{}.Mixin()
 	patientMixinHooks0 := patientMixin[0].Hooks()
 	patientMixinHooks1 := patientMixin[1].Hooks()
@@ -498,6 +539,19 @@ func init() {
 	patientDescSearchText := patientFields[45].Descriptor()
 	// patient.DefaultSearchText holds the default value on creation for the search_text field.
 	patient.DefaultSearchText = patientDescSearchText.Default.(string)
+	patientreferralMixin := schema.PatientReferral{}.Mixin()
+	patientreferralMixinHooks0 := patientreferralMixin[0].Hooks()
+	patientreferralMixinHooks1 := patientreferralMixin[1].Hooks()
+	patientreferral.Hooks[0] = patientreferralMixinHooks0[0]
+	patientreferral.Hooks[1] = patientreferralMixinHooks1[0]
+	patientreferralMixinInters0 := patientreferralMixin[0].Interceptors()
+	patientreferral.Interceptors[0] = patientreferralMixinInters0[0]
+	patientreferralFields := schema.PatientReferral{}.Fields()
+	_ = patientreferralFields
+	// patientreferralDescReferrableAttributes is the schema descriptor for referrable_attributes field.
+	patientreferralDescReferrableAttributes := patientreferralFields[3].Descriptor()
+	// patientreferral.DefaultReferrableAttributes holds the default value on creation for the referrable_attributes field.
+	patientreferral.DefaultReferrableAttributes = patientreferralDescReferrableAttributes.Default.(map[string]string)
 	paymentMixin := schema.Payment{}.Mixin()
 	paymentMixinHooks0 := paymentMixin[0].Hooks()
 	paymentMixinHooks1 := paymentMixin[1].Hooks()
@@ -598,6 +652,15 @@ func init() {
 	ratebucket.Hooks[0] = ratebucketMixinHooks0[0]
 	ratebucketMixinInters0 := ratebucketMixin[0].Interceptors()
 	ratebucket.Interceptors[0] = ratebucketMixinInters0[0]
+	recallMixin := schema.Recall{}.Mixin()
+	recallMixinHooks0 := recallMixin[0].Hooks()
+	recallMixinHooks1 := recallMixin[1].Hooks()
+	recall.Hooks[0] = recallMixinHooks0[0]
+	recall.Hooks[1] = recallMixinHooks1[0]
+	recallMixinInters0 := recallMixin[0].Interceptors()
+	recall.Interceptors[0] = recallMixinInters0[0]
+	recallFields := schema.Recall{}.Fields()
+	_ = recallFields
 	refreshtokenMixin := schema.RefreshToken{}.Mixin()
 	refreshtokenMixinHooks0 := refreshtokenMixin[0].Hooks()
 	refreshtoken.Hooks[0] = refreshtokenMixinHooks0[0]
@@ -826,6 +889,31 @@ func init() {
 	userDescTotpStep := userFields[13].Descriptor()
 	// user.DefaultTotpStep holds the default value on creation for the totp_step field.
 	user.DefaultTotpStep = userDescTotpStep.Default.(int64)
+	waitinglistMixin := schema.WaitingList{}.Mixin()
+	waitinglistMixinHooks0 := waitinglistMixin[0].Hooks()
+	waitinglistMixinHooks1 := waitinglistMixin[1].Hooks()
+	waitinglist.Hooks[0] = waitinglistMixinHooks0[0]
+	waitinglist.Hooks[1] = waitinglistMixinHooks1[0]
+	waitinglistMixinInters0 := waitinglistMixin[0].Interceptors()
+	waitinglist.Interceptors[0] = waitinglistMixinInters0[0]
+	waitinglistFields := schema.WaitingList{}.Fields()
+	_ = waitinglistFields
+	// waitinglistDescDays is the schema descriptor for days field.
+	waitinglistDescDays := waitinglistFields[7].Descriptor()
+	// waitinglist.DefaultDays holds the default value on creation for the days field.
+	waitinglist.DefaultDays = waitinglistDescDays.Default.([]string)
+	// waitinglistDescMornings is the schema descriptor for mornings field.
+	waitinglistDescMornings := waitinglistFields[8].Descriptor()
+	// waitinglist.DefaultMornings holds the default value on creation for the mornings field.
+	waitinglist.DefaultMornings = waitinglistDescMornings.Default.(bool)
+	// waitinglistDescAfternoons is the schema descriptor for afternoons field.
+	waitinglistDescAfternoons := waitinglistFields[9].Descriptor()
+	// waitinglist.DefaultAfternoons holds the default value on creation for the afternoons field.
+	waitinglist.DefaultAfternoons = waitinglistDescAfternoons.Default.(bool)
+	// waitinglistDescPriority is the schema descriptor for priority field.
+	waitinglistDescPriority := waitinglistFields[11].Descriptor()
+	// waitinglist.DefaultPriority holds the default value on creation for the priority field.
+	waitinglist.DefaultPriority = waitinglistDescPriority.Default.(int)
 	workingsessionMixin := schema.WorkingSession{}.Mixin()
 	workingsessionMixinHooks0 := workingsessionMixin[0].Hooks()
 	workingsessionMixinHooks1 := workingsessionMixin[1].Hooks()

@@ -26,7 +26,10 @@ func New(db *store.DB, baseURL string) *Handler {
 	h.Rules = ogent.Rules{
 		Appointment:     h.appointmentRule,
 		AppointmentHold: h.holdRule,
+		Note:            noteRule,
 		Patient:         patientRule,
+		Recall:          recallRule,
+		WaitingList:     waitingListRule,
 	}
 	return h
 }

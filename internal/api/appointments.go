@@ -54,13 +54,13 @@ func (h *Handler) ListAppointments(ctx context.Context, p ogent.ListAppointments
 func (h *Handler) appointmentRule(ctx context.Context, w *ogent.AppointmentWrite) error {
 	b, old := newBooking(w), w.Old
 	b.checkTimes(w.Problems)
+	b.checkCancellationReason(w)
 	if old == nil {
 		w.Mutation.SetBookedViaAPI(true)
 		w.Mutation.SetUserID(principal.Must(ctx).UserID)
 	}
 	if r, ok := w.In.Reason.Get(); ok && (old == nil || old.Reason != r) && !slices.Contains(schema.Reasons, r) {
-		w.Require("reason", "is not a reason of this practice",
-			entx.Exists(w.Tx.AppointmentReason.Query().Where(appointmentreason.Reason(r), appointmentreason.Deleted(false))))
+		w.Require("reason", notAReason, isOwnReason(w.Tx, r))
 	}
 	if old != nil && !b.moves(old) && b.hold == uuid.Nil {
 		return nil
@@ -79,6 +79,14 @@ func requireFree[E any, M ent.Mutation, I, R any](ctx context.Context, h *Handle
 	refuse := func(ctx context.Context) error { return h.refuse(ctx, w.Tx, b) }
 	w.RequireOr(entx.NotExists(b.conflicting(w.Tx)), refuse)
 	w.RequireOr(entx.NotExists(b.held(ctx, w.Tx)), refuse)
+}
+
+// notAReason is the message for a text that is no reason of the practice.
+const notAReason = "is not a reason of this practice"
+
+// isOwnReason holds if the practice has a reason of its own with this name.
+func isOwnReason(tx *ent.Client, name string) entx.Condition {
+	return entx.Exists(tx.AppointmentReason.Query().Where(appointmentreason.Reason(name), appointmentreason.Deleted(false)))
 }
 
 // booking is an appointment as it will be after a write.
@@ -115,6 +123,17 @@ func (b booking) checkTimes(problems apierror.Params) {
 	}
 	if message := schema.CheckFinish(b.start, b.finish); message != "" {
 		problems.Add("finish_time", message)
+	}
+}
+
+// checkCancellationReason adds a problem if a new cancellation reason is sent for an appointment
+// that will not be cancelled. Sending back the stored reason is not an error: leaving Cancelled
+// clears it.
+func (b booking) checkCancellationReason(w *ogent.AppointmentWrite) {
+	id, sent := w.In.AppointmentCancellationReasonID.Get()
+	same := w.Old != nil && w.Old.AppointmentCancellationReasonID != nil && *w.Old.AppointmentCancellationReasonID == id
+	if sent && !same && b.state != schema.Cancelled && len(w.Problems["state"]) == 0 {
+		w.Problems.Add("appointment_cancellation_reason_id", "is only for cancelled appointments: set state to Cancelled")
 	}
 }
 

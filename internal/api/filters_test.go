@@ -71,6 +71,12 @@ func onDay(param, member string) filter {
 	}}
 }
 
+// waits returns the filter of the waiting list.
+func waits(param string) filter {
+	isWaiting := func(r row) string { return fmt.Sprint(r["removed_at"] == nil && r["appointment_id"] == nil) }
+	return filter{param, isWaiting, func(_ *world, r row, value string) bool { return isWaiting(r) == value }}
+}
+
 func credit(param string) filter {
 	return filter{param, func(r row) string {
 		if text(r["current_balance"])[0] == '-' {

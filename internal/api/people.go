@@ -14,9 +14,7 @@ func (h *Handler) GetPractice(ctx context.Context) (*ogent.PracticeResponse, err
 
 // GetCurrentUser returns the caller's user, even if the token is limited to another site.
 func (h *Handler) GetCurrentUser(ctx context.Context) (*ogent.UserResponse, error) {
-	everySite := *principal.Must(ctx)
-	everySite.SiteID = nil
-	return h.ReadUser(principal.With(ctx, &everySite), everySite.UserID)
+	return h.ReadUser(principal.AtEverySite(ctx), principal.Must(ctx).UserID)
 }
 
 // GetUsersCurrent is GetCurrentUser at another path.

@@ -61,7 +61,7 @@ var resources = []resource{
 		fields: "id:int arrived_at:datetime? booked_via_api:bool cancelled_at:datetime? completed_at:datetime? confirmed_at:datetime?" +
 			" did_not_attend_at:datetime? duration:int finish_time:datetime in_surgery_at:datetime? metadata:hash notes:text? patient_name:text?" +
 			" patient_id:int? patient_image_url:url? payment_plan_id:int? pending_at:datetime? practitioner_id:int reason:text room_id:uuid?" +
-			" start_time:datetime state:text treatment_description:text? user_id:int?",
+			" start_time:datetime state:text treatment_description:text? user_id:int? appointment_cancellation_reason_id:uuid?",
 		sorts: []string{"start_time", "finish_time", "state"},
 		filters: []filter{
 			equal("patient_id"), equal("practitioner_id"), equal("room_id"), equal("state"), practitionersSite("site_id"), cancelled("cancelled"),
@@ -73,6 +73,36 @@ var resources = []resource{
 		fields:  "id:uuid colour:text? deleted:bool exam:bool hygiene:bool position:int reason:text",
 		sorts:   []string{"position"},
 		filters: []filter{equal("deleted")},
+	},
+	{
+		path: "appointment_cancellation_reasons", one: "appointment_cancellation_reason", many: "appointment_cancellation_reasons", order: "id",
+		fields:  "id:uuid reason:text reason_type:text archived:bool",
+		filters: []filter{equal("archived"), equal("reason_type")},
+	},
+	{
+		path: "notes", one: "note", many: "notes", order: "id",
+		fields:  "id:int patient_id:int user_id:int body:text pinned:bool kind:text",
+		filters: []filter{equal("patient_id"), equal("kind")},
+	},
+	{
+		path: "recalls", one: "recall", many: "recalls", order: "id",
+		fields: "id:int patient_id:int practitioner_id:int? recall_type:text due_on:date method:text? status:text contacted_at:datetime?" +
+			" appointment_id:int?",
+		sorts:   []string{"due_on"},
+		filters: []filter{equal("patient_id"), equal("practitioner_id"), equal("status"), equal("recall_type"), from("due_after", "due_on"), until("due_before", "due_on")},
+	},
+	{
+		path: "waiting_lists", one: "waiting_list", many: "waiting_lists", order: "id",
+		fields: "id:int patient_id:int practitioner_id:int? appointment_reason:text? duration:int? from_date:date? to_date:date? days:array" +
+			" mornings:bool afternoons:bool notes:text? priority:int appointment_id:int? removed_at:datetime?",
+		sorts:   []string{"priority"},
+		filters: []filter{equal("patient_id"), equal("practitioner_id"), waits("active")},
+	},
+	{
+		path: "patient_referrals", one: "patient_referral", many: "patient_referrals", order: "id",
+		fields:  "id:int patient_id:int referrable_type:text referrable_attributes:hash status:text reference:text? dated_on:date",
+		sorts:   []string{"dated_on"},
+		filters: []filter{equal("patient_id")},
 	},
 	{
 		path: "contracts", one: "contract", many: "contracts", order: "id",

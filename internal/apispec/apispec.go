@@ -35,7 +35,8 @@ type Resource struct {
 	Descriptions map[Verb]string
 	// Handwritten are the verbs whose method is in internal/api; the others are generated.
 	Handwritten []Verb
-	// Archive is the boolean column that delete clears. If it is empty, delete removes the row.
+	// Archive is the column that delete sets: a boolean to false, a time to the request's time.
+	// If it is empty, delete removes the row.
 	Archive string
 	// Conflict describes the 409 that a create or update may return. The rule in
 	// internal/api finds it.
@@ -94,6 +95,7 @@ type Filter struct {
 	Edge        string     // the column is in this edge's table
 	Op          string     // EQ if empty; GT, GTE, LT, LTE; IN for arrays: of ids, or with Handwritten
 	Values      []string   // values of an enum; of a boolean column the false value, then the true one
+	Where       string     // SQL condition on the entity's columns, never null: true for its rows, false for the others
 	Handwritten bool       // the predicate is in internal/api
 	Search      bool       // matches few rows, so rows are found by it before they are sorted; with Handwritten
 	Required    bool       // required in the OpenAPI document; the hand-written method checks it
@@ -185,6 +187,7 @@ type Operation struct {
 type Field struct {
 	Kind          codec.Kind // if empty, derived from the column's type
 	Write         bool       // clients may write it
+	CreateOnly    bool       // with Write: only on create
 	Required      bool       // required on create, never null
 	CreateDefault bool       // null means the default on create and is refused on update
 	Hidden        bool       // never leaves the server
@@ -192,7 +195,7 @@ type Field struct {
 	// Limits, which the databases check too (package limit).
 	MaxRunes int      // if 0, limit.LongText for visible text
 	Min, Max *int64   // of decimals in hundredths
-	Values   []string // the allowed values of a column that is not an enum
+	Values   []string // the allowed values of a column that is not an enum; of a list, of its elements
 	Words    []string // the allowed words of a space-separated list
 	Format   string   // name in limit.Forms
 
@@ -200,7 +203,10 @@ type Field struct {
 	// the change feed.
 	Bookkeeping bool
 
-	Active  bool // a reference must point at an active record
+	Active bool // a reference must point at a record that is not archived
+	// Same is a create-only column: a reference must point at a row with the same value in its
+	// column of that name.
+	Same    string
 	Example string
 }
 

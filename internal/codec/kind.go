@@ -50,7 +50,7 @@ const (
 	Answers   Kind = "answers"   // array of {field_id, value}
 	Avatar    Kind = "avatar"    // address of a picture; output only
 	Object    Kind = "object"    // any JSON object; output only
-	Strings   Kind = "strings"   // array of strings; output only
+	Strings   Kind = "strings"   // array of strings; on input of the listed words, each once
 	Cursor    Kind = "cursor"    // opaque position in a list; query only
 )
 
@@ -266,6 +266,8 @@ func (f Field) parse(v input, zone *time.Location) (any, string) {
 		return metadata(v.raw)
 	case Answers:
 		return answers(v.raw)
+	case Strings:
+		return f.parseStrings(v.raw)
 	}
 	return nil, "cannot be written"
 }
@@ -336,6 +338,25 @@ func (f Field) parseDecimal(v input) (any, string) {
 		return nil, "must not be negative"
 	}
 	return d, ""
+}
+
+// parseStrings returns an array of the field's words, each once and in their order.
+func (f Field) parseStrings(raw json.RawMessage) (any, string) {
+	var given []string
+	if raw[0] != '[' || json.Unmarshal(raw, &given) != nil {
+		return nil, "must be an array of strings"
+	}
+	for _, s := range given {
+		if !slices.Contains(f.Values, s) {
+			return nil, "must be made of: " + strings.Join(f.Values, ", ")
+		}
+	}
+	words := slices.DeleteFunc(slices.Clone(f.Values), func(word string) bool { return !slices.Contains(given, word) })
+	b, err := json.Marshal(words)
+	if err != nil {
+		return nil, "must be an array of strings"
+	}
+	return json.RawMessage(b), ""
 }
 
 func (f Field) checkText(s string) string {

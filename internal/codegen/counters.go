@@ -163,15 +163,21 @@ func (e *entity) HiddenUnless() (all []hiddenUnless) {
 		if k.Unless == "" || slices.ContainsFunc(all, func(h hiddenUnless) bool { return h.Unless == k.Unless }) {
 			continue
 		}
-		text := sqlWord.ReplaceAllStringFunc(k.Where, func(word string) string {
-			if c := e.Column(word); c != nil {
-				return fmt.Sprintf(`" + s.C(%s.%s) + "`, e.Package(), c.Constant())
-			}
-			return word
-		})
-		all = append(all, hiddenUnless{k.Unless, `"(` + text + `)"`})
+		all = append(all, hiddenUnless{k.Unless, e.condition(k.Where)})
 	}
 	return all
+}
+
+// condition returns the Go expression of an SQL condition on the entity's columns, for a
+// selector s.
+func (e *entity) condition(where string) string {
+	text := sqlWord.ReplaceAllStringFunc(where, func(word string) string {
+		if c := e.Column(word); c != nil {
+			return fmt.Sprintf(`" + s.C(%s.%s) + "`, e.Package(), c.Constant())
+		}
+		return word
+	})
+	return `"(` + text + `)"`
 }
 
 // counterUse is a counter with the list requests whose rows it counts.

@@ -209,7 +209,7 @@ func timeFormat(s *ogen.Schema, layout string) {
 // update and requires no member, because package codec reports missing ones.
 func (d *document) input(e *entity, create bool) *ogen.Schema {
 	s := object()
-	for _, c := range e.Written() {
+	for _, c := range e.writtenBy(create || !d.published) {
 		p := d.inputSchema(c)
 		if d.published {
 			p.Example = ogen.ExampleValue(columnExample(c))
@@ -246,6 +246,9 @@ func (d *document) inputSchema(c *column) *ogen.Schema {
 	}
 	if !d.published {
 		return s
+	}
+	if c.Kind == codec.Strings {
+		return ogen.String().SetEnum(texts(c.API.Values)).AsArray().SetDescription(s.Description)
 	}
 	if c.API.Min != nil && c.Kind != codec.Decimal {
 		s.SetMinimum(c.API.Min)

@@ -17,15 +17,20 @@ import (
 // ones. If one were missing, formatting would have to search the module for it, which is slow.
 func (e *entity) Imports() []string {
 	all := []string{
-		"context", "fmt", "maps", "time",
+		"context", "fmt", "maps", "slices", "time",
 		"entgo.io/ent/dialect/sql", "github.com/go-faster/jx", "github.com/google/uuid",
 		module + "/ent", module + "/ent/predicate", module + "/ent/" + e.PackageDir(), module + "/schema",
 	}
-	for _, p := range []string{"civil", "codec", "decimal", "entx", "list", "store", "write"} {
+	for _, p := range []string{"civil", "clock", "codec", "decimal", "entx", "list", "store", "write"} {
 		all = append(all, module+"/internal/"+p)
 	}
 	for _, edge := range e.Edges {
 		if p := module + "/ent/" + edge.Type.PackageDir(); !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	for _, c := range e.Referrers() {
+		if p := module + "/ent/" + c.Owner.PackageDir(); !slices.Contains(all, p) {
 			all = append(all, p)
 		}
 	}
@@ -45,6 +50,9 @@ func (e *entity) GeneratedFilters() (filters []apispec.Filter) {
 
 // Predicate returns the predicate of a filter for the parameter's value v.
 func (e *entity) Predicate(f apispec.Filter) (string, error) {
+	if f.Where != "" {
+		return fmt.Sprintf("entx.Holds[predicate.%s](v, func(s *sql.Selector) string { return %s })", e.Name, e.condition(f.Where)), nil
+	}
 	owner := e
 	if f.Edge != "" {
 		var err error
@@ -92,7 +100,7 @@ func (e *entity) Span(f apispec.Filter) (*span, error) {
 	}
 	name := columnOf(f)
 	s := span{Column: e.Column(name)}
-	if f.Edge != "" || f.Op == "" || f.Op == "EQ" || f.Op == "IN" || s.Column.Kind != codec.Time {
+	if f.Edge != "" || f.Where != "" || f.Op == "" || f.Op == "EQ" || f.Op == "IN" || s.Column.Kind != codec.Time {
 		return nil, nil
 	}
 	inOrder := func(key string) bool {
@@ -130,7 +138,7 @@ func (e *entity) ListFilters() ([]listFilter, error) {
 			filters = append(filters, listFilter{Filter: f})
 			continue
 		}
-		if f.Edge != "" || f.Handwritten && f.Column == "" {
+		if f.Edge != "" || f.Where != "" || f.Handwritten && f.Column == "" {
 			continue
 		}
 		f.Column = columnOf(f)
@@ -287,6 +295,8 @@ func (e *entity) Differs(old string, c *column) string {
 	switch {
 	case c.Kind == codec.Metadata:
 		return "!maps.Equal(" + old + ", v)"
+	case c.Kind == codec.Strings:
+		return "!slices.Equal(" + old + ", v)"
 	case c.Kind == codec.Time && c.Nillable:
 		return "(" + old + " == nil || !" + old + ".Equal(v))"
 	case c.Kind == codec.Time:

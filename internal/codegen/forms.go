@@ -302,26 +302,61 @@ func quoted(words []string) string {
 type link struct {
 	From    *column
 	Message string
-	Exists  string // Go condition on the other row, for the id v
+	Same    *column // column that must have the same value in both rows, or nil
+	Exists  string  // Go condition on the other row, for the id v and the value same
 }
 
 // Links returns the written columns that point at other rows.
-func (e *entity) Links() (links []link) {
+func (e *entity) Links() (links []link, err error) {
 	for _, c := range e.Written() {
 		edge := c.References()
 		if edge == nil {
 			continue
 		}
 		l := link{From: c, Message: "does not exist"}
-		where := edge.Type.Package() + ".ID(v)"
+		target := e.Model.of(edge.Type)
+		where := target.Package() + ".ID(v)"
 		if c.API.Active {
-			l.Message += " or is not active"
-			where += ", " + edge.Type.Package() + ".Active(true)"
+			switch {
+			case target.Column("active") != nil:
+				l.Message += " or is not active"
+				where += ", " + target.Package() + ".Active(true)"
+			case target.Column("archived") != nil:
+				l.Message += " or is archived"
+				where += ", " + target.Package() + ".Archived(false)"
+			default:
+				return nil, fmt.Errorf("%s: rows of %s cannot be archived, so Active cannot be checked", c.Name, target.Name)
+			}
 		}
-		l.Exists = fmt.Sprintf("entx.Exists(w.Tx.%s.Query().Where(%s))", edge.Type.Name, where)
+		if name := c.API.Same; name != "" {
+			l.Same = e.Column(name)
+			other := target.Column(name)
+			if l.Same == nil || other == nil || !l.Same.API.CreateOnly || !l.Same.API.Required {
+				return nil, fmt.Errorf("%s: Same must be a column of both tables that create requires and update cannot change, not %q", c.Name, name)
+			}
+			l.Message += " or is of another " + words(strings.TrimSuffix(name, "_id"))
+			where += fmt.Sprintf(", %s.%s(same)", target.Package(), other.StructField())
+		}
+		l.Exists = fmt.Sprintf("entx.Exists(w.Tx.%s.Query().Where(%s))", target.Name, where)
 		links = append(links, l)
 	}
-	return links
+	return links, nil
+}
+
+// Referrers returns the columns that point at rows of the entity, if its delete removes rows.
+// They are cleared before such a row is deleted.
+func (e *entity) Referrers() (referrers []*column) {
+	if !e.Has("delete") || e.R.Archive != "" {
+		return nil
+	}
+	for _, other := range e.Model.Entities {
+		for _, c := range other.Columns {
+			if edge := c.References(); edge != nil && edge.Type == e.Type {
+				referrers = append(referrers, c)
+			}
+		}
+	}
+	return referrers
 }
 
 // Clearable reports whether null clears a written column.

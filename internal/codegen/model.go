@@ -244,6 +244,11 @@ func (e *entity) Written() (written []*column) {
 	return written
 }
 
+// writtenBy returns the columns of the request body of a create or an update.
+func (e *entity) writtenBy(create bool) []*column {
+	return slices.DeleteFunc(e.Written(), func(c *column) bool { return c.API.CreateOnly && !create })
+}
+
 // Writable reports whether the resource has a verb that writes.
 func (e *entity) Writable() bool { return e.Input() != "" || e.Has("delete") }
 
@@ -469,6 +474,20 @@ func (e *entity) checkEntity() (problems []string) {
 		if c.API.Hidden {
 			complain("%s.%s is both written and hidden", e.Name, c.Name)
 		}
+		if c.Kind == codec.Strings && len(c.API.Values) == 0 {
+			complain("%s.%s: a list that clients write needs Values", e.Name, c.Name)
+		}
+	}
+	for _, c := range e.Referrers() {
+		if !c.Nillable || c.Immutable {
+			complain("%s cannot be deleted, because %s.%s requires it: archive it, or make the reference nullable", e.Name, c.Owner.Name, c.Name)
+		}
+	}
+	if _, err := e.Links(); err != nil {
+		complain("%s: %v", e.Name, err)
+	}
+	if c := e.R.Archive; c != "" && (e.Column(c) == nil || !e.Column(c).IsBool() && !e.Column(c).Clearable()) {
+		complain("%s: Archive must be a boolean or a nullable time, not %s", e.Name, c)
 	}
 	return problems
 }
@@ -476,6 +495,9 @@ func (e *entity) checkEntity() (problems []string) {
 // checkFilters returns the generated filters that have no predicate.
 func (e *entity) checkFilters() (problems []string) {
 	for _, f := range e.R.Filters {
+		if f.Where != "" && f.Kind != codec.Boolean {
+			problems = append(problems, fmt.Sprintf("%s: filter %s: Where needs the kind Boolean", e.Name, f.Param))
+		}
 		if f.Handwritten && f.Kind != "" || !slices.Contains(operators, cmp.Or(f.Op, "EQ")) {
 			continue
 		}

@@ -30,8 +30,8 @@ func (e *entity) Operations() (all []codec.Operation) {
 	}
 	add(apispec.List, "list"+e.Many(), "read", nil, append(e.Params(), e.shapeParams(e.members(false), true)...))
 	add(apispec.Get, "get"+e.Name, "read", nil, e.shapeParams(e.members(true), true))
-	add(apispec.Create, "create"+e.Name, "create", &codec.Body{Key: e.R.Key, Create: true, Fields: e.bodyFields()}, nil)
-	add(apispec.Update, "update"+e.Name, "update", &codec.Body{Key: e.R.Key, Fields: e.bodyFields()}, nil)
+	add(apispec.Create, "create"+e.Name, "create", &codec.Body{Key: e.R.Key, Create: true, Fields: e.bodyFields(true)}, nil)
+	add(apispec.Update, "update"+e.Name, "update", &codec.Body{Key: e.R.Key, Fields: e.bodyFields(false)}, nil)
 	add(apispec.Delete, "delete"+e.Name, "delete", nil, nil)
 	for _, o := range e.R.Operations {
 		all = append(all, codec.Operation{
@@ -50,8 +50,8 @@ func plainParams(documented []documentedParam) (params []codec.Param) {
 }
 
 // bodyFields returns the members of a request body.
-func (e *entity) bodyFields() (fields []codec.Field) {
-	for _, c := range e.Written() {
+func (e *entity) bodyFields(create bool) (fields []codec.Field) {
+	for _, c := range e.writtenBy(create) {
 		fields = append(fields, c.bodyField())
 	}
 	for _, x := range e.R.BodyFields {
@@ -70,6 +70,9 @@ func (c *column) bodyField() codec.Field {
 	if c.IsEnum() {
 		f.Values = c.EnumValues()
 	}
+	if c.Kind == codec.Strings {
+		f.Values = c.API.Values
+	}
 	return f
 }
 
@@ -80,6 +83,8 @@ func (c *column) nullValue() string {
 		return ""
 	case c.Kind == codec.Metadata:
 		return "{}"
+	case c.Kind == codec.Strings:
+		return "[]"
 	case c.Default && !c.DefaultFunc() && !c.IsJSON():
 		b, _ := json.Marshal(c.DefaultValue()) // a literal of the schema always marshals
 		return string(b)

@@ -27,6 +27,9 @@ func addRareRows(t *testing.T, db *store.DB) {
 	storetest.Exec(t, db, "INSERT INTO access_tokens (id, practice_id, created_at, updated_at, hash, name, scopes, user_id) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057', "+practice+", $1, $1, $2, 'x', 'patient', (SELECT min(id) FROM users))",
 		time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC), []byte{0, 1, 255})
 	// The row with the last ID is deleted.
+	for _, table := range []string{"recalls", "waiting_lists"} {
+		storetest.Exec(t, db, "UPDATE "+table+" SET appointment_id = NULL WHERE appointment_id = (SELECT max(id) FROM appointments)")
+	}
 	storetest.Exec(t, db, "DELETE FROM appointments WHERE id = (SELECT max(id) FROM appointments)")
 }
 

@@ -39,6 +39,18 @@ func InArray[P ~func(*sql.Selector), ID int64 | uuid.UUID](column string, values
 	}
 }
 
+// Holds matches the rows for which an SQL condition is true, or those for which it is false. The
+// condition is never null.
+func Holds[P ~func(*sql.Selector)](wanted bool, condition func(*sql.Selector) string) P {
+	return func(s *sql.Selector) {
+		text := condition(s)
+		if !wanted {
+			text = "NOT " + text
+		}
+		s.Where(sql.ExprP(text))
+	}
+}
+
 // OpaqueTime compares a column with a time. A sub-query hides the time from PostgreSQL's
 // planner, so that the statement has one plan for all times.
 func OpaqueTime[P ~func(*sql.Selector)](column string, op sql.Op, t time.Time) P {

@@ -34,16 +34,37 @@ func (b *batch) ruleForAppointment(r *record) {
 	}
 	// A duration outside the limits would be a second problem beside that of finish_time.
 	r.values["duration"] = min(max(int64(schema.Minutes(start, finish)), 0), int64(schema.LongestAppointment/time.Minute))
-	if reason, ok := b.reasons[foldName(r.text("reason"))]; ok {
-		r.values["reason"] = reason
-	} else if r.changes("reason") {
-		r.reject("reason", "is not a reason of this practice")
-	}
+	b.checkReason(r, "reason")
 	setState(r)
+	checkCancellationReason(r)
 	b.setStateTime(r)
 	practitioner := b.parent(r, "practitioner_id")
 	if state := schema.AppointmentState(r.text("state")); practitioner["active"] == false && start.After(b.now) && state.Blocks() {
 		r.reject("practitioner_id", "is not active, and the appointment is in the future")
+	}
+}
+
+// checkReason sets a column to the reason of that name, and rejects a new text that is no reason.
+func (b *batch) checkReason(r *record, column string) {
+	switch reason, ok := b.reasons[foldName(r.text(column))]; {
+	case r.get(column) == nil:
+	case ok:
+		r.values[column] = reason
+	case r.changes(column):
+		r.reject(column, "is not a reason of this practice")
+	}
+}
+
+// checkCancellationReason rejects a cancellation reason of an appointment that is not cancelled,
+// and clears that of one that no longer is.
+func checkCancellationReason(r *record) {
+	const column = "appointment_cancellation_reason_id"
+	switch {
+	case r.text("state") == string(schema.Cancelled):
+	case r.sets(column):
+		r.reject(column, "must be blank, because the state is "+r.text("state"))
+	case r.existing[column] != nil:
+		r.values[column] = nil
 	}
 }
 

@@ -40,6 +40,7 @@ var notImportable = map[string]string{
 	"access_tokens":       "create tokens with: chairside token create",
 	"applications":        "register applications with: chairside app create",
 	"changes":             "only this program writes the audit log",
+	"note_versions":       "only this program writes the earlier texts of notes",
 	"imported_records":    "imports write it themselves",
 	"sessions":            "users sign in again",
 	"authorization_codes": "users sign in again",

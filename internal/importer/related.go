@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"chairside/internal/entx/table"
+	"chairside/internal/store/bulk"
 )
 
 // writeAccounts creates the accounts of new patients, and updates the opening balances of
@@ -159,6 +160,27 @@ func (b *batch) inheritedByItems(items *entity) (columns []string) {
 		}
 	}
 	return columns
+}
+
+// keepNoteTexts stores the texts of notes that change, as the hook of package store does.
+func (b *batch) keepNoteTexts(existing []*record) {
+	var changed []*record
+	for _, r := range existing {
+		if r.changes("body") || r.changes("patient_id") {
+			changed = append(changed, r)
+		}
+	}
+	if len(changed) == 0 || b.err != nil {
+		return
+	}
+	b.copyRows("note_versions", []string{"practice_id", "note_id", "patient_id", "body", "at"}, func(w *bulk.RowWriter) error {
+		for _, r := range changed {
+			if err := w.Row(b.practice.id, r.id, r.existing["patient_id"], r.existing["body"], b.now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // touchOwnersOfAnswers sets updated_at of the patients and treatments whose answers change. The

@@ -22,9 +22,11 @@ var rules = map[string]func(b *batch, r *record){
 	"invoices":             (*batch).ruleForInvoice,
 	"patients":             (*batch).ruleForPatient,
 	"payments":             (*batch).ruleForPayment,
+	"recalls":              (*batch).ruleForRecall,
 	"treatment_plan_items": (*batch).ruleForTreatment,
 	"treatment_plans":      (*batch).setCompletion,
 	"users":                (*batch).ruleForUser,
+	"waiting_lists":        (*batch).ruleForWaiting,
 	"working_sessions":     (*batch).ruleForWorkingSession,
 }
 
@@ -35,7 +37,7 @@ func (b *batch) applyRules() {
 	switch e.Name {
 	case explanationTable:
 		b.checkExplanations()
-	case "appointments":
+	case "appointments", "waiting_lists":
 		b.readReasons()
 	}
 	for _, r := range b.records {
@@ -108,6 +110,25 @@ func (b *batch) ruleForWorkingSession(r *record) {
 func (b *batch) ruleForContract(r *record) {
 	if end := r.text("end_date"); end != "" && end < r.text("start_date") {
 		r.reject("end_date", "must not be before start_date")
+	}
+}
+
+// ruleForRecall sets when a patient was contacted. If the file does not say so, it is when the
+// recall was created, or else now.
+func (b *batch) ruleForRecall(r *record) {
+	if r.text("status") != string(schema.RecallContacted) || r.get("contacted_at") != nil {
+		return
+	}
+	r.values["contacted_at"] = b.now
+	if created := r.time("created_at"); !created.IsZero() {
+		r.values["contacted_at"] = created
+	}
+}
+
+func (b *batch) ruleForWaiting(r *record) {
+	b.checkReason(r, "appointment_reason")
+	if to := r.text("to_date"); to != "" && to < r.text("from_date") {
+		r.reject("to_date", "must not be before from_date")
 	}
 }
 

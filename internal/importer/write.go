@@ -33,6 +33,8 @@ func (b *batch) write(counts *rowCounts) {
 	switch e.Name {
 	case "payments":
 		explanations = b.explainPayments(existing)
+	case "notes":
+		b.keepNoteTexts(existing)
 	case "custom_field_answers": // owners before answers, the order in which the API locks them
 		b.touchOwnersOfAnswers()
 	}

@@ -59,6 +59,14 @@ func Must(ctx context.Context) *Principal {
 	return p
 }
 
+// AtEverySite returns a context whose principal is not limited to a site, for a rule that must
+// see all rows of the practice.
+func AtEverySite(ctx context.Context) context.Context {
+	p := *Must(ctx)
+	p.SiteID = nil
+	return With(ctx, &p)
+}
+
 // AsSystem returns a context for work across practices: token look-up, migrations, seeding,
 // administration. A test in internal/arch lists the packages that may call it.
 func AsSystem(ctx context.Context) context.Context {

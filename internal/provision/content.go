@@ -59,7 +59,7 @@ var treatments = []treatment{
 // nhsCharges are the patient charges by band, in England since April 2025.
 var nhsCharges = map[string]string{"1": "27.40", "urgent": "27.40", "2": "75.30", "3": "326.70"}
 
-// addDefaults adds the appointment reasons, a private and an NHS plan, and the
+// addDefaults adds the appointment and cancellation reasons, a private and an NHS plan, and the
 // treatments with their fees in each.
 func addDefaults(ctx context.Context, tx *ent.Client, practice uuid.UUID) (privatePlan, nhsPlan int64, err error) {
 	for i, name := range schema.Reasons {
@@ -70,6 +70,12 @@ func addDefaults(ctx context.Context, tx *ent.Client, practice uuid.UUID) (priva
 			Exec(ctx)
 		if err != nil {
 			return 0, 0, fmt.Errorf("create reason: %w", err)
+		}
+	}
+	for _, r := range schema.CancellationReasons {
+		err := tx.AppointmentCancellationReason.Create().SetPracticeID(practice).SetReason(r.Name).SetReasonType(r.Type).Exec(ctx)
+		if err != nil {
+			return 0, 0, fmt.Errorf("create cancellation reason: %w", err)
 		}
 	}
 	private, err := tx.PaymentPlan.Create().SetPracticeID(practice).SetName("Private").Save(ctx)

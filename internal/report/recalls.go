@@ -14,6 +14,7 @@ import (
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
+	"chairside/ent/recall"
 	"chairside/internal/audit"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
@@ -27,11 +28,12 @@ var recalls = Report{
 	Group: GroupPatients, Question: "Patients due for an exam or a hygiene visit who have not booked, and how to reach them.",
 	Definitions: []Definition{
 		{"Included", "Active patients whose dental exam or hygiene visit is due in the period and who have no appointment from today on. Cancelled and missed appointments do not count."},
+		{"Due", "The due date of an open recall: one that is neither completed nor cancelled. For a patient without an open recall of this kind, the recall date on the patient, unless a recall of this kind with that due date or a later one is completed or cancelled."},
 		{"Days overdue", "Counted up to today."},
 		{"Last seen", "The patient's last completed appointment."},
-		{"Contact", "For the patient's preferred method: the mobile number for SMS, the e-mail address for Email, the preferred number for Phone, the postal address for Letter."},
+		{"Contact", "For the recall's method, or else the patient's preferred one: the mobile number for SMS, the e-mail address for Email, the preferred number for Phone, the postal address for Letter."},
 		{"Site", "The patient's site."},
-		{"Practitioner", "The patient's dentist for a dental recall, the hygienist for a hygiene recall."},
+		{"Practitioner", "The recall's practitioner, or else the patient's dentist for a dental recall and hygienist for a hygiene recall."},
 	},
 	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: overdueAndNextMonth, Practitioners: true,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
@@ -94,6 +96,10 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 	if err != nil {
 		return nil, err
 	}
+	settled, err := readRecalls(ctx, client, people)
+	if err != nil {
+		return nil, err
+	}
 	r, err := readRota(ctx, client, Filter{})
 	if err != nil {
 		return nil, err
@@ -107,29 +113,26 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 	accessLog := audit.From(ctx)
 	for _, p := range people {
 		listed := false
-		for _, recall := range []struct {
-			kind RecallKind
-			due  *civil.Date
-			by   *int64
-		}{
-			{DentalRecall, p.DentistRecallDate, p.DentistID},
-			{HygieneRecall, p.HygienistRecallDate, p.HygienistID},
-		} {
+		for _, visit := range slices.Concat(
+			dueVisits(DentalRecall, p.DentistRecallDate, p.DentistID, settled[p.ID][schema.RecallExam]),
+			dueVisits(HygieneRecall, p.HygienistRecallDate, p.HygienistID, settled[p.ID][schema.RecallHygiene]),
+		) {
 			switch {
-			case recall.due == nil, recall.due.Before(f.From), f.To.Before(*recall.due):
+			case visit.due.Before(f.From), f.To.Before(visit.due):
 				continue
-			case f.PractitionerID != nil && (recall.by == nil || *recall.by != *f.PractitionerID):
+			case f.PractitionerID != nil && (visit.by == nil || *visit.by != *f.PractitionerID):
 				continue
 			}
+			method := cmp.Or(visit.method, p.RecallMethod)
 			row := RecallRow{
-				Kind: recall.kind, Due: *recall.due, Overdue: days(*recall.due, today),
-				PatientID: p.ID, Patient: schema.FullName(p.FirstName, p.LastName), folded: p.LastNameFolded, SiteID: p.SiteID, Site: r.sites[p.SiteID], PractitionerID: recall.by,
-				Method: p.RecallMethod, LastSeen: seen[p.ID],
+				Kind: visit.kind, Due: visit.due, Overdue: days(visit.due, today),
+				PatientID: p.ID, Patient: schema.FullName(p.FirstName, p.LastName), folded: p.LastNameFolded, SiteID: p.SiteID, Site: r.sites[p.SiteID], PractitionerID: visit.by,
+				Method: method, LastSeen: seen[p.ID],
 			}
-			if recall.by != nil {
-				row.Practitioner = r.name(*recall.by)
+			if visit.by != nil {
+				row.Practitioner = r.name(*visit.by)
 			}
-			row.Contact, row.Note = p.contact()
+			row.Contact, row.Note = p.contact(method)
 			rows, listed = append(rows, row), true
 		}
 		if listed {
@@ -155,9 +158,90 @@ func dueForRecall(f Filter, today time.Time) []predicate.Patient {
 		dental = append(dental, patient.DentistID(*f.PractitionerID))
 		hygiene = append(hygiene, patient.HygienistID(*f.PractitionerID))
 	}
-	due := []predicate.Patient{patient.Active(true), patient.Or(patient.And(dental...), patient.And(hygiene...)), nothingBooked(today)}
+	due := []predicate.Patient{patient.Active(true), patient.Or(patient.And(dental...), patient.And(hygiene...), hasOpenRecall(f)), nothingBooked(today)}
 	if f.SiteID != nil {
 		due = append(due, patient.SiteID(*f.SiteID))
+	}
+	return due
+}
+
+// hasOpenRecall matches patients with a recall that is due in the period and neither completed
+// nor cancelled. It uses EXISTS for the same reason as nothingBooked.
+func hasOpenRecall(f Filter) predicate.Patient {
+	return func(s *sql.Selector) {
+		r := sql.Table(recall.Table)
+		open := []*sql.Predicate{
+			sql.ColumnsEQ(r.C(recall.FieldPracticeID), s.C(patient.FieldPracticeID)),
+			sql.ColumnsEQ(r.C(recall.FieldPatientID), s.C(patient.FieldID)),
+			sql.NotIn(r.C(recall.FieldStatus), string(schema.RecallCompleted), string(schema.RecallCancelled)),
+			sql.LTE(r.C(recall.FieldDueOn), f.To),
+		}
+		if !f.From.IsZero() {
+			open = append(open, sql.GTE(r.C(recall.FieldDueOn), f.From))
+		}
+		s.Where(sql.Exists(sql.Select(r.C(recall.FieldID)).From(r).Where(sql.And(open...))))
+	}
+}
+
+// recallRecord holds the columns of a recall that the report needs.
+type recallRecord struct {
+	PatientID      int64               `sql:"patient_id"`
+	RecallType     schema.RecallType   `sql:"recall_type"`
+	DueOn          civil.Date          `sql:"due_on"`
+	Status         schema.RecallStatus `sql:"status"`
+	PractitionerID *int64              `sql:"practitioner_id"`
+	Method         schema.RecallMethod `sql:"method"`
+}
+
+// readRecalls returns the recalls of the people, by patient and type.
+func readRecalls(ctx context.Context, client *ent.Client, people []*recalled) (map[int64]map[schema.RecallType][]recallRecord, error) {
+	all := map[int64]map[schema.RecallType][]recallRecord{}
+	for chunk := range slices.Chunk(people, idsPerQuery) {
+		ids := make([]int64, len(chunk))
+		for i, p := range chunk {
+			ids[i] = p.ID
+		}
+		var records []recallRecord
+		err := client.Recall.Query().Where(recall.PatientIDIn(ids...)).Order(recall.ByDueOn(), recall.ByID()).
+			Select(recall.FieldPatientID, recall.FieldRecallType, recall.FieldDueOn, recall.FieldStatus, recall.FieldPractitionerID, recall.FieldMethod).
+			Scan(ctx, &records)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			if all[r.PatientID] == nil {
+				all[r.PatientID] = map[schema.RecallType][]recallRecord{}
+			}
+			all[r.PatientID][r.RecallType] = append(all[r.PatientID][r.RecallType], r)
+		}
+	}
+	return all, nil
+}
+
+// dueVisit is a visit that is due.
+type dueVisit struct {
+	kind   RecallKind
+	due    civil.Date
+	by     *int64
+	method schema.RecallMethod // "" for the patient's preferred one
+}
+
+// dueVisits returns the visits of one kind that are due for a patient, by the report's
+// definition of Due.
+func dueVisits(kind RecallKind, date *civil.Date, by *int64, recalls []recallRecord) (due []dueVisit) {
+	settled := date == nil
+	for _, r := range recalls {
+		switch {
+		case r.Status.Open() && r.PractitionerID != nil:
+			due = append(due, dueVisit{kind, r.DueOn, r.PractitionerID, r.Method})
+		case r.Status.Open():
+			due = append(due, dueVisit{kind, r.DueOn, by, r.Method})
+		case date != nil && !r.DueOn.Before(*date):
+			settled = true
+		}
+	}
+	if len(due) == 0 && !settled {
+		due = append(due, dueVisit{kind: kind, due: *date, by: by})
 	}
 	return due
 }
@@ -216,10 +300,10 @@ func readRecalled(ctx context.Context, client *ent.Client, due []predicate.Patie
 	).Scan(ctx, &people)
 }
 
-// contact returns the number or address for the patient's preferred method, and a note
+// contact returns the number or address for a method, and a note
 // if it is missing or the patient does not want to be contacted that way.
-func (p *recalled) contact() (contact, note string) {
-	switch p.RecallMethod {
+func (p *recalled) contact(method schema.RecallMethod) (contact, note string) {
+	switch method {
 	case schema.RecallSMS:
 		switch {
 		case p.MobilePhone == "":

@@ -9,6 +9,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
+	"chairside/ent/recall"
 	"chairside/internal/audit"
 	"chairside/internal/civil"
 	"chairside/internal/report"
@@ -70,13 +71,22 @@ func TestRecallsMatchSQL(t *testing.T) {
 	})
 }
 
-// patient changes the first active patient, who is then due for both recalls, and returns
-// the ID.
+// patient changes the first active patient, who then has no recall records and is due for both
+// recalls, and returns the ID.
 func (p practice) patient(t *testing.T, change func(*ent.PatientUpdateOne)) (id int64) {
 	t.Helper()
 	p.tx(t, func(tx *ent.Client) (err error) {
 		if id, err = tx.Patient.Query().Where(patient.Active(true)).Order(patient.ByID()).FirstID(p.ctx); err != nil {
 			return err
+		}
+		records, err := tx.Recall.Query().Where(recall.PatientID(id)).IDs(p.ctx)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if err := tx.Recall.DeleteOneID(r).Exec(p.ctx); err != nil {
+				return err
+			}
 		}
 		u := tx.Patient.UpdateOneID(id).SetDentistRecallDate(civil.MustParse("2026-06-15")).SetHygienistRecallDate(civil.MustParse("2026-07-15"))
 		change(u)
@@ -212,4 +222,54 @@ func TestRecallsAreInAccessLog(t *testing.T) {
 			t.Errorf("%d patients are shown", len(ids))
 		}
 	})
+}
+
+// TestRecallsUseRecords: an open recall has the due date and the practitioner; a closed one
+// settles the date on the patient's record.
+func TestRecallsUseRecords(t *testing.T) {
+	day := civil.MustParse
+	for _, c := range []struct {
+		name   string
+		record func(*ent.RecallCreate)
+		want   []string // of the dental recall
+	}{
+		{"due earlier", func(r *ent.RecallCreate) { r.SetDueOn(day("2026-05-01")) }, []string{"2026-05-01"}},
+		{"due after the period", func(r *ent.RecallCreate) { r.SetDueOn(day("2026-09-01")) }, nil},
+		{"booked, but the appointment is gone", func(r *ent.RecallCreate) { r.SetDueOn(day("2026-06-15")).SetStatus(schema.RecallBooked) }, []string{"2026-06-15"}},
+		{"completed on that date", func(r *ent.RecallCreate) { r.SetDueOn(day("2026-06-15")).SetStatus(schema.RecallCompleted) }, nil},
+		{"cancelled on that date", func(r *ent.RecallCreate) { r.SetDueOn(day("2026-06-15")).SetStatus(schema.RecallCancelled) }, nil},
+		{"completed on another date", func(r *ent.RecallCreate) { r.SetDueOn(day("2025-06-15")).SetStatus(schema.RecallCompleted) }, []string{"2026-06-15"}},
+		{"of the other kind", func(r *ent.RecallCreate) {
+			r.SetDueOn(day("2026-06-15")).SetRecallType(schema.RecallHygiene).SetStatus(schema.RecallCompleted)
+		}, []string{"2026-06-15"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			each(t, func(t *testing.T, p practice) {
+				id := p.patient(t, func(*ent.PatientUpdateOne) {})
+				p.tx(t, func(tx *ent.Client) error {
+					ahead, err := tx.Appointment.Query().Where(appointment.PatientID(id)).IDs(p.ctx)
+					if err != nil {
+						return err
+					}
+					for _, a := range ahead {
+						if err := tx.Appointment.DeleteOneID(a).Exec(p.ctx); err != nil {
+							return err
+						}
+					}
+					create := tx.Recall.Create().SetPatientID(id).SetRecallType(schema.RecallExam)
+					c.record(create)
+					return create.Exec(p.ctx)
+				})
+				var got []string
+				for _, r := range read(t, p, report.Recalls, report.Filter{To: day("2026-08-01")}) {
+					if r.PatientID == id && r.Kind == report.DentalRecall {
+						got = append(got, r.Due.String())
+					}
+				}
+				if !slices.Equal(got, c.want) {
+					t.Errorf("due on %v, want %v", got, c.want)
+				}
+			})
+		})
+	}
 }

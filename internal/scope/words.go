@@ -5,8 +5,8 @@ import "strings"
 // resources are what each family gives access to. A test in package server compares them with
 // the operations of the API.
 var resources = map[string][]string{
-	"appointment": {"appointments", "appointment holds", "availability", "rotas", "appointment reasons", "treatment appointments"},
-	"patient":     {"patients", "custom fields", "acquisition sources"},
+	"appointment": {"appointments", "appointment holds", "availability", "rotas", "appointment reasons", "appointment cancellation reasons", "treatment appointments", "waiting lists"},
+	"patient":     {"patients", "notes", "recalls", "patient referrals", "custom fields", "acquisition sources"},
 	"practice":    {"the practice", "sites", "rooms", "practitioners", "contracts"},
 	"financials":  {"accounts", "invoices", "invoice items", "payments", "sundries", "NHS claims"},
 	"treatments":  {"fees", "payment plans", "treatments", "categories", "treatment plans", "their items"},

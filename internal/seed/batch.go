@@ -10,6 +10,7 @@ import (
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
 	"chairside/ent/appointment"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmentreason"
 	entcontract "chairside/ent/contract"
 	"chairside/ent/customfield"
@@ -18,12 +19,16 @@ import (
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
 	"chairside/ent/nhsclaim"
+	entnote "chairside/ent/note"
+	"chairside/ent/noteversion"
 	"chairside/ent/patient"
+	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
 	entpractitioner "chairside/ent/practitioner"
+	entrecall "chairside/ent/recall"
 	"chairside/ent/room"
 	entsite "chairside/ent/site"
 	"chairside/ent/sundry"
@@ -33,6 +38,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
+	"chairside/ent/waitinglist"
 	"chairside/ent/workingsession"
 	"chairside/internal/store/bulk"
 )
@@ -56,6 +62,8 @@ type batch struct {
 	questions       []ent.CustomField
 	contracts       []ent.Contract
 
+	cancellationReasons []ent.AppointmentCancellationReason
+
 	patients       []ent.Patient
 	accounts       []ent.Account
 	treatmentPlans []ent.TreatmentPlan
@@ -68,6 +76,11 @@ type batch struct {
 	planVisits     []ent.TreatmentAppointment
 	claims         []ent.NHSClaim
 	answers        []ent.CustomFieldAnswer
+	recalls        []ent.Recall
+	waiting        []ent.WaitingList
+	referrals      []ent.PatientReferral
+	notes          []ent.Note
+	noteVersions   []ent.NoteVersion
 }
 
 // tables lists the tables so that every row comes after the rows it references.
@@ -88,6 +101,7 @@ func (b *batch) tables() []table {
 		tableOf(appointmentreason.Table, appointmentreason.Columns, &b.reasons),
 		tableOf(customfield.Table, customfield.Columns, &b.questions),
 		tableOf(entcontract.Table, entcontract.Columns, &b.contracts),
+		tableOf(appointmentcancellationreason.Table, appointmentcancellationreason.Columns, &b.cancellationReasons),
 		tableOf(patient.Table, patient.Columns, &b.patients),
 		tableOf(account.Table, account.Columns, &b.accounts),
 		tableOf(treatmentplan.Table, treatmentplan.Columns, &b.treatmentPlans),
@@ -100,6 +114,11 @@ func (b *batch) tables() []table {
 		tableOf(treatmentappointment.Table, treatmentappointment.Columns, &b.planVisits),
 		tableOf(nhsclaim.Table, nhsclaim.Columns, &b.claims),
 		tableOf(customfieldanswer.Table, customfieldanswer.Columns, &b.answers),
+		tableOf(entrecall.Table, entrecall.Columns, &b.recalls),
+		tableOf(waitinglist.Table, waitinglist.Columns, &b.waiting),
+		tableOf(patientreferral.Table, patientreferral.Columns, &b.referrals),
+		tableOf(entnote.Table, entnote.Columns, &b.notes),
+		tableOf(noteversion.Table, noteversion.Columns, &b.noteVersions),
 	}
 }
 

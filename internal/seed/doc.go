@@ -21,7 +21,9 @@
 //	people.go      patient records
 //	story.go       a patient's history: check-ups, hygiene, emergencies
 //	course.go      a course of treatment, from the first visit to the claim
-//	visit.go       an appointment with its states
+//	visit.go       an appointment with its states; cancellations.go: why it was cancelled
+//	recalls.go     recalls; waiting.go: the waiting list
+//	notes.go       notes; referrals.go: referrals
 //	diary.go       free and busy times
 //	money.go       invoices and payments
 //	calendar.go    days and local times

@@ -22,6 +22,7 @@ type person struct {
 	leaves    int // day from which the patient no longer comes
 	ledger    ledger
 	touched   time.Time // the last event
+	visits    []attendance
 }
 
 // touch notes an event: the patient's row was last updated at the latest of them.
@@ -38,6 +39,10 @@ func (g *generator) populate(n int) {
 		p := g.register(g.nextMember())
 		g.openAccount(p)
 		g.generateHistory(p)
+		g.writeRecalls(p)
+		g.writeWaiting(p)
+		g.writeNotes(p)
+		g.writeReferrals(p)
 		g.writePatient(p)
 	}
 }

@@ -33,6 +33,12 @@ type generator struct {
 
 	squeezed, voided, chargedTwice rarity
 
+	cancellations cancellations
+	recalls       recalls
+	waiting       waiting
+	notes         notes
+	referrals     referrals
+
 	remaining int     // patients still to generate
 	walkIns   int     // today's emergencies so far
 	focus     float64 // percent by which visits concentrate around today, so that a small demo has full diaries
@@ -53,10 +59,13 @@ func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash strin
 	g.opened = c.at(-40, 11*hour)
 	g.focus = 90 * max(0, 1-float64(b.patients)/float64(b.groups*b.patientsPerGroup))
 	g.openPractice()
+	g.cancellations.random, g.recalls.random, g.waiting.random = stream(g.practice, "cancellations"), stream(g.practice, "recalls"), stream(g.practice, "waiting")
+	g.notes.random, g.referrals.random = stream(g.practice, "notes"), stream(g.practice, "referrals")
 	g.openSites()
 	g.writeCatalogue()
 	g.writeStaff(passwordHash)
 	g.writeLists()
+	g.writeCancellationReasons()
 	g.writeQuestions()
 	g.agreeContracts()
 	g.blockBreaks()

@@ -2,6 +2,7 @@ package seed
 
 import (
 	"encoding/binary"
+	"hash/fnv"
 	"math/rand/v2"
 	"time"
 
@@ -15,6 +16,14 @@ type random struct{ *rand.Rand }
 func newRandom(seed int64) random {
 	const stream = 0x6368616972736964 // any constant; "chairsid"
 	return random{rand.New(rand.NewPCG(uint64(seed), stream))}
+}
+
+// stream returns random choices of its own for one kind of a practice's rows. Adding such a
+// kind, or changing it, leaves all other rows as they are.
+func stream(practice uuid.UUID, kind string) random {
+	h := fnv.New64a()
+	h.Write([]byte(kind))
+	return random{rand.New(rand.NewPCG(binary.BigEndian.Uint64(practice[8:]), h.Sum64()))}
 }
 
 // chance returns true in percent of the cases.

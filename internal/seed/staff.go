@@ -27,6 +27,7 @@ type staff struct {
 // practitioner is a practitioner with a diary.
 type practitioner struct {
 	id    int64
+	user  int64
 	site  *site
 	until int // day from which they no longer work
 	diary diary
@@ -77,7 +78,7 @@ func (g *generator) writeStaff(passwordHash string) {
 			post.left = post.left && group == 0 // only some have ever left
 			user := employ(post.role, sites[post.site], !post.left)
 			p := &practitioner{
-				id: g.number(entpractitioner.Table), site: sites[post.site], until: g.end, orthodontist: post.orthodontist,
+				id: g.number(entpractitioner.Table), user: user.ID, site: sites[post.site], until: g.end, orthodontist: post.orthodontist,
 				diary: diary{busy: make([]slots, g.end)},
 			}
 			if post.left {

@@ -18,6 +18,13 @@ type visit struct {
 	state         schema.AppointmentState
 }
 
+// attendance is a visit of a patient.
+type attendance struct {
+	*visit
+	reason string
+	booked time.Time
+}
+
 // visitRequest describes an appointment for which a time is to be found.
 type visitRequest struct {
 	by          *practitioner
@@ -152,7 +159,11 @@ func (g *generator) writeAppointment(p *person, w visitRequest, v *visit) {
 		}
 	}
 	g.setStateTimes(&row, g.bookedAt(w, v))
+	if v.state == schema.Cancelled {
+		row.AppointmentCancellationReasonID = g.cancellations.reason()
+	}
 	p.touch(row.UpdatedAt)
+	p.visits = append(p.visits, attendance{v, w.reason, row.CreatedAt})
 	g.out.appointments = append(g.out.appointments, row)
 }
 

@@ -22,8 +22,12 @@ import (
 // share.
 var errNoTransaction = errors.New("store: a write needs a transaction: use DB.Tx")
 
-// errAppendOnly refuses to change or delete audit log entries.
-var errAppendOnly = errors.New("store: the audit log is append-only")
+// errAppendOnly refuses to change or delete rows of appendOnlyTypes.
+var errAppendOnly = errors.New("store: the audit log and earlier texts of notes are append-only")
+
+// appendOnlyTypes are entities that record history. Their rows are part of the writes that
+// they record, so they have no audit log entries.
+var appendOnlyTypes = []string{ent.TypeChange, ent.TypeNoteVersion}
 
 // unauditedColumns are columns of use, not of content: an update of nothing else has no entry.
 var unauditedColumns = []string{"last_used_at", "last_login", "totp_step", "updated_at"}
@@ -45,9 +49,9 @@ func auditWrites(next ent.Mutator) ent.Mutator {
 			return nil, err
 		}
 		switch {
-		case m.Type() == ent.TypeChange && !m.Op().Is(ent.OpCreate):
+		case slices.Contains(appendOnlyTypes, m.Type()) && !m.Op().Is(ent.OpCreate):
 			return nil, errAppendOnly
-		case m.Type() == ent.TypeChange || slices.Contains(unauditedTypes, m.Type()) || changesOnlyUnaudited(m):
+		case slices.Contains(appendOnlyTypes, m.Type()) || slices.Contains(unauditedTypes, m.Type()) || changesOnlyUnaudited(m):
 			return next.Mutate(ctx, m)
 		}
 		changes, inTransaction := m.(interface {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 
 	"entgo.io/ent/dialect"
 
@@ -39,6 +40,9 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 // renewEpoch makes the cursors of the change feed expire in the copy: once the copy is put in
 // the database's place, what was written since has never happened.
 func renewEpoch(ctx context.Context, path string) (err error) {
+	if path, err = filepath.Abs(path); err != nil { // a relative path would be the host of the URL
+		return err
+	}
 	copied, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path}).String())
 	if err != nil {
 		return err

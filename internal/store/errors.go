@@ -80,6 +80,7 @@ func unavailable(err error) bool {
 		switch postgres.Code {
 		case pqerror.QueryCanceled, // statement_timeout, or the deadline of ctx
 			pqerror.LockNotAvailable,
+			pqerror.ForeignKeyViolation, // the row was deleted after the reference was checked
 			pqerror.IdleInTransactionSessionTimeout,
 			pqerror.ReadOnlySQLTransaction: // a standby, after a fail-over
 			return true

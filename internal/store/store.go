@@ -86,6 +86,7 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))
 	db.Ent.Use(auditWrites)
 	protectAccounts(db.Ent)
+	db.Ent.Note.Use(keepNoteText)
 	db.Ent.Intercept(auditReads())
 	if err := db.SQL.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())

@@ -4,7 +4,7 @@
 //
 //	create  in one transaction:                                              rule ─▶ Check ─▶ Save
 //	update  in one transaction: lock the row ─▶ If-Match ─▶ read the clock ─▶ rule ─▶ Check ─▶ Save
-//	delete  in one transaction: lock the row ─▶ If-Match ─▶ read the clock ─▶ delete or archive
+//	delete  in one transaction: lock the row ─▶ If-Match ─▶ read the clock ─▶ archive, or clear references and delete
 //
 // A rule adds Problems (422), requires conditions (Require: 422; RequireOr: an error of its
 // own, such as a 409), takes locks and sets columns. A rule that also writes other rows

@@ -145,6 +145,22 @@ func (r *Resource[ID, E, M, I, R]) Remove(ctx context.Context, id ID) error {
 	})
 }
 
+// Unlink clears the references to a row that is about to be deleted. The rows with these ids
+// point at it; a caller limited to one site clears references from all sites.
+func Unlink[ID any](ctx context.Context, ids func(context.Context) ([]ID, error), clear func(context.Context, ID) error) error {
+	ctx = principal.AtEverySite(ctx)
+	pointing, err := ids(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range pointing {
+		if err := clear(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkSite refuses a caller that is limited to a site, before the row is read, if the
 // resource is practice-wide.
 func (r *Resource[ID, E, M, I, R]) checkSite(ctx context.Context) error {

@@ -23,7 +23,7 @@ type appointment struct {
 	patient                                           *int64
 	reason, state                                     string
 	notes, treatment                                  *string
-	room                                              pgtype.UUID
+	room, cancellation                                pgtype.UUID
 	user                                              *int64
 	viaAPI                                            bool
 	metadata                                          []byte
@@ -36,7 +36,7 @@ type appointment struct {
 
 const (
 	appointmentColumns = `SELECT a.id, a.start_time, a.finish_time, a.duration, a.practitioner_id, a.patient_id, a.reason, a.state, a.notes,
-		a.treatment_description, a.room_id, a.user_id, a.booked_via_api, a.metadata, a.pending_at, a.confirmed_at, a.arrived_at, a.in_surgery_at,
+		a.treatment_description, a.room_id, a.user_id, a.booked_via_api, a.appointment_cancellation_reason_id, a.metadata, a.pending_at, a.confirmed_at, a.arrived_at, a.in_surgery_at,
 		a.completed_at, a.cancelled_at, a.did_not_attend_at, a.created_at, a.updated_at, p.first_name, p.last_name, p.payment_plan_id
 		FROM appointments a LEFT JOIN patients p ON p.id = a.patient_id`
 	oneAppointment     = appointmentColumns + ` WHERE a.practice_id = $1 AND a.id = $2`
@@ -45,7 +45,7 @@ const (
 
 func (a *appointment) scan(rows pgx.Row) error {
 	return rows.Scan(&a.id, &a.start, &a.finish, &a.duration, &a.practitioner, &a.patient, &a.reason, &a.state, &a.notes, &a.treatment, &a.room, &a.user,
-		&a.viaAPI, &a.metadata, &a.pending, &a.confirmed, &a.arrived, &a.inSurgery, &a.completed, &a.cancelled, &a.didNotAttend, &a.created, &a.updated,
+		&a.viaAPI, &a.cancellation, &a.metadata, &a.pending, &a.confirmed, &a.arrived, &a.inSurgery, &a.completed, &a.cancelled, &a.didNotAttend, &a.created, &a.updated,
 		&a.patientFirst, &a.patientLast, &a.patientPlan)
 }
 
@@ -54,7 +54,8 @@ func (a *appointment) encode(e *encoder) error {
 	e.open('{').key("id").int(a.id).key("start_time").time(a.start).key("finish_time").time(a.finish).key("duration").int(a.duration)
 	e.key("practitioner_id").int(a.practitioner).key("patient_id").optionalInt(a.patient).key("reason").text(a.reason).key("state").text(a.state)
 	e.key("notes").optionalText(a.notes).key("treatment_description").optionalText(a.treatment).key("room_id").uuid(a.room)
-	e.key("user_id").optionalInt(a.user).key("booked_via_api").bool(a.viaAPI).key("metadata")
+	e.key("user_id").optionalInt(a.user).key("booked_via_api").bool(a.viaAPI)
+	e.key("appointment_cancellation_reason_id").uuid(a.cancellation).key("metadata")
 	if _, err := e.object(a.metadata); err != nil {
 		return err
 	}

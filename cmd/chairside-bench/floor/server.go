@@ -103,7 +103,7 @@ func (s *Server) route(scope string, handle handler) http.HandlerFunc {
 		tag := etag.Of(e.b)
 		if status < 300 {
 			h.Set("ETag", tag)
-			if r.Method == http.MethodGet && !etag.NoneMatch(r.Header.Get("If-None-Match"), tag) {
+			if r.Method == http.MethodGet && etag.NoneMatch(r.Header.Get("If-None-Match"), tag) != "" {
 				w.WriteHeader(http.StatusNotModified)
 				return
 			}

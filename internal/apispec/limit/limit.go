@@ -32,7 +32,7 @@ const LongText = 65535
 type Column struct {
 	Table, Name string
 	Nullable    bool
-	Values      []string // one of these
+	Values      []string // one of these; of a JSON array, its elements
 	Words       []string // the allowed words of a list, separated by one space
 	Min, Max    *int64   // of integers; of amounts in hundredths
 	MaxRunes    int      // of texts, in code points
@@ -65,7 +65,7 @@ func (r Row) Constraint() string { return r.Table + "_" + r.Name }
 func (c Column) Condition(postgres bool) string {
 	text := "CAST(" + c.Name + " AS text)"
 	var all []string
-	if len(c.Values) > 0 {
+	if len(c.Values) > 0 && c.JSON == "" {
 		all = append(all, text+" IN ("+quoteAll(c.Values)+")")
 	}
 	if len(c.Words) > 0 {
@@ -99,7 +99,19 @@ func (c Column) Condition(postgres bool) string {
 		}
 		all = append(all, function+"("+c.Name+") IN ('"+c.JSON+"', 'null')")
 	}
+	if len(c.Values) > 0 && c.JSON != "" {
+		all = append(all, c.elements(text, postgres))
+	}
 	return strings.Join(all, " AND ")
+}
+
+// elements returns the condition that a JSON array has no elements but c.Values: without them,
+// only punctuation is left of its text.
+func (c Column) elements(text string, postgres bool) string {
+	for _, v := range c.Values {
+		text = "replace(" + text + ", " + quote(`"`+v+`"`) + ", '')"
+	}
+	return trim(text, "[null], ", postgres) + " = ''"
 }
 
 // words returns the condition that a text consists of c.Words. It doubles the spaces, so that
@@ -159,6 +171,8 @@ func (c Column) checkInteger(n int64) string {
 
 func (c Column) checkText(s string) string {
 	switch {
+	case c.JSON != "" && len(c.Values) > 0:
+		return cmp.Or(checkJSON(s, c.JSON), c.checkElements(s))
 	case c.JSON != "":
 		return checkJSON(s, c.JSON)
 	case c.Filled && strings.TrimSpace(s) == "":
@@ -175,6 +189,15 @@ func (c Column) checkText(s string) string {
 		return Forms[c.Form].Message
 	case c.Email && !looksLikeEmail(s):
 		return "must be an e-mail address"
+	}
+	return ""
+}
+
+// checkElements checks the elements of a JSON array.
+func (c Column) checkElements(s string) string {
+	var given []string
+	if json.Unmarshal([]byte(s), &given) != nil || slices.ContainsFunc(given, func(e string) bool { return !slices.Contains(c.Values, e) }) {
+		return "must be made of: " + strings.Join(c.Values, ", ")
 	}
 	return ""
 }
@@ -224,8 +247,11 @@ func (c Column) Outside() (all []any) {
 	if c.JSON != "" {
 		all = append(all, map[string]string{"object": "[]", "array": "{}"}[c.JSON], "1")
 	}
-	if len(c.Values) > 0 {
+	if len(c.Values) > 0 && c.JSON == "" {
 		all = append(all, "Dancing", "", strings.ToUpper(c.Values[0])+" ")
+	}
+	if len(c.Values) > 0 && c.JSON != "" {
+		all = append(all, `["Dancing"]`, `["`+c.Values[0]+`", "`+strings.ToUpper(c.Values[0])+`"]`)
 	}
 	if len(c.Words) > 0 {
 		all = append(all, "everything", c.Words[0]+" everything", c.Words[0]+c.Words[0])

@@ -41,14 +41,14 @@ func TestMigrationKeepsACopy(t *testing.T) {
 	if said := migrate(); len(said) > 0 || len(copiesIn(t, dir)) > 0 {
 		t.Errorf("a new database was copied: %q", said)
 	}
-	storetest.Exec(t, openWith(t, url, files).DB, "INSERT INTO notes VALUES (1, 'kept')")
+	storetest.Exec(t, openWith(t, url, files).DB, "INSERT INTO memos VALUES (1, 'kept')")
 	if err := os.WriteFile(dir+"/x.db"+copyMark+"easter", nil, 0o600); err != nil { // somebody's own
 		t.Fatal(err)
 	}
 
 	old := twoFiles(url)
-	files["20260103000000_third.sql"] = "UPDATE notes SET body = 'lost';"
-	files["20260103000001_fourth.sql"] = "DELETE FROM notes;"
+	files["20260103000000_third.sql"] = "UPDATE memos SET body = 'lost';"
+	files["20260103000001_fourth.sql"] = "DELETE FROM memos;"
 	said := migrate()
 	path := filepath.Join(dir, "x.db"+copyMark+"20260103000000")
 	if len(said) != 1 || !strings.Contains(said[0], path) {
@@ -63,7 +63,7 @@ func TestMigrationKeepsACopy(t *testing.T) {
 	}
 	copied := openWith(t, "sqlite:"+path, old)
 	var body string
-	if err := copied.SQL.QueryRow("SELECT body FROM notes").Scan(&body); err != nil || body != "kept" {
+	if err := copied.SQL.QueryRow("SELECT body FROM memos").Scan(&body); err != nil || body != "kept" {
 		t.Errorf("the copy holds %q, %v", body, err)
 	}
 	if err := copied.Check(t.Context()); err != nil {
@@ -94,7 +94,7 @@ func TestMigrationStopsWithoutACopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := twoFiles(url)
-	files["20260103000000_third.sql"] = "DROP TABLE notes;"
+	files["20260103000000_third.sql"] = "DROP TABLE memos;"
 	db := openWith(t, url, files)
 	obstacle := filepath.Join(dir, "x.db"+copyMark+"20260103000000.partial")
 	if err := os.MkdirAll(filepath.Join(obstacle, "full"), 0o700); err != nil {
@@ -103,7 +103,7 @@ func TestMigrationStopsWithoutACopy(t *testing.T) {
 	if _, err := db.Up(t.Context()); !errors.Is(err, ErrNoCopy) || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("Up: %v", err)
 	}
-	storetest.Exec(t, db.DB, "INSERT INTO notes VALUES (1, 'x')")
+	storetest.Exec(t, db.DB, "INSERT INTO memos VALUES (1, 'x')")
 	if err := db.Check(t.Context()); !errors.Is(err, ErrPending) {
 		t.Errorf("Check: %v", err)
 	}

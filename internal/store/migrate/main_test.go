@@ -50,9 +50,9 @@ func migrationFiles(t *testing.T, files map[string]string) fstest.MapFS {
 	return tree
 }
 
-// notes is a table of one text column, in Ent's form.
-func notes() []*schema.Table {
+// memos is a table of one text column, in Ent's form.
+func memos() []*schema.Table {
 	id := &schema.Column{Name: "id", Type: field.TypeInt64}
 	body := &schema.Column{Name: "body", Type: field.TypeString, Nullable: true}
-	return []*schema.Table{{Name: "notes", Columns: []*schema.Column{id, body}, PrimaryKey: []*schema.Column{id}}}
+	return []*schema.Table{{Name: "memos", Columns: []*schema.Column{id, body}, PrimaryKey: []*schema.Column{id}}}
 }

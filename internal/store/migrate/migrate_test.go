@@ -17,19 +17,19 @@ import (
 func openWith(t *testing.T, url string, files map[string]string) *testDB {
 	t.Helper()
 	db := openTest(t, url)
-	db.files, db.tables = migrationFiles(t, files), notes()
+	db.files, db.tables = migrationFiles(t, files), memos()
 	return db
 }
 
-// twoFiles make the table of notes, in two steps.
+// twoFiles make the table of memos, in two steps.
 func twoFiles(url string) map[string]string {
 	text := "varchar COLLATE \"C\""
 	if strings.HasPrefix(url, "sqlite") {
 		text = "text"
 	}
 	return map[string]string{
-		"20260101000000_first.sql":  "CREATE TABLE notes (id bigint NOT NULL PRIMARY KEY);",
-		"20260102000000_second.sql": "ALTER TABLE notes ADD COLUMN body " + text + " NULL;\nINSERT INTO notes VALUES (1, 'x');\nDELETE FROM notes;",
+		"20260101000000_first.sql":  "CREATE TABLE memos (id bigint NOT NULL PRIMARY KEY);",
+		"20260102000000_second.sql": "ALTER TABLE memos ADD COLUMN body " + text + " NULL;\nINSERT INTO memos VALUES (1, 'x');\nDELETE FROM memos;",
 	}
 }
 
@@ -203,12 +203,12 @@ func TestUpIgnoresTheAtlasCommandLinesNotes(t *testing.T) {
 
 func TestEmbeddedMigrationKeepsForeignKeys(t *testing.T) {
 	files := map[string]string{
-		"1_first.sql":  "CREATE TABLE notes (id integer PRIMARY KEY);\nCREATE TABLE tags (note_id integer REFERENCES notes (id));\nINSERT INTO notes VALUES (1);\nINSERT INTO tags VALUES (1);",
-		"2_broken.sql": "DELETE FROM notes;",
+		"1_first.sql":  "CREATE TABLE memos (id integer PRIMARY KEY);\nCREATE TABLE tags (note_id integer REFERENCES memos (id));\nINSERT INTO memos VALUES (1);\nINSERT INTO tags VALUES (1);",
+		"2_broken.sql": "DELETE FROM memos;",
 	}
 	db := openWith(t, "sqlite:"+t.TempDir()+"/x.db", files)
 	applied, err := db.Up(t.Context())
-	if len(applied) != 1 || err == nil || !strings.Contains(err.Error(), "1 rows of tags point at no row of notes") {
+	if len(applied) != 1 || err == nil || !strings.Contains(err.Error(), "1 rows of tags point at no row of memos") {
 		t.Errorf("%v %v", applied, err)
 	}
 }
@@ -224,16 +224,16 @@ func TestVerifyNamesEachDifference(t *testing.T) {
 			t.Fatalf("right after migrating: %v", err)
 		}
 		storetest.Exec(t, db.DB, "CREATE TABLE extra (id integer)")
-		storetest.Exec(t, db.DB, "CREATE INDEX by_hand ON notes (body)")
-		storetest.Exec(t, db.DB, "ALTER TABLE notes ADD COLUMN colour text")
+		storetest.Exec(t, db.DB, "CREATE INDEX by_hand ON memos (body)")
+		storetest.Exec(t, db.DB, "ALTER TABLE memos ADD COLUMN colour text")
 		want := []string{
-			"column notes.colour is not in the schema",
-			"index by_hand of notes is not in the schema",
+			"column memos.colour is not in the schema",
+			"index by_hand of memos is not in the schema",
 			"table extra is not in the schema",
 		}
 		if db.postgres() {
-			storetest.Exec(t, db.DB, `ALTER TABLE notes ALTER COLUMN body TYPE varchar COLLATE "default"`)
-			want = append(want, `column notes.body has the collation "" instead of "C"`)
+			storetest.Exec(t, db.DB, `ALTER TABLE memos ALTER COLUMN body TYPE varchar COLLATE "default"`)
+			want = append(want, `column memos.body has the collation "" instead of "C"`)
 		}
 		err := db.Verify(ctx)
 		var drift *DriftError

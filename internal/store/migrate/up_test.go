@@ -63,12 +63,12 @@ const (
 func TestMigrationOutsideATransactionIsResumed(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	db := openWith(t, url, outsideFiles(url, `CREATE INDEX CONCURRENTLY notes_body ON notes (body);
-INSERT INTO notes VALUES (7, (SELECT body FROM needed));
+	db := openWith(t, url, outsideFiles(url, `CREATE INDEX CONCURRENTLY memos_body ON memos (body);
+INSERT INTO memos VALUES (7, (SELECT body FROM needed));
 SELECT 1;`))
 	for range 2 {
 		applied, err := db.Up(t.Context())
-		if err == nil || len(applied) > 2 || !strings.Contains(err.Error(), "20260103000000_outside.sql: INSERT INTO notes") {
+		if err == nil || len(applied) > 2 || !strings.Contains(err.Error(), "20260103000000_outside.sql: INSERT INTO memos") {
 			t.Fatalf("%v %v", applied, err)
 		}
 		if err := db.Check(t.Context()); !errors.Is(err, ErrPending) || !strings.Contains(err.Error(), "1 of 3 statements") {
@@ -100,13 +100,13 @@ SELECT 1;`))
 func TestKilledIndexBuildIsRepeated(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	files := outsideFiles(url, "CREATE UNIQUE INDEX CONCURRENTLY \"notes_body\" ON notes (body);\nSELECT 1;")
+	files := outsideFiles(url, "CREATE UNIQUE INDEX CONCURRENTLY \"memos_body\" ON memos (body);\nSELECT 1;")
 	db := openWith(t, url, twoFiles(url))
 	if _, err := db.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	db = openWith(t, url, files)
-	old := begin(t, db, "INSERT INTO notes VALUES (1, 'x')") // the build waits for it
+	old := begin(t, db, "INSERT INTO memos VALUES (1, 'x')") // the build waits for it
 	var migrating sync.WaitGroup
 	migrating.Go(func() {
 		if _, err := db.Up(t.Context()); err == nil {
@@ -116,7 +116,7 @@ func TestKilledIndexBuildIsRepeated(t *testing.T) {
 	eventually(t, db, building)
 	storetest.Exec(t, db.DB, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'CREATE UNIQUE INDEX%' AND datname = current_database()")
 	migrating.Wait()
-	eventually(t, db, "SELECT count(*) FROM pg_index WHERE indexrelid = 'notes_body'::regclass AND NOT indisvalid")
+	eventually(t, db, "SELECT count(*) FROM pg_index WHERE indexrelid = 'memos_body'::regclass AND NOT indisvalid")
 	if err := old.Commit(); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestKilledIndexBuildIsRepeated(t *testing.T) {
 	if applied, err := db.Up(t.Context(), func(s string) { said = append(said, s) }); err != nil || len(applied) != 1 {
 		t.Fatalf("%v %v", applied, err)
 	}
-	eventually(t, db, "SELECT count(*) FROM pg_index WHERE indexrelid = 'notes_body'::regclass AND indisvalid")
+	eventually(t, db, "SELECT count(*) FROM pg_index WHERE indexrelid = 'memos_body'::regclass AND indisvalid")
 	if len(said) != 1 || !strings.Contains(said[0], "invalid index") {
 		t.Errorf("reported: %q", said)
 	}
@@ -135,14 +135,14 @@ func TestKilledIndexBuildIsRepeated(t *testing.T) {
 func TestFailedUniqueIndexIsDropped(t *testing.T) {
 	t.Parallel()
 	url := pgtest.New(t)
-	files := outsideFiles(url, "CREATE UNIQUE INDEX CONCURRENTLY notes_body ON notes (body);")
-	files["20260102000000_second.sql"] += "\nINSERT INTO notes VALUES (1, 'x'), (2, 'x');"
+	files := outsideFiles(url, "CREATE UNIQUE INDEX CONCURRENTLY memos_body ON memos (body);")
+	files["20260102000000_second.sql"] += "\nINSERT INTO memos VALUES (1, 'x'), (2, 'x');"
 	db := openWith(t, url, files)
 	if _, err := db.Up(t.Context()); err == nil {
 		t.Fatal("two equal rows are unique")
 	}
-	storetest.Exec(t, db.DB, "INSERT INTO notes VALUES (3, 'x')")
-	storetest.Exec(t, db.DB, "DELETE FROM notes WHERE id > 1")
+	storetest.Exec(t, db.DB, "INSERT INTO memos VALUES (3, 'x')")
+	storetest.Exec(t, db.DB, "DELETE FROM memos WHERE id > 1")
 	if _, err := db.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -161,9 +161,9 @@ func TestIndexBuildOutlastsOldTransactions(t *testing.T) {
 	if _, err := db.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	db = openWith(t, url, outsideFiles(url, "CREATE INDEX CONCURRENTLY notes_body ON notes (body);"))
+	db = openWith(t, url, outsideFiles(url, "CREATE INDEX CONCURRENTLY memos_body ON memos (body);"))
 	db.lockRetry = 0
-	old := begin(t, db, "INSERT INTO notes VALUES (1, 'x')")
+	old := begin(t, db, "INSERT INTO memos VALUES (1, 'x')")
 	var migrating sync.WaitGroup
 	migrating.Go(func() {
 		if _, err := db.Up(t.Context()); err != nil {
@@ -183,8 +183,8 @@ func TestIndexBuildOutlastsOldTransactions(t *testing.T) {
 func TestMigrationWaitsForLocks(t *testing.T) {
 	t.Parallel()
 	for kind, third := range map[string]string{
-		"in a transaction":      "CREATE TABLE more (id bigint);\nALTER TABLE notes ADD COLUMN colour text NULL;",
-		"outside a transaction": "-- atlas:txmode none\n\nALTER TABLE notes ADD COLUMN colour text NULL;",
+		"in a transaction":      "CREATE TABLE more (id bigint);\nALTER TABLE memos ADD COLUMN colour text NULL;",
+		"outside a transaction": "-- atlas:txmode none\n\nALTER TABLE memos ADD COLUMN colour text NULL;",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +197,7 @@ func TestMigrationWaitsForLocks(t *testing.T) {
 			files["20260103000000_third.sql"] = third
 			db = openWith(t, url, files)
 			db.lockRetry = 0
-			holder := begin(t, openTest(t, storetest.With(url, "application_name=nightly")), "SELECT count(*) FROM notes WHERE body <> 'a secret'")
+			holder := begin(t, openTest(t, storetest.With(url, "application_name=nightly")), "SELECT count(*) FROM memos WHERE body <> 'a secret'")
 			var process int
 			if err := holder.QueryRow("SELECT pg_backend_pid()").Scan(&process); err != nil {
 				t.Fatal(err)
@@ -206,7 +206,7 @@ func TestMigrationWaitsForLocks(t *testing.T) {
 			if !errors.Is(err, ErrLocked) {
 				t.Fatalf("Up beside a reader: %v", err)
 			}
-			for _, part := range []string{"20260103000000_third.sql", "ALTER TABLE notes", "AccessExclusiveLock on notes", fmt.Sprintf("process %d (nightly, idle in transaction", process)} {
+			for _, part := range []string{"20260103000000_third.sql", "ALTER TABLE memos", "AccessExclusiveLock on memos", fmt.Sprintf("process %d (nightly, idle in transaction", process)} {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("%q lacks %q", err, part)
 				}
@@ -221,7 +221,7 @@ func TestMigrationWaitsForLocks(t *testing.T) {
 					t.Errorf("%v %v", applied, err)
 				}
 			})
-			eventually(t, db, fmt.Sprintf(lockWaits, "notes"))
+			eventually(t, db, fmt.Sprintf(lockWaits, "memos"))
 			if err := holder.Commit(); err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +240,7 @@ func TestMigrationGivesWayInADeadlock(t *testing.T) {
 	if _, err := db.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	files["20260103000000_third.sql"] = "ALTER TABLE notes ADD COLUMN colour text NULL;\nALTER TABLE tags ADD COLUMN colour text NULL;"
+	files["20260103000000_third.sql"] = "ALTER TABLE memos ADD COLUMN colour text NULL;\nALTER TABLE tags ADD COLUMN colour text NULL;"
 	db = openWith(t, url, files)
 	client := begin(t, db, "INSERT INTO tags VALUES (1)")
 	var migrating sync.WaitGroup
@@ -250,7 +250,7 @@ func TestMigrationGivesWayInADeadlock(t *testing.T) {
 		}
 	})
 	eventually(t, db, fmt.Sprintf(lockWaits, "tags"))
-	if _, err := client.Exec("INSERT INTO notes (id) VALUES (1)"); err != nil {
+	if _, err := client.Exec("INSERT INTO memos (id) VALUES (1)"); err != nil {
 		t.Errorf("the client: %v", err)
 	}
 	if err := client.Commit(); err != nil {
@@ -268,9 +268,9 @@ func TestMigrationCanBeInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := twoFiles(url)
-	files["20260103000000_third.sql"] = "ALTER TABLE notes ADD COLUMN colour text NULL;"
+	files["20260103000000_third.sql"] = "ALTER TABLE memos ADD COLUMN colour text NULL;"
 	db = openWith(t, url, files)
-	begin(t, db, "SELECT * FROM notes")
+	begin(t, db, "SELECT * FROM memos")
 	ctx, stop := context.WithCancel(t.Context())
 	var migrating sync.WaitGroup
 	migrating.Go(func() {
@@ -278,7 +278,7 @@ func TestMigrationCanBeInterrupted(t *testing.T) {
 			t.Error("it is not interrupted")
 		}
 	})
-	eventually(t, db, fmt.Sprintf(lockWaits, "notes"))
+	eventually(t, db, fmt.Sprintf(lockWaits, "memos"))
 	stop()
 	migrating.Wait()
 }

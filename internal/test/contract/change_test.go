@@ -109,6 +109,9 @@ func TestEveryChangeIsAuditedOnce(t *testing.T) {
 				if slices.Equal(h.columns, []string{"updated_at"}) {
 					continue // the patient's answers have changed and are audited
 				}
+				if strings.HasPrefix(h.key, "note_versions ") {
+					continue // part of the change of the note
+				}
 				matches := slices.DeleteFunc(slices.Clone(rows), func(c *ent.Change) bool { return recordKey(c, happened) != h.key })
 				if len(matches) != 1 {
 					t.Errorf("%s: %s of %s is recorded %d times", op, h.action, h.key, len(matches))

@@ -325,9 +325,14 @@ func (w *world) body(b *codec.Body) map[string]any {
 	for _, f := range b.Fields {
 		members[f.Name] = w.value(f)
 	}
-	if b.Key == "hold" { // a slot is held once
+	switch b.Key {
+	case "hold": // a slot is held once
 		start := time.Date(2028, 1, 1, 9, 0, 0, 0, time.UTC).Add(time.Duration(heldSlots.Add(1)) * time.Hour)
 		members["start_time"], members["finish_time"] = start.Format(time.RFC3339), start.Add(time.Hour).Format(time.RFC3339)
+	case "appointment": // only cancelled ones have a reason; package api tests it
+		members["appointment_cancellation_reason_id"] = nil
+	case "recall", "waiting_list": // must be the patient's; package api tests it
+		members["appointment_id"] = nil
 	}
 	return map[string]any{b.Key: members}
 }
@@ -338,7 +343,7 @@ func (w *world) value(f codec.Field) any {
 		return w.ids[table][0]
 	}
 	switch f.Name {
-	case "reason":
+	case "reason", "appointment_reason":
 		return "Exam"
 	case "hold_id":
 		return uuid.Nil // a hold is used once
@@ -370,6 +375,8 @@ func (w *world) value(f codec.Field) any {
 		return "A"
 	case codec.Metadata:
 		return map[string]string{"crm_id": "A-17"}
+	case codec.Strings:
+		return f.Values[:1]
 	case codec.Answers:
 		return []any{map[string]any{"field_id": w.question, "value": w.answer}}
 	}

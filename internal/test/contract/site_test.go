@@ -28,12 +28,16 @@ var rowsOfSite = map[string]string{
 	"accounts":             "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",
 	"treatment_plans":      "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",
 	"treatment_plan_items": "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",
+	"notes":                "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",
+	"patient_referrals":    "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",
+	"recalls":              "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",
+	"waiting_lists":        "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",
 	"invoice_items":        "invoice_id IN (SELECT id FROM invoices WHERE site_id = $2)",
 
 	"treatment_appointments": "patient_id IN (SELECT id FROM patients WHERE site_id = $2)",
 
 	"patient_stats": "", "rota_practitioner_diaries": "", // their tests are in package api
-	"acquisition_sources": "", "appointment_reasons": "", "custom_fields": "", "fees": "",
+	"acquisition_sources": "", "appointment_reasons": "", "appointment_cancellation_reasons": "", "custom_fields": "", "fees": "",
 	"payment_plans": "", "treatments": "", "treatment_categories": "",
 }
 

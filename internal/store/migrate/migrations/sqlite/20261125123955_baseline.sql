@@ -128,10 +128,12 @@ CREATE TABLE `appointments` (
   `practice_id` uuid NOT NULL,
   `room_id` uuid NULL,
   `user_id` integer NULL,
+  `appointment_cancellation_reason_id` uuid NULL,
   `patient_id` integer NULL,
   `practitioner_id` integer NOT NULL,
   CONSTRAINT `appointments_practitioners_appointments` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `appointments_patients_appointments` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointments_appointment_cancellation_reasons_cancella_6c6456ff` FOREIGN KEY (`practice_id`, `appointment_cancellation_reason_id`) REFERENCES `appointment_cancellation_reasons` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `appointments_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `appointments_rooms_room` FOREIGN KEY (`practice_id`, `room_id`) REFERENCES `rooms` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `appointments_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
@@ -142,6 +144,7 @@ CREATE TABLE `appointments` (
   CONSTRAINT `appointments_lasts_a_day_at_most` CHECK ((finish_time - start_time) / 1000 <= 86400000),
   CONSTRAINT `appointments_metadata_check` CHECK (json_type(metadata) IN ('object', 'null')),
   CONSTRAINT `appointments_notes_check` CHECK (length(CAST(notes AS text)) <= 65535),
+  CONSTRAINT `appointments_only_cancelled_has_a_reason` CHECK (appointment_cancellation_reason_id IS NULL OR state = 'Cancelled'),
   CONSTRAINT `appointments_reason_check` CHECK (trim(CAST(reason AS text), ' ') <> '' AND length(CAST(reason AS text)) <= 255),
   CONSTRAINT `appointments_state_check` CHECK (CAST(state AS text) IN ('Pending', 'Confirmed', 'Arrived', 'In surgery', 'Completed', 'Cancelled', 'Did not attend')),
   CONSTRAINT `appointments_state_is_stamped` CHECK (CASE state WHEN 'Pending' THEN pending_at WHEN 'Confirmed' THEN confirmed_at WHEN 'Arrived' THEN arrived_at WHEN 'In surgery' THEN in_surgery_at WHEN 'Completed' THEN completed_at WHEN 'Cancelled' THEN cancelled_at WHEN 'Did not attend' THEN did_not_attend_at END IS NOT NULL),
@@ -169,6 +172,26 @@ CREATE INDEX `appointment_practice_id_state_id` ON `appointments` (`practice_id`
 CREATE INDEX `appointment_all_start` ON `appointments` (`practice_id`, `start_time`, `id`);
 -- Create index "appointment_practice_id_finish_time_id" to table: "appointments"
 CREATE INDEX `appointment_practice_id_finish_time_id` ON `appointments` (`practice_id`, `finish_time`, `id`);
+-- Create "appointment_cancellation_reasons" table
+CREATE TABLE `appointment_cancellation_reasons` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `reason` text NOT NULL,
+  `reason_type` text NOT NULL,
+  `archived` bool NOT NULL DEFAULT false,
+  `practice_id` uuid NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `appointment_cancellation_reasons_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `appointment_cancellation_reasons_reason_check` CHECK (trim(CAST(reason AS text), ' ') <> '' AND length(CAST(reason AS text)) <= 65535),
+  CONSTRAINT `appointment_cancellation_reasons_reason_type_check` CHECK (CAST(reason_type AS text) IN ('patient', 'practice', 'other'))
+);
+-- Create index "appointmentcancellationreason_practice_id_updated_at_id" to table: "appointment_cancellation_reasons"
+CREATE INDEX `appointmentcancellationreason_practice_id_updated_at_id` ON `appointment_cancellation_reasons` (`practice_id`, `updated_at`, `id`);
+-- Create index "appointmentcancellationreason_practice_id_created_at_id" to table: "appointment_cancellation_reasons"
+CREATE INDEX `appointmentcancellationreason_practice_id_created_at_id` ON `appointment_cancellation_reasons` (`practice_id`, `created_at`, `id`);
+-- Create index "appointment_cancellation_reasons_practice_id_id" to table: "appointment_cancellation_reasons"
+CREATE UNIQUE INDEX `appointment_cancellation_reasons_practice_id_id` ON `appointment_cancellation_reasons` (`practice_id`, `id`);
 -- Create "appointment_holds" table
 CREATE TABLE `appointment_holds` (
   `id` uuid NOT NULL,
@@ -598,6 +621,48 @@ CREATE INDEX `nhsclaim_practice_id_patient_id_id` ON `nhs_claims` (`practice_id`
 CREATE INDEX `nhsclaim_practice_id_practitioner_id_id` ON `nhs_claims` (`practice_id`, `practitioner_id`, `id`);
 -- Create index "nhsclaim_practice_id_contract_id_id" to table: "nhs_claims"
 CREATE INDEX `nhsclaim_practice_id_contract_id_id` ON `nhs_claims` (`practice_id`, `contract_id`, `id`);
+-- Create "notes" table
+CREATE TABLE `notes` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `body` text NOT NULL,
+  `pinned` bool NOT NULL DEFAULT false,
+  `kind` text NOT NULL DEFAULT 'clinical',
+  `practice_id` uuid NOT NULL,
+  `patient_id` integer NOT NULL,
+  `user_id` integer NOT NULL,
+  CONSTRAINT `notes_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `notes_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `notes_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `notes_body_check` CHECK (trim(CAST(body AS text), ' ') <> '' AND length(CAST(body AS text)) <= 10000),
+  CONSTRAINT `notes_kind_check` CHECK (CAST(kind AS text) IN ('clinical', 'administrative'))
+);
+-- Create index "note_practice_id_updated_at_id" to table: "notes"
+CREATE INDEX `note_practice_id_updated_at_id` ON `notes` (`practice_id`, `updated_at`, `id`);
+-- Create index "note_practice_id_created_at_id" to table: "notes"
+CREATE INDEX `note_practice_id_created_at_id` ON `notes` (`practice_id`, `created_at`, `id`);
+-- Create index "note_practice_id_patient_id_id" to table: "notes"
+CREATE INDEX `note_practice_id_patient_id_id` ON `notes` (`practice_id`, `patient_id`, `id`);
+-- Create index "note_practice_id_kind_id" to table: "notes"
+CREATE INDEX `note_practice_id_kind_id` ON `notes` (`practice_id`, `kind`, `id`);
+-- Create "note_versions" table
+CREATE TABLE `note_versions` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `note_id` integer NOT NULL,
+  `body` text NOT NULL,
+  `at` datetime NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `patient_id` integer NOT NULL,
+  `user_id` integer NULL,
+  CONSTRAINT `note_versions_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `note_versions_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `note_versions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "noteversion_practice_id_note_id_id" to table: "note_versions"
+CREATE INDEX `noteversion_practice_id_note_id_id` ON `note_versions` (`practice_id`, `note_id`, `id`);
+-- Create index "noteversion_practice_id_patient_id_id" to table: "note_versions"
+CREATE INDEX `noteversion_practice_id_patient_id_id` ON `note_versions` (`practice_id`, `patient_id`, `id`);
 -- Create "patients" table
 CREATE TABLE `patients` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -724,6 +789,33 @@ CREATE INDEX `patient_practice_id_active_id` ON `patients` (`practice_id`, `acti
 CREATE INDEX `patient_practice_id_legacy_id` ON `patients` (`practice_id`, `legacy_id`);
 -- Create index "patients_practice_id_id" to table: "patients"
 CREATE UNIQUE INDEX `patients_practice_id_id` ON `patients` (`practice_id`, `id`);
+-- Create "patient_referrals" table
+CREATE TABLE `patient_referrals` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `referrable_type` text NOT NULL,
+  `referrable_attributes` json NOT NULL,
+  `status` text NOT NULL DEFAULT 'draft',
+  `reference` text NULL,
+  `dated_on` date NOT NULL,
+  `practice_id` uuid NOT NULL,
+  `patient_id` integer NOT NULL,
+  CONSTRAINT `patient_referrals_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patient_referrals_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `patient_referrals_reference_check` CHECK (length(CAST(reference AS text)) <= 255),
+  CONSTRAINT `patient_referrals_referrable_attributes_check` CHECK (json_type(referrable_attributes) IN ('object', 'null')),
+  CONSTRAINT `patient_referrals_referrable_type_check` CHECK (trim(CAST(referrable_type AS text), ' ') <> '' AND length(CAST(referrable_type AS text)) <= 255),
+  CONSTRAINT `patient_referrals_status_check` CHECK (CAST(status AS text) IN ('draft', 'sent', 'received', 'accepted', 'declined', 'completed'))
+);
+-- Create index "patientreferral_practice_id_updated_at_id" to table: "patient_referrals"
+CREATE INDEX `patientreferral_practice_id_updated_at_id` ON `patient_referrals` (`practice_id`, `updated_at`, `id`);
+-- Create index "patientreferral_practice_id_created_at_id" to table: "patient_referrals"
+CREATE INDEX `patientreferral_practice_id_created_at_id` ON `patient_referrals` (`practice_id`, `created_at`, `id`);
+-- Create index "patientreferral_practice_id_patient_id_id" to table: "patient_referrals"
+CREATE INDEX `patientreferral_practice_id_patient_id_id` ON `patient_referrals` (`practice_id`, `patient_id`, `id`);
+-- Create index "patientreferral_practice_id_dated_on_id" to table: "patient_referrals"
+CREATE INDEX `patientreferral_practice_id_dated_on_id` ON `patient_referrals` (`practice_id`, `dated_on`, `id`);
 -- Create "payments" table
 CREATE TABLE `payments` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -883,6 +975,45 @@ CREATE TABLE `rate_buckets` (
 );
 -- Create index "ratebucket_full_at" to table: "rate_buckets"
 CREATE INDEX `ratebucket_full_at` ON `rate_buckets` (`full_at`);
+-- Create "recalls" table
+CREATE TABLE `recalls` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `recall_type` text NOT NULL,
+  `due_on` date NOT NULL,
+  `method` text NULL,
+  `status` text NOT NULL DEFAULT 'due',
+  `contacted_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `patient_id` integer NOT NULL,
+  `practitioner_id` integer NULL,
+  `appointment_id` integer NULL,
+  CONSTRAINT `recalls_appointments_appointment` FOREIGN KEY (`appointment_id`) REFERENCES `appointments` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `recalls_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `recalls_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `recalls_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `recalls_contacted_has_time` CHECK (status <> 'contacted' OR contacted_at IS NOT NULL),
+  CONSTRAINT `recalls_method_check` CHECK (CAST(method AS text) IN ('Letter', 'SMS', 'Email', 'Phone')),
+  CONSTRAINT `recalls_recall_type_check` CHECK (CAST(recall_type AS text) IN ('exam', 'hygiene')),
+  CONSTRAINT `recalls_status_check` CHECK (CAST(status AS text) IN ('due', 'contacted', 'booked', 'completed', 'cancelled'))
+);
+-- Create index "recall_practice_id_updated_at_id" to table: "recalls"
+CREATE INDEX `recall_practice_id_updated_at_id` ON `recalls` (`practice_id`, `updated_at`, `id`);
+-- Create index "recall_practice_id_created_at_id" to table: "recalls"
+CREATE INDEX `recall_practice_id_created_at_id` ON `recalls` (`practice_id`, `created_at`, `id`);
+-- Create index "recall_practice_id_due_on_id" to table: "recalls"
+CREATE INDEX `recall_practice_id_due_on_id` ON `recalls` (`practice_id`, `due_on`, `id`);
+-- Create index "recall_practice_id_patient_id_id" to table: "recalls"
+CREATE INDEX `recall_practice_id_patient_id_id` ON `recalls` (`practice_id`, `patient_id`, `id`);
+-- Create index "recall_practice_id_practitioner_id_id" to table: "recalls"
+CREATE INDEX `recall_practice_id_practitioner_id_id` ON `recalls` (`practice_id`, `practitioner_id`, `id`);
+-- Create index "recall_practice_id_status_id" to table: "recalls"
+CREATE INDEX `recall_practice_id_status_id` ON `recalls` (`practice_id`, `status`, `id`);
+-- Create index "recall_practice_id_recall_type_id" to table: "recalls"
+CREATE INDEX `recall_practice_id_recall_type_id` ON `recalls` (`practice_id`, `recall_type`, `id`);
+-- Create index "recall_appointment_id" to table: "recalls"
+CREATE INDEX `recall_appointment_id` ON `recalls` (`appointment_id`) WHERE appointment_id IS NOT NULL;
 -- Create "refresh_tokens" table
 CREATE TABLE `refresh_tokens` (
   `id` uuid NOT NULL,
@@ -1218,6 +1349,48 @@ CREATE INDEX `user_practice_id_created_at_id` ON `users` (`practice_id`, `create
 CREATE INDEX `user_practice_id_last_name_folded_id` ON `users` (`practice_id`, `last_name_folded`, `id`);
 -- Create index "users_practice_id_id" to table: "users"
 CREATE UNIQUE INDEX `users_practice_id_id` ON `users` (`practice_id`, `id`);
+-- Create "waiting_lists" table
+CREATE TABLE `waiting_lists` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `appointment_reason` text NULL,
+  `duration` integer NULL,
+  `from_date` date NULL,
+  `to_date` date NULL,
+  `days` json NOT NULL,
+  `mornings` bool NOT NULL DEFAULT true,
+  `afternoons` bool NOT NULL DEFAULT true,
+  `notes` text NULL,
+  `priority` integer NOT NULL DEFAULT 0,
+  `removed_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `patient_id` integer NOT NULL,
+  `practitioner_id` integer NULL,
+  `appointment_id` integer NULL,
+  CONSTRAINT `waiting_lists_appointments_appointment` FOREIGN KEY (`appointment_id`) REFERENCES `appointments` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `waiting_lists_practitioners_practitioner` FOREIGN KEY (`practice_id`, `practitioner_id`) REFERENCES `practitioners` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `waiting_lists_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `waiting_lists_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `waiting_lists_appointment_reason_check` CHECK (length(CAST(appointment_reason AS text)) <= 255),
+  CONSTRAINT `waiting_lists_days_check` CHECK (json_type(days) IN ('array', 'null') AND trim(replace(replace(replace(replace(replace(replace(replace(CAST(days AS text), '"Monday"', ''), '"Tuesday"', ''), '"Wednesday"', ''), '"Thursday"', ''), '"Friday"', ''), '"Saturday"', ''), '"Sunday"', ''), '[null], ') = ''),
+  CONSTRAINT `waiting_lists_duration_check` CHECK (duration >= 1 AND duration <= 1440),
+  CONSTRAINT `waiting_lists_ends_after_start` CHECK (to_date IS NULL OR from_date IS NULL OR to_date >= from_date),
+  CONSTRAINT `waiting_lists_notes_check` CHECK (length(CAST(notes AS text)) <= 65535),
+  CONSTRAINT `waiting_lists_priority_check` CHECK (priority >= 0 AND priority <= 9)
+);
+-- Create index "waitinglist_practice_id_updated_at_id" to table: "waiting_lists"
+CREATE INDEX `waitinglist_practice_id_updated_at_id` ON `waiting_lists` (`practice_id`, `updated_at`, `id`);
+-- Create index "waitinglist_practice_id_created_at_id" to table: "waiting_lists"
+CREATE INDEX `waitinglist_practice_id_created_at_id` ON `waiting_lists` (`practice_id`, `created_at`, `id`);
+-- Create index "waitinglist_practice_id_patient_id_id" to table: "waiting_lists"
+CREATE INDEX `waitinglist_practice_id_patient_id_id` ON `waiting_lists` (`practice_id`, `patient_id`, `id`);
+-- Create index "waitinglist_practice_id_practitioner_id_id" to table: "waiting_lists"
+CREATE INDEX `waitinglist_practice_id_practitioner_id_id` ON `waiting_lists` (`practice_id`, `practitioner_id`, `id`);
+-- Create index "waitinglist_practice_id_priority_id" to table: "waiting_lists"
+CREATE INDEX `waitinglist_practice_id_priority_id` ON `waiting_lists` (`practice_id`, `priority`, `id`);
+-- Create index "waitinglist_appointment_id" to table: "waiting_lists"
+CREATE INDEX `waitinglist_appointment_id` ON `waiting_lists` (`appointment_id`) WHERE appointment_id IS NOT NULL;
 -- Create "working_sessions" table
 CREATE TABLE `working_sessions` (
   `id` uuid NOT NULL,
@@ -1356,6 +1529,24 @@ CREATE TRIGGER keep_nhs_claims_update AFTER UPDATE ON nhs_claims WHEN (OLD.pract
   SELECT 'nhs_claims.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
   ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
 END;
+CREATE TRIGGER keep_notes_insert AFTER INSERT ON notes BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'notes.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_notes_delete AFTER DELETE ON notes BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'notes.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_notes_update AFTER UPDATE ON notes WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'notes.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'notes.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
 CREATE TRIGGER keep_patients_insert AFTER INSERT ON patients BEGIN
   INSERT INTO counters (counter, practice_id, key, n)
   SELECT 'patients.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
@@ -1390,6 +1581,24 @@ CREATE TRIGGER keep_payments_update AFTER UPDATE ON payments WHEN (OLD.practice_
   ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
   INSERT INTO counters (counter, practice_id, key, n)
   SELECT 'payments.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_recalls_insert AFTER INSERT ON recalls BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'recalls.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_recalls_delete AFTER DELETE ON recalls BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'recalls.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_recalls_update AFTER UPDATE ON recalls WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'recalls.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'recalls.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
   ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
 END;
 CREATE TRIGGER keep_treatment_appointments_insert AFTER INSERT ON treatment_appointments BEGIN
@@ -1446,6 +1655,24 @@ CREATE TRIGGER keep_treatment_plan_items_update AFTER UPDATE ON treatment_plan_i
   SELECT 'treatment_plan_items.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
   ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
 END;
+CREATE TRIGGER keep_waiting_lists_insert AFTER INSERT ON waiting_lists BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'waiting_lists.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_waiting_lists_delete AFTER DELETE ON waiting_lists BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'waiting_lists.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER keep_waiting_lists_update AFTER UPDATE ON waiting_lists WHEN (OLD.practice_id) IS NOT (NEW.practice_id) BEGIN
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'waiting_lists.all', practice_id, 0, -1 FROM (SELECT OLD.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+  INSERT INTO counters (counter, practice_id, key, n)
+  SELECT 'waiting_lists.all', practice_id, 0, 1 FROM (SELECT NEW.practice_id AS practice_id) WHERE true
+  ON CONFLICT (counter, practice_id, key) DO UPDATE SET n = n + excluded.n;
+END;
 INSERT INTO feed_state (id, last_seq, swept_seq, epoch) VALUES (1, 0, 0, lower(hex(randomblob(16)))) ON CONFLICT DO NOTHING;
 CREATE TRIGGER feed_accounts_insert AFTER INSERT ON accounts BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
@@ -1491,6 +1718,21 @@ CREATE TRIGGER feed_appointments_delete AFTER DELETE ON appointments BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, OLD.practice_id, 'appointments', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, CAST(OLD.practitioner_id AS text), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_appointment_cancellation_reasons_insert AFTER INSERT ON appointment_cancellation_reasons BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'appointment_cancellation_reasons', CAST(NEW.id AS text), 'created', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_appointment_cancellation_reasons_update AFTER UPDATE ON appointment_cancellation_reasons BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'appointment_cancellation_reasons', CAST(NEW.id AS text), 'updated', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_appointment_cancellation_reasons_delete AFTER DELETE ON appointment_cancellation_reasons BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, OLD.practice_id, 'appointment_cancellation_reasons', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
 END;
 CREATE TRIGGER feed_appointment_reasons_insert AFTER INSERT ON appointment_reasons BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
@@ -1627,6 +1869,21 @@ CREATE TRIGGER feed_nhs_claims_delete AFTER DELETE ON nhs_claims BEGIN
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, OLD.practice_id, 'nhs_claims', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, CAST(OLD.practitioner_id AS text), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
 END;
+CREATE TRIGGER feed_notes_insert AFTER INSERT ON notes BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'notes', CAST(NEW.id AS text), 'created', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_notes_update AFTER UPDATE ON notes BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'notes', CAST(NEW.id AS text), 'updated', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_notes_delete AFTER DELETE ON notes BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, OLD.practice_id, 'notes', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, CAST(OLD.patient_id AS text), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
 CREATE TRIGGER feed_patients_insert AFTER INSERT ON patients BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
@@ -1641,6 +1898,21 @@ CREATE TRIGGER feed_patients_delete AFTER DELETE ON patients BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, OLD.practice_id, 'patients', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, CAST(OLD.site_id AS text), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_patient_referrals_insert AFTER INSERT ON patient_referrals BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'patient_referrals', CAST(NEW.id AS text), 'created', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_patient_referrals_update AFTER UPDATE ON patient_referrals BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'patient_referrals', CAST(NEW.id AS text), 'updated', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_patient_referrals_delete AFTER DELETE ON patient_referrals BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, OLD.practice_id, 'patient_referrals', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, CAST(OLD.patient_id AS text), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
 END;
 CREATE TRIGGER feed_payments_insert AFTER INSERT ON payments BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
@@ -1704,6 +1976,21 @@ CREATE TRIGGER feed_practitioners_delete AFTER DELETE ON practitioners BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, OLD.practice_id, 'practitioners', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, CAST(OLD.site_id AS text), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_recalls_insert AFTER INSERT ON recalls BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'recalls', CAST(NEW.id AS text), 'created', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_recalls_update AFTER UPDATE ON recalls BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'recalls', CAST(NEW.id AS text), 'updated', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_recalls_delete AFTER DELETE ON recalls BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, OLD.practice_id, 'recalls', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, CAST(OLD.patient_id AS text), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
 END;
 CREATE TRIGGER feed_rooms_insert AFTER INSERT ON rooms BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
@@ -1839,4 +2126,19 @@ CREATE TRIGGER feed_users_delete AFTER DELETE ON users BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, OLD.practice_id, 'users', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, CAST(OLD.site_id AS text), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_waiting_lists_insert AFTER INSERT ON waiting_lists BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'waiting_lists', CAST(NEW.id AS text), 'created', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_waiting_lists_update AFTER UPDATE ON waiting_lists BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, NEW.practice_id, 'waiting_lists', CAST(NEW.id AS text), 'updated', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
+END;
+CREATE TRIGGER feed_waiting_lists_delete AFTER DELETE ON waiting_lists BEGIN
+  UPDATE feed_state SET last_seq = last_seq + 1;
+  INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
+  SELECT last_seq, OLD.practice_id, 'waiting_lists', CAST(OLD.id AS text), 'deleted', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, CAST(OLD.patient_id AS text), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0) FROM feed_state;
 END;

@@ -1,0 +1,47 @@
+package seed
+
+import (
+	"fmt"
+
+	"chairside/ent"
+	entreferral "chairside/ent/patientreferral"
+	"chairside/schema"
+)
+
+// referrals chooses the referrals.
+type referrals struct {
+	random  random
+	written rarity
+}
+
+// referralParties are the other parties of referrals.
+var referralParties = []struct {
+	kind       string
+	attributes map[string]string
+}{
+	{"Hospital", map[string]string{"name": "Northfield Dental Hospital", "department": "Oral surgery", "phone": "01632 960200"}},
+	{"Hospital", map[string]string{"name": "Saint Oswald's Hospital", "department": "Orthodontics"}},
+	{"Practice", map[string]string{"name": "Élan Endodontics", "email": "referrals@elan.example.com"}},
+	{"Practitioner", map[string]string{"name": "Dr Frobisher", "specialism": "Periodontics", "phone": "01632 960201"}},
+}
+
+// writeReferrals creates referrals on the day of some of a patient's visits.
+func (g *generator) writeReferrals(p *person) {
+	r := g.referrals.random
+	for _, v := range p.visits {
+		if v.state != schema.Completed || !g.referrals.written.next(4, 25) {
+			continue
+		}
+		party, at := pick(r, referralParties), g.notAfterNow(r.minutesAfter(v.finish, 2, 30))
+		row := ent.PatientReferral{
+			ID: g.number(entreferral.Table), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at, PatientID: p.row.ID,
+			ReferrableType: party.kind, ReferrableAttributes: party.attributes,
+			Status: schema.ReferralStatus(pick(r, schema.ReferralStatus("").Values())), DatedOn: g.date(v.day),
+		}
+		if row.Status != schema.ReferralDraft {
+			row.Reference = new(fmt.Sprintf("REF-%d", 1000+row.ID))
+			row.UpdatedAt = g.notAfterNow(r.minutesAfter(at, 60, 20*24*60))
+		}
+		g.out.referrals = append(g.out.referrals, row)
+	}
+}
