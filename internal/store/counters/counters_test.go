@@ -57,12 +57,14 @@ func changes(db *store.DB) []string {
 	}
 }
 
-// unlink clears the references to appointments, so that statements can delete them.
+// unlink clears the references to appointments and their cancellation reasons, so that statements
+// can delete them and change their states.
 func unlink(t *testing.T, db *store.DB) {
 	t.Helper()
 	for _, table := range []string{"recalls", "waiting_lists"} {
 		storetest.Exec(t, db, "UPDATE "+table+" SET appointment_id = NULL")
 	}
+	storetest.Exec(t, db, "UPDATE appointments SET appointment_cancellation_reason_id = NULL WHERE appointment_cancellation_reason_id IS NOT NULL")
 }
 
 // TestCountersUnderLoad changes rows from many clients and in every way, while two processes

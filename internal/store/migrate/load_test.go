@@ -136,7 +136,7 @@ func (l *traffic) write(t *testing.T, random *rand.Rand) error {
 	}
 	for _, statement := range []string{
 		"SELECT id FROM appointments WHERE id = $1 FOR UPDATE",
-		"UPDATE appointments SET practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id AND p.id >= practitioner_id), updated_at = now(), state = CASE WHEN cancelled_at IS NULL THEN 'Cancelled' ELSE 'Pending' END, pending_at = coalesce(pending_at, now()), did_not_attend_at = NULL, cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END WHERE id = $1",
+		"UPDATE appointments SET practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id AND p.id >= practitioner_id), updated_at = now(), state = CASE WHEN cancelled_at IS NULL THEN 'Cancelled' ELSE 'Pending' END, pending_at = coalesce(pending_at, now()), did_not_attend_at = NULL, appointment_cancellation_reason_id = NULL, cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END WHERE id = $1",
 		"UPDATE patients SET updated_at = now() WHERE id = (SELECT patient_id FROM appointments WHERE id = $1)",
 	} {
 		if _, err := tx.ExecContext(t.Context(), statement, id); err != nil {
@@ -264,7 +264,7 @@ func TestMigrationIsResumedAtEveryStatement(t *testing.T) {
 		if err := m.Check(t.Context()); err != nil && !errors.Is(err, migrate.ErrPending) {
 			t.Fatalf("after run %d: %v", runs, err)
 		}
-		storetest.Exec(t, db, "UPDATE appointments SET state = CASE WHEN cancelled_at IS NULL THEN 'Cancelled' ELSE 'Pending' END, pending_at = coalesce(pending_at, now()), did_not_attend_at = NULL, cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END, practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id) WHERE id % 97 = $1 % 97", runs)
+		storetest.Exec(t, db, "UPDATE appointments SET state = CASE WHEN cancelled_at IS NULL THEN 'Cancelled' ELSE 'Pending' END, pending_at = coalesce(pending_at, now()), did_not_attend_at = NULL, appointment_cancellation_reason_id = NULL, cancelled_at = CASE WHEN cancelled_at IS NULL THEN now() END, practitioner_id = (SELECT min(id) FROM practitioners p WHERE p.practice_id = appointments.practice_id) WHERE id % 97 = $1 % 97", runs)
 	}
 	t.Logf("%d runs, broken off at %d points", runs, breaks())
 	if breaks() < 50 {
