@@ -38,7 +38,7 @@ func (Appointment) Fields() []ent.Field {
 		optionalUUIDRef("room_id", "The room."),
 		optionalIntRef("user_id", "The user who created it."),
 		boolFalse("booked_via_api", "Whether it was booked through an API client."),
-		optionalUUIDRef("appointment_cancellation_reason_id", "Why it was cancelled: one of the practice's cancellation reasons that is not archived. Only for cancelled appointments; leaving Cancelled clears it.", apispec.Field{Write: true, Active: true}),
+		optionalUUIDRef("appointment_cancellation_reason_id", "Why it was cancelled: one of the practice's cancellation reasons that is not archived. Only for cancelled appointments; leaving Cancelled clears it.", apispec.Field{Write: true, Active: true, Example: "null"}),
 		metadata(),
 	}
 	for _, s := range stamps {

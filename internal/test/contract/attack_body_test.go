@@ -102,7 +102,7 @@ func TestAcceptedTextIsReturnedUnchanged(t *testing.T) {
 				continue
 			}
 			for _, f := range op.Body.Fields {
-				if f.Kind != codec.Text || f.Name == "reason" {
+				if f.Kind != codec.Text || f.Name == "reason" || f.Name == "appointment_reason" {
 					continue
 				}
 				for _, want := range texts {
@@ -223,6 +223,9 @@ func TestReadOnlyMembersAreIgnored(t *testing.T) {
 			}
 			if op.Body.Key == "fee" {
 				members["payment_plan_id"] = foreign.ids["payment_plans"][0]
+			}
+			if op.Body.Key == "waiting_list" {
+				delete(members, "duration") // which clients write
 			}
 			q.Body = map[string]any{op.Body.Key: members}
 			checkSame(t, op.String(), before, send(t, e, op, q).Status(t, http.StatusOK))
