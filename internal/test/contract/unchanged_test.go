@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,16 +52,18 @@ func positioned(t *testing.T, e *harness.Env, path, token string) *harness.Respo
 func TestChangesOfAnyColumnShowInLists(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		run(t, e)
-		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
+		w := loadWorld(t, e, "demo")
 		type list struct{ path, tag, body string }
 		for _, table := range migrate.Tables {
-			if !table.HasColumn("practice_id") || strings.HasPrefix(table.Name, "feed_") {
+			if !table.HasColumn("practice_id") || slices.Contains([]string{"access_tokens", "feed_changes"}, table.Name) {
 				continue
 			}
+			token := e.Token(t, "") // of its own, because of its rate limit
 			var lists []list
 			for _, op := range operations() {
 				if len(op.Watches) > 0 {
 					path := w.request(op, 0).Path
+					path += separator(path) + "per_page=5"
 					r := positioned(t, e, path, token)
 					lists = append(lists, list{path, r.Header.Get("ETag"), string(r.Raw)})
 				}
@@ -73,6 +76,9 @@ func TestChangesOfAnyColumnShowInLists(t *testing.T) {
 				if !ok || column.Unique || len(column.Enums) > 0 || strings.HasSuffix(column.Name, "id") {
 					continue
 				}
+				if table.Name == "users" && (column.Name == "active" || column.Name == "role") {
+					continue // it would end the token
+				}
 				// Few rows, because too many changes renew the tags.
 				set := fmt.Sprintf("UPDATE %[1]s SET %[2]s = "+strings.ReplaceAll(value, "%s", "%[2]s")+
 					" WHERE id IN (SELECT id FROM %[1]s WHERE practice_id = $1 ORDER BY id LIMIT 5)", table.Name, column.Name)
@@ -81,11 +87,12 @@ func TestChangesOfAnyColumnShowInLists(t *testing.T) {
 				}
 				for i, l := range lists {
 					known := e.Do(t, harness.Request{Path: l.path, Token: token, Header: map[string]string{"If-None-Match": l.tag}})
-					if known.Code == http.StatusOK {
+					if known.Code != http.StatusNotModified {
+						known.Status(t, http.StatusOK)
 						lists[i].tag, lists[i].body = known.Header.Get("ETag"), string(known.Raw)
 						continue
 					}
-					if now := e.Get(t, l.path, token); string(now.Raw) != l.body {
+					if now := e.Get(t, l.path, token).Status(t, http.StatusOK); string(now.Raw) != l.body {
 						t.Errorf("%s: 304 after a change of %s.%s", l.path, table.Name, column.Name)
 						lists[i].tag, lists[i].body = now.Header.Get("ETag"), string(now.Raw)
 					}
