@@ -21,6 +21,7 @@
 //	ifMatch       body.go           passes the If-Match header to operations that write
 //	idempotencyKey  write.go        400 invalid_parameter; passes the key to operations that write
 //	hold          load.go           takes a place at the database for a read, or 503 unavailable
+//	unchanged     unchanged.go      304 for a list that is still the same
 //	call          respond.go        the generated server and the method in internal/api
 //	encode        respond.go        encodes the response into memory
 //	send          respond.go        ETag, 304, HEAD
