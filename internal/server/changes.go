@@ -227,7 +227,7 @@ func (s *Server) snapshot(w http.ResponseWriter, x *requestState) {
 	case !out.started:
 		s.fail(w, x, err)
 	default:
-		s.asAPIError(x, err) // logs it
+		_ = s.asAPIError(x, err) // logs it
 		panic(http.ErrAbortHandler)
 	}
 }
