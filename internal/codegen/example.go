@@ -207,7 +207,7 @@ func (d *document) operationExample(o apispec.Operation) json.RawMessage {
 
 func inputExample(e *entity, create bool) example {
 	var m orderedObject
-	for _, c := range e.Written() {
+	for _, c := range e.writtenBy(create) {
 		if !create || c.API.Required {
 			m.add(c.Name, columnExample(c))
 		}

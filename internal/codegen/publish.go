@@ -46,10 +46,9 @@ func publish(m *model) ([]byte, error) {
 			spec.Tags = append(spec.Tags, ogen.Tag{Name: e.R.Plural, Description: e.R.Doc})
 		}
 	}
-	spec.Tags = append(spec.Tags, ogen.Tag{Name: "batches", Description: "Several requests in one."})
 	d.addErrorStatuses()
-	spec.Tags = append(spec.Tags, ogen.Tag{Name: "limits", Description: "What the token may still ask for."})
 	spec.Tags = append(spec.Tags,
+		ogen.Tag{Name: "batches", Description: "Several requests in one."},
 		ogen.Tag{Name: "changes", Description: "What was created, updated and deleted."},
 		ogen.Tag{Name: "limits", Description: "What the token may still ask for."})
 	b, err := json.Marshal(spec)
