@@ -38,8 +38,9 @@ const executionsBefore = 5
 // Explains reports whether the statement only reads and can be explained.
 func (s Statement) Explains() bool {
 	text := strings.ToUpper(strings.TrimSpace(s.Text))
-	writes := strings.Contains(text, "DELETE FROM ") || strings.Contains(text, "INSERT INTO ")
-	return strings.HasPrefix(text, "SELECT") || strings.HasPrefix(text, "WITH") && !writes
+	writes := strings.Contains(text, "DELETE FROM ") || strings.Contains(text, "INSERT INTO ") ||
+		strings.Contains(strings.ReplaceAll(text, "FOR UPDATE", ""), "UPDATE ")
+	return (strings.HasPrefix(text, "SELECT") || strings.HasPrefix(text, "WITH")) && !writes
 }
 
 // Explain executes a statement until PostgreSQL settles on a plan, and returns the first
