@@ -179,11 +179,11 @@ var keyless = map[string]string{
 	counters.ChangesTable: "written by triggers, of rows that have the key",
 }
 
-// A table without a foreign key to the practice, or one that points at another
 // simpleKeys are keys without the practice: for them every booking would pay for another index.
 // Writes check that the appointment is of the row's patient, whose key has the practice.
 var simpleKeys = map[string]bool{"recalls.appointment_id": true, "waiting_lists.appointment_id": true}
 
+// A table without a foreign key to the practice, or one that points at another
 // table by its id alone, would let rows of two practices be mixed.
 func TestNoKeyCrossesPractices(t *testing.T) {
 	for _, dialectName := range []string{dialect.Postgres, dialect.SQLite} {
