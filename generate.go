@@ -13,21 +13,23 @@
 //	internal/codec       decodes and validates bodies and queries
 //	internal/apierror    the API's error type
 //	internal/principal   the caller; internal/token: resolves tokens; internal/scope: scopes and roles
-//	internal/audit       the access log: which patients' records a request reads
+//	internal/audit       what a request reads, for the audit log; audit/trail: entries that are no writes; audit/chain: seals and verifies the log
 //	internal/events/idempotency  makes writes safe to send again
 //	internal/cache       caches values for less than a second
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
 //	internal/ratelimit   limits of tokens, practices and addresses, shared by server processes
 //	internal/events/feed the change feed: pages, waiting, snapshots
+//	internal/events/webhook  delivers changes to webhooks
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks
 //	internal/mcp         the operations as tools for assistants (Model Context Protocol)
 //	internal/web         the pages: sign-in, consent, settings, reports
 //	internal/guides      guides for integrators and operators, in Markdown; web serves them
 //	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
+//	internal/subject     everything about one patient: JSON, a page, FHIR
 //	internal/dump        exports and restores a whole installation
 //	internal/importer    imports CSV files of other systems into a practice
-//	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn, feedlog
+//	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn, feedlog, rowsecurity
 //	internal/store/migrate  versions of the schema; plan, lint and diff write the next one
 //	internal/seed        demo data; internal/provision: new practices and users
 //	internal/config      flags and environment

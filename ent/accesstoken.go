@@ -42,6 +42,10 @@ type AccessToken struct {
 	ApplicationID *uuid.UUID `json:"application_id,omitempty"`
 	// The site that it is limited to.
 	SiteID *uuid.UUID `json:"site_id,omitempty"`
+	// Until when the limit to the site is lifted.
+	SiteLiftedUntil *time.Time `json:"site_lifted_until,omitempty"`
+	// Why the limit was last lifted.
+	SiteLiftReason *string `json:"site_lift_reason,omitempty"`
 	// Expiry, regardless of use.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// Last use, to the hour.
@@ -126,9 +130,9 @@ func (*AccessToken) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case accesstoken.FieldUserID:
 			values[i] = new(sql.NullInt64)
-		case accesstoken.FieldName, accesstoken.FieldScopes:
+		case accesstoken.FieldName, accesstoken.FieldScopes, accesstoken.FieldSiteLiftReason:
 			values[i] = new(sql.NullString)
-		case accesstoken.FieldCreatedAt, accesstoken.FieldUpdatedAt, accesstoken.FieldExpiresAt, accesstoken.FieldLastUsedAt, accesstoken.FieldRefreshableUntil, accesstoken.FieldRevokedAt:
+		case accesstoken.FieldCreatedAt, accesstoken.FieldUpdatedAt, accesstoken.FieldSiteLiftedUntil, accesstoken.FieldExpiresAt, accesstoken.FieldLastUsedAt, accesstoken.FieldRefreshableUntil, accesstoken.FieldRevokedAt:
 			values[i] = new(sql.NullTime)
 		case accesstoken.FieldID, accesstoken.FieldPracticeID:
 			values[i] = new(uuid.UUID)
@@ -208,6 +212,20 @@ func (_m *AccessToken) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.SiteID = new(uuid.UUID)
 				*_m.SiteID = *value.S.(*uuid.UUID)
+			}
+		case accesstoken.FieldSiteLiftedUntil:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field site_lifted_until", values[i])
+			} else if value.Valid {
+				_m.SiteLiftedUntil = new(time.Time)
+				*_m.SiteLiftedUntil = value.Time
+			}
+		case accesstoken.FieldSiteLiftReason:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field site_lift_reason", values[i])
+			} else if value.Valid {
+				_m.SiteLiftReason = new(string)
+				*_m.SiteLiftReason = value.String
 			}
 		case accesstoken.FieldExpiresAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -321,6 +339,16 @@ func (_m *AccessToken) String() string {
 	if v := _m.SiteID; v != nil {
 		builder.WriteString("site_id=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.SiteLiftedUntil; v != nil {
+		builder.WriteString("site_lifted_until=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.SiteLiftReason; v != nil {
+		builder.WriteString("site_lift_reason=")
+		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")
 	if v := _m.ExpiresAt; v != nil {

@@ -96,6 +96,34 @@ func (_c *AccessTokenCreate) SetNillableSiteID(v *uuid.UUID) *AccessTokenCreate 
 	return _c
 }
 
+// SetSiteLiftedUntil sets the "site_lifted_until" field.
+func (_c *AccessTokenCreate) SetSiteLiftedUntil(v time.Time) *AccessTokenCreate {
+	_c.mutation.SetSiteLiftedUntil(v)
+	return _c
+}
+
+// SetNillableSiteLiftedUntil sets the "site_lifted_until" field if the given value is not nil.
+func (_c *AccessTokenCreate) SetNillableSiteLiftedUntil(v *time.Time) *AccessTokenCreate {
+	if v != nil {
+		_c.SetSiteLiftedUntil(*v)
+	}
+	return _c
+}
+
+// SetSiteLiftReason sets the "site_lift_reason" field.
+func (_c *AccessTokenCreate) SetSiteLiftReason(v string) *AccessTokenCreate {
+	_c.mutation.SetSiteLiftReason(v)
+	return _c
+}
+
+// SetNillableSiteLiftReason sets the "site_lift_reason" field if the given value is not nil.
+func (_c *AccessTokenCreate) SetNillableSiteLiftReason(v *string) *AccessTokenCreate {
+	if v != nil {
+		_c.SetSiteLiftReason(*v)
+	}
+	return _c
+}
+
 // SetExpiresAt sets the "expires_at" field.
 func (_c *AccessTokenCreate) SetExpiresAt(v time.Time) *AccessTokenCreate {
 	_c.mutation.SetExpiresAt(v)
@@ -321,6 +349,14 @@ func (_c *AccessTokenCreate) createSpec() (*AccessToken, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Scopes(); ok {
 		_spec.SetField(accesstoken.FieldScopes, field.TypeString, value)
 		_node.Scopes = value
+	}
+	if value, ok := _c.mutation.SiteLiftedUntil(); ok {
+		_spec.SetField(accesstoken.FieldSiteLiftedUntil, field.TypeTime, value)
+		_node.SiteLiftedUntil = &value
+	}
+	if value, ok := _c.mutation.SiteLiftReason(); ok {
+		_spec.SetField(accesstoken.FieldSiteLiftReason, field.TypeString, value)
+		_node.SiteLiftReason = &value
 	}
 	if value, ok := _c.mutation.ExpiresAt(); ok {
 		_spec.SetField(accesstoken.FieldExpiresAt, field.TypeTime, value)

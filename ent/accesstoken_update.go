@@ -79,6 +79,46 @@ func (_u *AccessTokenUpdate) SetNillableScopes(v *scope.Granted) *AccessTokenUpd
 	return _u
 }
 
+// SetSiteLiftedUntil sets the "site_lifted_until" field.
+func (_u *AccessTokenUpdate) SetSiteLiftedUntil(v time.Time) *AccessTokenUpdate {
+	_u.mutation.SetSiteLiftedUntil(v)
+	return _u
+}
+
+// SetNillableSiteLiftedUntil sets the "site_lifted_until" field if the given value is not nil.
+func (_u *AccessTokenUpdate) SetNillableSiteLiftedUntil(v *time.Time) *AccessTokenUpdate {
+	if v != nil {
+		_u.SetSiteLiftedUntil(*v)
+	}
+	return _u
+}
+
+// ClearSiteLiftedUntil clears the value of the "site_lifted_until" field.
+func (_u *AccessTokenUpdate) ClearSiteLiftedUntil() *AccessTokenUpdate {
+	_u.mutation.ClearSiteLiftedUntil()
+	return _u
+}
+
+// SetSiteLiftReason sets the "site_lift_reason" field.
+func (_u *AccessTokenUpdate) SetSiteLiftReason(v string) *AccessTokenUpdate {
+	_u.mutation.SetSiteLiftReason(v)
+	return _u
+}
+
+// SetNillableSiteLiftReason sets the "site_lift_reason" field if the given value is not nil.
+func (_u *AccessTokenUpdate) SetNillableSiteLiftReason(v *string) *AccessTokenUpdate {
+	if v != nil {
+		_u.SetSiteLiftReason(*v)
+	}
+	return _u
+}
+
+// ClearSiteLiftReason clears the value of the "site_lift_reason" field.
+func (_u *AccessTokenUpdate) ClearSiteLiftReason() *AccessTokenUpdate {
+	_u.mutation.ClearSiteLiftReason()
+	return _u
+}
+
 // SetExpiresAt sets the "expires_at" field.
 func (_u *AccessTokenUpdate) SetExpiresAt(v time.Time) *AccessTokenUpdate {
 	_u.mutation.SetExpiresAt(v)
@@ -237,6 +277,18 @@ func (_u *AccessTokenUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if value, ok := _u.mutation.Scopes(); ok {
 		_spec.SetField(accesstoken.FieldScopes, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.SiteLiftedUntil(); ok {
+		_spec.SetField(accesstoken.FieldSiteLiftedUntil, field.TypeTime, value)
+	}
+	if _u.mutation.SiteLiftedUntilCleared() {
+		_spec.ClearField(accesstoken.FieldSiteLiftedUntil, field.TypeTime)
+	}
+	if value, ok := _u.mutation.SiteLiftReason(); ok {
+		_spec.SetField(accesstoken.FieldSiteLiftReason, field.TypeString, value)
+	}
+	if _u.mutation.SiteLiftReasonCleared() {
+		_spec.ClearField(accesstoken.FieldSiteLiftReason, field.TypeString)
+	}
 	if value, ok := _u.mutation.ExpiresAt(); ok {
 		_spec.SetField(accesstoken.FieldExpiresAt, field.TypeTime, value)
 	}
@@ -330,6 +382,46 @@ func (_u *AccessTokenUpdateOne) SetNillableScopes(v *scope.Granted) *AccessToken
 	if v != nil {
 		_u.SetScopes(*v)
 	}
+	return _u
+}
+
+// SetSiteLiftedUntil sets the "site_lifted_until" field.
+func (_u *AccessTokenUpdateOne) SetSiteLiftedUntil(v time.Time) *AccessTokenUpdateOne {
+	_u.mutation.SetSiteLiftedUntil(v)
+	return _u
+}
+
+// SetNillableSiteLiftedUntil sets the "site_lifted_until" field if the given value is not nil.
+func (_u *AccessTokenUpdateOne) SetNillableSiteLiftedUntil(v *time.Time) *AccessTokenUpdateOne {
+	if v != nil {
+		_u.SetSiteLiftedUntil(*v)
+	}
+	return _u
+}
+
+// ClearSiteLiftedUntil clears the value of the "site_lifted_until" field.
+func (_u *AccessTokenUpdateOne) ClearSiteLiftedUntil() *AccessTokenUpdateOne {
+	_u.mutation.ClearSiteLiftedUntil()
+	return _u
+}
+
+// SetSiteLiftReason sets the "site_lift_reason" field.
+func (_u *AccessTokenUpdateOne) SetSiteLiftReason(v string) *AccessTokenUpdateOne {
+	_u.mutation.SetSiteLiftReason(v)
+	return _u
+}
+
+// SetNillableSiteLiftReason sets the "site_lift_reason" field if the given value is not nil.
+func (_u *AccessTokenUpdateOne) SetNillableSiteLiftReason(v *string) *AccessTokenUpdateOne {
+	if v != nil {
+		_u.SetSiteLiftReason(*v)
+	}
+	return _u
+}
+
+// ClearSiteLiftReason clears the value of the "site_lift_reason" field.
+func (_u *AccessTokenUpdateOne) ClearSiteLiftReason() *AccessTokenUpdateOne {
+	_u.mutation.ClearSiteLiftReason()
 	return _u
 }
 
@@ -520,6 +612,18 @@ func (_u *AccessTokenUpdateOne) sqlSave(ctx context.Context) (_node *AccessToken
 	}
 	if value, ok := _u.mutation.Scopes(); ok {
 		_spec.SetField(accesstoken.FieldScopes, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.SiteLiftedUntil(); ok {
+		_spec.SetField(accesstoken.FieldSiteLiftedUntil, field.TypeTime, value)
+	}
+	if _u.mutation.SiteLiftedUntilCleared() {
+		_spec.ClearField(accesstoken.FieldSiteLiftedUntil, field.TypeTime)
+	}
+	if value, ok := _u.mutation.SiteLiftReason(); ok {
+		_spec.SetField(accesstoken.FieldSiteLiftReason, field.TypeString, value)
+	}
+	if _u.mutation.SiteLiftReasonCleared() {
+		_spec.ClearField(accesstoken.FieldSiteLiftReason, field.TypeString)
 	}
 	if value, ok := _u.mutation.ExpiresAt(); ok {
 		_spec.SetField(accesstoken.FieldExpiresAt, field.TypeTime, value)

@@ -19,8 +19,11 @@ import (
 	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/auditblock"
+	"chairside/ent/auditcut"
+	"chairside/ent/auditevent"
+	"chairside/ent/auditread"
 	"chairside/ent/authorizationcode"
-	"chairside/ent/change"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
@@ -57,6 +60,9 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/waitinglist"
+	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
+	"chairside/ent/webhookdelivery"
 	"chairside/ent/workingsession"
 
 	"entgo.io/ent"
@@ -87,10 +93,16 @@ type Client struct {
 	AppointmentHold *AppointmentHoldClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
 	AppointmentReason *AppointmentReasonClient
+	// AuditBlock is the client for interacting with the AuditBlock builders.
+	AuditBlock *AuditBlockClient
+	// AuditCut is the client for interacting with the AuditCut builders.
+	AuditCut *AuditCutClient
+	// AuditEvent is the client for interacting with the AuditEvent builders.
+	AuditEvent *AuditEventClient
+	// AuditRead is the client for interacting with the AuditRead builders.
+	AuditRead *AuditReadClient
 	// AuthorizationCode is the client for interacting with the AuthorizationCode builders.
 	AuthorizationCode *AuthorizationCodeClient
-	// Change is the client for interacting with the Change builders.
-	Change *ChangeClient
 	// Contract is the client for interacting with the Contract builders.
 	Contract *ContractClient
 	// CustomField is the client for interacting with the CustomField builders.
@@ -163,6 +175,12 @@ type Client struct {
 	User *UserClient
 	// WaitingList is the client for interacting with the WaitingList builders.
 	WaitingList *WaitingListClient
+	// Webhook is the client for interacting with the Webhook builders.
+	Webhook *WebhookClient
+	// WebhookAttempt is the client for interacting with the WebhookAttempt builders.
+	WebhookAttempt *WebhookAttemptClient
+	// WebhookDelivery is the client for interacting with the WebhookDelivery builders.
+	WebhookDelivery *WebhookDeliveryClient
 	// WorkingSession is the client for interacting with the WorkingSession builders.
 	WorkingSession *WorkingSessionClient
 }
@@ -184,8 +202,11 @@ func (c *Client) init() {
 	c.AppointmentCancellationReason = NewAppointmentCancellationReasonClient(c.config)
 	c.AppointmentHold = NewAppointmentHoldClient(c.config)
 	c.AppointmentReason = NewAppointmentReasonClient(c.config)
+	c.AuditBlock = NewAuditBlockClient(c.config)
+	c.AuditCut = NewAuditCutClient(c.config)
+	c.AuditEvent = NewAuditEventClient(c.config)
+	c.AuditRead = NewAuditReadClient(c.config)
 	c.AuthorizationCode = NewAuthorizationCodeClient(c.config)
-	c.Change = NewChangeClient(c.config)
 	c.Contract = NewContractClient(c.config)
 	c.CustomField = NewCustomFieldClient(c.config)
 	c.CustomFieldAnswer = NewCustomFieldAnswerClient(c.config)
@@ -222,6 +243,9 @@ func (c *Client) init() {
 	c.TreatmentPlanItem = NewTreatmentPlanItemClient(c.config)
 	c.User = NewUserClient(c.config)
 	c.WaitingList = NewWaitingListClient(c.config)
+	c.Webhook = NewWebhookClient(c.config)
+	c.WebhookAttempt = NewWebhookAttemptClient(c.config)
+	c.WebhookDelivery = NewWebhookDeliveryClient(c.config)
 	c.WorkingSession = NewWorkingSessionClient(c.config)
 }
 
@@ -323,8 +347,11 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		AppointmentCancellationReason: NewAppointmentCancellationReasonClient(cfg),
 		AppointmentHold:               NewAppointmentHoldClient(cfg),
 		AppointmentReason:             NewAppointmentReasonClient(cfg),
+		AuditBlock:                    NewAuditBlockClient(cfg),
+		AuditCut:                      NewAuditCutClient(cfg),
+		AuditEvent:                    NewAuditEventClient(cfg),
+		AuditRead:                     NewAuditReadClient(cfg),
 		AuthorizationCode:             NewAuthorizationCodeClient(cfg),
-		Change:                        NewChangeClient(cfg),
 		Contract:                      NewContractClient(cfg),
 		CustomField:                   NewCustomFieldClient(cfg),
 		CustomFieldAnswer:             NewCustomFieldAnswerClient(cfg),
@@ -361,6 +388,9 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		TreatmentPlanItem:             NewTreatmentPlanItemClient(cfg),
 		User:                          NewUserClient(cfg),
 		WaitingList:                   NewWaitingListClient(cfg),
+		Webhook:                       NewWebhookClient(cfg),
+		WebhookAttempt:                NewWebhookAttemptClient(cfg),
+		WebhookDelivery:               NewWebhookDeliveryClient(cfg),
 		WorkingSession:                NewWorkingSessionClient(cfg),
 	}, nil
 }
@@ -389,8 +419,11 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		AppointmentCancellationReason: NewAppointmentCancellationReasonClient(cfg),
 		AppointmentHold:               NewAppointmentHoldClient(cfg),
 		AppointmentReason:             NewAppointmentReasonClient(cfg),
+		AuditBlock:                    NewAuditBlockClient(cfg),
+		AuditCut:                      NewAuditCutClient(cfg),
+		AuditEvent:                    NewAuditEventClient(cfg),
+		AuditRead:                     NewAuditReadClient(cfg),
 		AuthorizationCode:             NewAuthorizationCodeClient(cfg),
-		Change:                        NewChangeClient(cfg),
 		Contract:                      NewContractClient(cfg),
 		CustomField:                   NewCustomFieldClient(cfg),
 		CustomFieldAnswer:             NewCustomFieldAnswerClient(cfg),
@@ -427,6 +460,9 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		TreatmentPlanItem:             NewTreatmentPlanItemClient(cfg),
 		User:                          NewUserClient(cfg),
 		WaitingList:                   NewWaitingListClient(cfg),
+		Webhook:                       NewWebhookClient(cfg),
+		WebhookAttempt:                NewWebhookAttemptClient(cfg),
+		WebhookDelivery:               NewWebhookDeliveryClient(cfg),
 		WorkingSession:                NewWorkingSessionClient(cfg),
 	}, nil
 }
@@ -459,14 +495,15 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
 		c.AppointmentCancellationReason, c.AppointmentHold, c.AppointmentReason,
-		c.AuthorizationCode, c.Change, c.Contract, c.CustomField, c.CustomFieldAnswer,
-		c.Fee, c.FeedChange, c.FeedState, c.IdempotencyKey, c.ImportRun,
-		c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion,
-		c.Patient, c.PatientReferral, c.Payment, c.PaymentExplanation, c.PaymentPlan,
-		c.Practice, c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room,
-		c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
-		c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WaitingList, c.WorkingSession,
+		c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead, c.AuthorizationCode,
+		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
+		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
+		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Patient, c.PatientReferral,
+		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
+		c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session, c.SignInAttempt,
+		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
+		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook,
+		c.WebhookAttempt, c.WebhookDelivery, c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -478,14 +515,15 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
 		c.AppointmentCancellationReason, c.AppointmentHold, c.AppointmentReason,
-		c.AuthorizationCode, c.Change, c.Contract, c.CustomField, c.CustomFieldAnswer,
-		c.Fee, c.FeedChange, c.FeedState, c.IdempotencyKey, c.ImportRun,
-		c.ImportedRecord, c.Invoice, c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion,
-		c.Patient, c.PatientReferral, c.Payment, c.PaymentExplanation, c.PaymentPlan,
-		c.Practice, c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room,
-		c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
-		c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WaitingList, c.WorkingSession,
+		c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead, c.AuthorizationCode,
+		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
+		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
+		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Patient, c.PatientReferral,
+		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
+		c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session, c.SignInAttempt,
+		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
+		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook,
+		c.WebhookAttempt, c.WebhookDelivery, c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -510,10 +548,16 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.AppointmentHold.mutate(ctx, m)
 	case *AppointmentReasonMutation:
 		return c.AppointmentReason.mutate(ctx, m)
+	case *AuditBlockMutation:
+		return c.AuditBlock.mutate(ctx, m)
+	case *AuditCutMutation:
+		return c.AuditCut.mutate(ctx, m)
+	case *AuditEventMutation:
+		return c.AuditEvent.mutate(ctx, m)
+	case *AuditReadMutation:
+		return c.AuditRead.mutate(ctx, m)
 	case *AuthorizationCodeMutation:
 		return c.AuthorizationCode.mutate(ctx, m)
-	case *ChangeMutation:
-		return c.Change.mutate(ctx, m)
 	case *ContractMutation:
 		return c.Contract.mutate(ctx, m)
 	case *CustomFieldMutation:
@@ -586,6 +630,12 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.User.mutate(ctx, m)
 	case *WaitingListMutation:
 		return c.WaitingList.mutate(ctx, m)
+	case *WebhookMutation:
+		return c.Webhook.mutate(ctx, m)
+	case *WebhookAttemptMutation:
+		return c.WebhookAttempt.mutate(ctx, m)
+	case *WebhookDeliveryMutation:
+		return c.WebhookDelivery.mutate(ctx, m)
 	case *WorkingSessionMutation:
 		return c.WorkingSession.mutate(ctx, m)
 	default:
@@ -1993,6 +2043,546 @@ func (c *AppointmentReasonClient) mutate(ctx context.Context, m *AppointmentReas
 	}
 }
 
+// AuditBlockClient is a client for the AuditBlock schema.
+type AuditBlockClient struct {
+	config
+}
+
+// NewAuditBlockClient returns a client for the AuditBlock from the given config.
+func NewAuditBlockClient(c config) *AuditBlockClient {
+	return &AuditBlockClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `auditblock.Hooks(f(g(h())))`.
+func (c *AuditBlockClient) Use(hooks ...Hook) {
+	c.hooks.AuditBlock = append(c.hooks.AuditBlock, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `auditblock.Intercept(f(g(h())))`.
+func (c *AuditBlockClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AuditBlock = append(c.inters.AuditBlock, interceptors...)
+}
+
+// Create returns a builder for creating a AuditBlock entity.
+func (c *AuditBlockClient) Create() *AuditBlockCreate {
+	mutation := newAuditBlockMutation(c.config, OpCreate)
+	return &AuditBlockCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AuditBlock entities.
+func (c *AuditBlockClient) CreateBulk(builders ...*AuditBlockCreate) *AuditBlockCreateBulk {
+	return &AuditBlockCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuditBlockClient) MapCreateBulk(slice any, setFunc func(*AuditBlockCreate, int)) *AuditBlockCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuditBlockCreateBulk{err: fmt.Errorf("calling to AuditBlockClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuditBlockCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuditBlockCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AuditBlock.
+func (c *AuditBlockClient) Update() *AuditBlockUpdate {
+	mutation := newAuditBlockMutation(c.config, OpUpdate)
+	return &AuditBlockUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuditBlockClient) UpdateOne(_m *AuditBlock) *AuditBlockUpdateOne {
+	mutation := newAuditBlockMutation(c.config, OpUpdateOne, withAuditBlock(_m))
+	return &AuditBlockUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuditBlockClient) UpdateOneID(id int64) *AuditBlockUpdateOne {
+	mutation := newAuditBlockMutation(c.config, OpUpdateOne, withAuditBlockID(id))
+	return &AuditBlockUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AuditBlock.
+func (c *AuditBlockClient) Delete() *AuditBlockDelete {
+	mutation := newAuditBlockMutation(c.config, OpDelete)
+	return &AuditBlockDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuditBlockClient) DeleteOne(_m *AuditBlock) *AuditBlockDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuditBlockClient) DeleteOneID(id int64) *AuditBlockDeleteOne {
+	builder := c.Delete().Where(auditblock.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuditBlockDeleteOne{builder}
+}
+
+// Query returns a query builder for AuditBlock.
+func (c *AuditBlockClient) Query() *AuditBlockQuery {
+	return &AuditBlockQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuditBlock},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AuditBlock entity by its id.
+func (c *AuditBlockClient) Get(ctx context.Context, id int64) (*AuditBlock, error) {
+	return c.Query().Where(auditblock.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuditBlockClient) GetX(ctx context.Context, id int64) *AuditBlock {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AuditBlockClient) Hooks() []Hook {
+	hooks := c.hooks.AuditBlock
+	return append(hooks[:len(hooks):len(hooks)], auditblock.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuditBlockClient) Interceptors() []Interceptor {
+	inters := c.inters.AuditBlock
+	return append(inters[:len(inters):len(inters)], auditblock.Interceptors[:]...)
+}
+
+func (c *AuditBlockClient) mutate(ctx context.Context, m *AuditBlockMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuditBlockCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuditBlockUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuditBlockUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuditBlockDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AuditBlock mutation op: %q", m.Op())
+	}
+}
+
+// AuditCutClient is a client for the AuditCut schema.
+type AuditCutClient struct {
+	config
+}
+
+// NewAuditCutClient returns a client for the AuditCut from the given config.
+func NewAuditCutClient(c config) *AuditCutClient {
+	return &AuditCutClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `auditcut.Hooks(f(g(h())))`.
+func (c *AuditCutClient) Use(hooks ...Hook) {
+	c.hooks.AuditCut = append(c.hooks.AuditCut, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `auditcut.Intercept(f(g(h())))`.
+func (c *AuditCutClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AuditCut = append(c.inters.AuditCut, interceptors...)
+}
+
+// Create returns a builder for creating a AuditCut entity.
+func (c *AuditCutClient) Create() *AuditCutCreate {
+	mutation := newAuditCutMutation(c.config, OpCreate)
+	return &AuditCutCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AuditCut entities.
+func (c *AuditCutClient) CreateBulk(builders ...*AuditCutCreate) *AuditCutCreateBulk {
+	return &AuditCutCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuditCutClient) MapCreateBulk(slice any, setFunc func(*AuditCutCreate, int)) *AuditCutCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuditCutCreateBulk{err: fmt.Errorf("calling to AuditCutClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuditCutCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuditCutCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AuditCut.
+func (c *AuditCutClient) Update() *AuditCutUpdate {
+	mutation := newAuditCutMutation(c.config, OpUpdate)
+	return &AuditCutUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuditCutClient) UpdateOne(_m *AuditCut) *AuditCutUpdateOne {
+	mutation := newAuditCutMutation(c.config, OpUpdateOne, withAuditCut(_m))
+	return &AuditCutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuditCutClient) UpdateOneID(id int64) *AuditCutUpdateOne {
+	mutation := newAuditCutMutation(c.config, OpUpdateOne, withAuditCutID(id))
+	return &AuditCutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AuditCut.
+func (c *AuditCutClient) Delete() *AuditCutDelete {
+	mutation := newAuditCutMutation(c.config, OpDelete)
+	return &AuditCutDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuditCutClient) DeleteOne(_m *AuditCut) *AuditCutDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuditCutClient) DeleteOneID(id int64) *AuditCutDeleteOne {
+	builder := c.Delete().Where(auditcut.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuditCutDeleteOne{builder}
+}
+
+// Query returns a query builder for AuditCut.
+func (c *AuditCutClient) Query() *AuditCutQuery {
+	return &AuditCutQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuditCut},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AuditCut entity by its id.
+func (c *AuditCutClient) Get(ctx context.Context, id int64) (*AuditCut, error) {
+	return c.Query().Where(auditcut.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuditCutClient) GetX(ctx context.Context, id int64) *AuditCut {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AuditCutClient) Hooks() []Hook {
+	hooks := c.hooks.AuditCut
+	return append(hooks[:len(hooks):len(hooks)], auditcut.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuditCutClient) Interceptors() []Interceptor {
+	inters := c.inters.AuditCut
+	return append(inters[:len(inters):len(inters)], auditcut.Interceptors[:]...)
+}
+
+func (c *AuditCutClient) mutate(ctx context.Context, m *AuditCutMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuditCutCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuditCutUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuditCutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuditCutDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AuditCut mutation op: %q", m.Op())
+	}
+}
+
+// AuditEventClient is a client for the AuditEvent schema.
+type AuditEventClient struct {
+	config
+}
+
+// NewAuditEventClient returns a client for the AuditEvent from the given config.
+func NewAuditEventClient(c config) *AuditEventClient {
+	return &AuditEventClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `auditevent.Hooks(f(g(h())))`.
+func (c *AuditEventClient) Use(hooks ...Hook) {
+	c.hooks.AuditEvent = append(c.hooks.AuditEvent, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `auditevent.Intercept(f(g(h())))`.
+func (c *AuditEventClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AuditEvent = append(c.inters.AuditEvent, interceptors...)
+}
+
+// Create returns a builder for creating a AuditEvent entity.
+func (c *AuditEventClient) Create() *AuditEventCreate {
+	mutation := newAuditEventMutation(c.config, OpCreate)
+	return &AuditEventCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AuditEvent entities.
+func (c *AuditEventClient) CreateBulk(builders ...*AuditEventCreate) *AuditEventCreateBulk {
+	return &AuditEventCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuditEventClient) MapCreateBulk(slice any, setFunc func(*AuditEventCreate, int)) *AuditEventCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuditEventCreateBulk{err: fmt.Errorf("calling to AuditEventClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuditEventCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuditEventCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AuditEvent.
+func (c *AuditEventClient) Update() *AuditEventUpdate {
+	mutation := newAuditEventMutation(c.config, OpUpdate)
+	return &AuditEventUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuditEventClient) UpdateOne(_m *AuditEvent) *AuditEventUpdateOne {
+	mutation := newAuditEventMutation(c.config, OpUpdateOne, withAuditEvent(_m))
+	return &AuditEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuditEventClient) UpdateOneID(id int64) *AuditEventUpdateOne {
+	mutation := newAuditEventMutation(c.config, OpUpdateOne, withAuditEventID(id))
+	return &AuditEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AuditEvent.
+func (c *AuditEventClient) Delete() *AuditEventDelete {
+	mutation := newAuditEventMutation(c.config, OpDelete)
+	return &AuditEventDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuditEventClient) DeleteOne(_m *AuditEvent) *AuditEventDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuditEventClient) DeleteOneID(id int64) *AuditEventDeleteOne {
+	builder := c.Delete().Where(auditevent.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuditEventDeleteOne{builder}
+}
+
+// Query returns a query builder for AuditEvent.
+func (c *AuditEventClient) Query() *AuditEventQuery {
+	return &AuditEventQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuditEvent},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AuditEvent entity by its id.
+func (c *AuditEventClient) Get(ctx context.Context, id int64) (*AuditEvent, error) {
+	return c.Query().Where(auditevent.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuditEventClient) GetX(ctx context.Context, id int64) *AuditEvent {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AuditEventClient) Hooks() []Hook {
+	hooks := c.hooks.AuditEvent
+	return append(hooks[:len(hooks):len(hooks)], auditevent.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuditEventClient) Interceptors() []Interceptor {
+	inters := c.inters.AuditEvent
+	return append(inters[:len(inters):len(inters)], auditevent.Interceptors[:]...)
+}
+
+func (c *AuditEventClient) mutate(ctx context.Context, m *AuditEventMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuditEventCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuditEventUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuditEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuditEventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AuditEvent mutation op: %q", m.Op())
+	}
+}
+
+// AuditReadClient is a client for the AuditRead schema.
+type AuditReadClient struct {
+	config
+}
+
+// NewAuditReadClient returns a client for the AuditRead from the given config.
+func NewAuditReadClient(c config) *AuditReadClient {
+	return &AuditReadClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `auditread.Hooks(f(g(h())))`.
+func (c *AuditReadClient) Use(hooks ...Hook) {
+	c.hooks.AuditRead = append(c.hooks.AuditRead, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `auditread.Intercept(f(g(h())))`.
+func (c *AuditReadClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AuditRead = append(c.inters.AuditRead, interceptors...)
+}
+
+// Create returns a builder for creating a AuditRead entity.
+func (c *AuditReadClient) Create() *AuditReadCreate {
+	mutation := newAuditReadMutation(c.config, OpCreate)
+	return &AuditReadCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AuditRead entities.
+func (c *AuditReadClient) CreateBulk(builders ...*AuditReadCreate) *AuditReadCreateBulk {
+	return &AuditReadCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuditReadClient) MapCreateBulk(slice any, setFunc func(*AuditReadCreate, int)) *AuditReadCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuditReadCreateBulk{err: fmt.Errorf("calling to AuditReadClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuditReadCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuditReadCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AuditRead.
+func (c *AuditReadClient) Update() *AuditReadUpdate {
+	mutation := newAuditReadMutation(c.config, OpUpdate)
+	return &AuditReadUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuditReadClient) UpdateOne(_m *AuditRead) *AuditReadUpdateOne {
+	mutation := newAuditReadMutation(c.config, OpUpdateOne, withAuditRead(_m))
+	return &AuditReadUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuditReadClient) UpdateOneID(id int64) *AuditReadUpdateOne {
+	mutation := newAuditReadMutation(c.config, OpUpdateOne, withAuditReadID(id))
+	return &AuditReadUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AuditRead.
+func (c *AuditReadClient) Delete() *AuditReadDelete {
+	mutation := newAuditReadMutation(c.config, OpDelete)
+	return &AuditReadDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuditReadClient) DeleteOne(_m *AuditRead) *AuditReadDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuditReadClient) DeleteOneID(id int64) *AuditReadDeleteOne {
+	builder := c.Delete().Where(auditread.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuditReadDeleteOne{builder}
+}
+
+// Query returns a query builder for AuditRead.
+func (c *AuditReadClient) Query() *AuditReadQuery {
+	return &AuditReadQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuditRead},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AuditRead entity by its id.
+func (c *AuditReadClient) Get(ctx context.Context, id int64) (*AuditRead, error) {
+	return c.Query().Where(auditread.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuditReadClient) GetX(ctx context.Context, id int64) *AuditRead {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AuditReadClient) Hooks() []Hook {
+	hooks := c.hooks.AuditRead
+	return append(hooks[:len(hooks):len(hooks)], auditread.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuditReadClient) Interceptors() []Interceptor {
+	inters := c.inters.AuditRead
+	return append(inters[:len(inters):len(inters)], auditread.Interceptors[:]...)
+}
+
+func (c *AuditReadClient) mutate(ctx context.Context, m *AuditReadMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuditReadCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuditReadUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuditReadUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuditReadDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AuditRead mutation op: %q", m.Op())
+	}
+}
+
 // AuthorizationCodeClient is a client for the AuthorizationCode schema.
 type AuthorizationCodeClient struct {
 	config
@@ -2189,141 +2779,6 @@ func (c *AuthorizationCodeClient) mutate(ctx context.Context, m *AuthorizationCo
 		return (&AuthorizationCodeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown AuthorizationCode mutation op: %q", m.Op())
-	}
-}
-
-// ChangeClient is a client for the Change schema.
-type ChangeClient struct {
-	config
-}
-
-// NewChangeClient returns a client for the Change from the given config.
-func NewChangeClient(c config) *ChangeClient {
-	return &ChangeClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `change.Hooks(f(g(h())))`.
-func (c *ChangeClient) Use(hooks ...Hook) {
-	c.hooks.Change = append(c.hooks.Change, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `change.Intercept(f(g(h())))`.
-func (c *ChangeClient) Intercept(interceptors ...Interceptor) {
-	c.inters.Change = append(c.inters.Change, interceptors...)
-}
-
-// Create returns a builder for creating a Change entity.
-func (c *ChangeClient) Create() *ChangeCreate {
-	mutation := newChangeMutation(c.config, OpCreate)
-	return &ChangeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Change entities.
-func (c *ChangeClient) CreateBulk(builders ...*ChangeCreate) *ChangeCreateBulk {
-	return &ChangeCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *ChangeClient) MapCreateBulk(slice any, setFunc func(*ChangeCreate, int)) *ChangeCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &ChangeCreateBulk{err: fmt.Errorf("calling to ChangeClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*ChangeCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &ChangeCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Change.
-func (c *ChangeClient) Update() *ChangeUpdate {
-	mutation := newChangeMutation(c.config, OpUpdate)
-	return &ChangeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *ChangeClient) UpdateOne(_m *Change) *ChangeUpdateOne {
-	mutation := newChangeMutation(c.config, OpUpdateOne, withChange(_m))
-	return &ChangeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *ChangeClient) UpdateOneID(id int64) *ChangeUpdateOne {
-	mutation := newChangeMutation(c.config, OpUpdateOne, withChangeID(id))
-	return &ChangeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for Change.
-func (c *ChangeClient) Delete() *ChangeDelete {
-	mutation := newChangeMutation(c.config, OpDelete)
-	return &ChangeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *ChangeClient) DeleteOne(_m *Change) *ChangeDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *ChangeClient) DeleteOneID(id int64) *ChangeDeleteOne {
-	builder := c.Delete().Where(change.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &ChangeDeleteOne{builder}
-}
-
-// Query returns a query builder for Change.
-func (c *ChangeClient) Query() *ChangeQuery {
-	return &ChangeQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeChange},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a Change entity by its id.
-func (c *ChangeClient) Get(ctx context.Context, id int64) (*Change, error) {
-	return c.Query().Where(change.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *ChangeClient) GetX(ctx context.Context, id int64) *Change {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *ChangeClient) Hooks() []Hook {
-	hooks := c.hooks.Change
-	return append(hooks[:len(hooks):len(hooks)], change.Hooks[:]...)
-}
-
-// Interceptors returns the client interceptors.
-func (c *ChangeClient) Interceptors() []Interceptor {
-	inters := c.inters.Change
-	return append(inters[:len(inters):len(inters)], change.Interceptors[:]...)
-}
-
-func (c *ChangeClient) mutate(ctx context.Context, m *ChangeMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&ChangeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&ChangeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&ChangeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&ChangeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown Change mutation op: %q", m.Op())
 	}
 }
 
@@ -7845,6 +8300,22 @@ func (c *TreatmentAppointmentClient) QueryPatient(_m *TreatmentAppointment) *Pat
 	return query
 }
 
+// QueryAppointment queries the appointment edge of a TreatmentAppointment.
+func (c *TreatmentAppointmentClient) QueryAppointment(_m *TreatmentAppointment) *AppointmentQuery {
+	query := (&AppointmentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(treatmentappointment.Table, treatmentappointment.FieldID, id),
+			sqlgraph.To(appointment.Table, appointment.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, treatmentappointment.AppointmentTable, treatmentappointment.AppointmentColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *TreatmentAppointmentClient) Hooks() []Hook {
 	hooks := c.hooks.TreatmentAppointment
@@ -8899,6 +9370,459 @@ func (c *WaitingListClient) mutate(ctx context.Context, m *WaitingListMutation) 
 	}
 }
 
+// WebhookClient is a client for the Webhook schema.
+type WebhookClient struct {
+	config
+}
+
+// NewWebhookClient returns a client for the Webhook from the given config.
+func NewWebhookClient(c config) *WebhookClient {
+	return &WebhookClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `webhook.Hooks(f(g(h())))`.
+func (c *WebhookClient) Use(hooks ...Hook) {
+	c.hooks.Webhook = append(c.hooks.Webhook, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `webhook.Intercept(f(g(h())))`.
+func (c *WebhookClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Webhook = append(c.inters.Webhook, interceptors...)
+}
+
+// Create returns a builder for creating a Webhook entity.
+func (c *WebhookClient) Create() *WebhookCreate {
+	mutation := newWebhookMutation(c.config, OpCreate)
+	return &WebhookCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Webhook entities.
+func (c *WebhookClient) CreateBulk(builders ...*WebhookCreate) *WebhookCreateBulk {
+	return &WebhookCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WebhookClient) MapCreateBulk(slice any, setFunc func(*WebhookCreate, int)) *WebhookCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WebhookCreateBulk{err: fmt.Errorf("calling to WebhookClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WebhookCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WebhookCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Webhook.
+func (c *WebhookClient) Update() *WebhookUpdate {
+	mutation := newWebhookMutation(c.config, OpUpdate)
+	return &WebhookUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WebhookClient) UpdateOne(_m *Webhook) *WebhookUpdateOne {
+	mutation := newWebhookMutation(c.config, OpUpdateOne, withWebhook(_m))
+	return &WebhookUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WebhookClient) UpdateOneID(id uuid.UUID) *WebhookUpdateOne {
+	mutation := newWebhookMutation(c.config, OpUpdateOne, withWebhookID(id))
+	return &WebhookUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Webhook.
+func (c *WebhookClient) Delete() *WebhookDelete {
+	mutation := newWebhookMutation(c.config, OpDelete)
+	return &WebhookDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WebhookClient) DeleteOne(_m *Webhook) *WebhookDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WebhookClient) DeleteOneID(id uuid.UUID) *WebhookDeleteOne {
+	builder := c.Delete().Where(webhook.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WebhookDeleteOne{builder}
+}
+
+// Query returns a query builder for Webhook.
+func (c *WebhookClient) Query() *WebhookQuery {
+	return &WebhookQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWebhook},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Webhook entity by its id.
+func (c *WebhookClient) Get(ctx context.Context, id uuid.UUID) (*Webhook, error) {
+	return c.Query().Where(webhook.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WebhookClient) GetX(ctx context.Context, id uuid.UUID) *Webhook {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a Webhook.
+func (c *WebhookClient) QueryPractice(_m *Webhook) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(webhook.Table, webhook.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, webhook.PracticeTable, webhook.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *WebhookClient) Hooks() []Hook {
+	hooks := c.hooks.Webhook
+	return append(hooks[:len(hooks):len(hooks)], webhook.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *WebhookClient) Interceptors() []Interceptor {
+	inters := c.inters.Webhook
+	return append(inters[:len(inters):len(inters)], webhook.Interceptors[:]...)
+}
+
+func (c *WebhookClient) mutate(ctx context.Context, m *WebhookMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WebhookCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WebhookUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WebhookUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WebhookDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Webhook mutation op: %q", m.Op())
+	}
+}
+
+// WebhookAttemptClient is a client for the WebhookAttempt schema.
+type WebhookAttemptClient struct {
+	config
+}
+
+// NewWebhookAttemptClient returns a client for the WebhookAttempt from the given config.
+func NewWebhookAttemptClient(c config) *WebhookAttemptClient {
+	return &WebhookAttemptClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `webhookattempt.Hooks(f(g(h())))`.
+func (c *WebhookAttemptClient) Use(hooks ...Hook) {
+	c.hooks.WebhookAttempt = append(c.hooks.WebhookAttempt, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `webhookattempt.Intercept(f(g(h())))`.
+func (c *WebhookAttemptClient) Intercept(interceptors ...Interceptor) {
+	c.inters.WebhookAttempt = append(c.inters.WebhookAttempt, interceptors...)
+}
+
+// Create returns a builder for creating a WebhookAttempt entity.
+func (c *WebhookAttemptClient) Create() *WebhookAttemptCreate {
+	mutation := newWebhookAttemptMutation(c.config, OpCreate)
+	return &WebhookAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of WebhookAttempt entities.
+func (c *WebhookAttemptClient) CreateBulk(builders ...*WebhookAttemptCreate) *WebhookAttemptCreateBulk {
+	return &WebhookAttemptCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WebhookAttemptClient) MapCreateBulk(slice any, setFunc func(*WebhookAttemptCreate, int)) *WebhookAttemptCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WebhookAttemptCreateBulk{err: fmt.Errorf("calling to WebhookAttemptClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WebhookAttemptCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WebhookAttemptCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for WebhookAttempt.
+func (c *WebhookAttemptClient) Update() *WebhookAttemptUpdate {
+	mutation := newWebhookAttemptMutation(c.config, OpUpdate)
+	return &WebhookAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WebhookAttemptClient) UpdateOne(_m *WebhookAttempt) *WebhookAttemptUpdateOne {
+	mutation := newWebhookAttemptMutation(c.config, OpUpdateOne, withWebhookAttempt(_m))
+	return &WebhookAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WebhookAttemptClient) UpdateOneID(id int64) *WebhookAttemptUpdateOne {
+	mutation := newWebhookAttemptMutation(c.config, OpUpdateOne, withWebhookAttemptID(id))
+	return &WebhookAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for WebhookAttempt.
+func (c *WebhookAttemptClient) Delete() *WebhookAttemptDelete {
+	mutation := newWebhookAttemptMutation(c.config, OpDelete)
+	return &WebhookAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WebhookAttemptClient) DeleteOne(_m *WebhookAttempt) *WebhookAttemptDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WebhookAttemptClient) DeleteOneID(id int64) *WebhookAttemptDeleteOne {
+	builder := c.Delete().Where(webhookattempt.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WebhookAttemptDeleteOne{builder}
+}
+
+// Query returns a query builder for WebhookAttempt.
+func (c *WebhookAttemptClient) Query() *WebhookAttemptQuery {
+	return &WebhookAttemptQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWebhookAttempt},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a WebhookAttempt entity by its id.
+func (c *WebhookAttemptClient) Get(ctx context.Context, id int64) (*WebhookAttempt, error) {
+	return c.Query().Where(webhookattempt.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WebhookAttemptClient) GetX(ctx context.Context, id int64) *WebhookAttempt {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a WebhookAttempt.
+func (c *WebhookAttemptClient) QueryPractice(_m *WebhookAttempt) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(webhookattempt.Table, webhookattempt.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, webhookattempt.PracticeTable, webhookattempt.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *WebhookAttemptClient) Hooks() []Hook {
+	hooks := c.hooks.WebhookAttempt
+	return append(hooks[:len(hooks):len(hooks)], webhookattempt.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *WebhookAttemptClient) Interceptors() []Interceptor {
+	inters := c.inters.WebhookAttempt
+	return append(inters[:len(inters):len(inters)], webhookattempt.Interceptors[:]...)
+}
+
+func (c *WebhookAttemptClient) mutate(ctx context.Context, m *WebhookAttemptMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WebhookAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WebhookAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WebhookAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WebhookAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown WebhookAttempt mutation op: %q", m.Op())
+	}
+}
+
+// WebhookDeliveryClient is a client for the WebhookDelivery schema.
+type WebhookDeliveryClient struct {
+	config
+}
+
+// NewWebhookDeliveryClient returns a client for the WebhookDelivery from the given config.
+func NewWebhookDeliveryClient(c config) *WebhookDeliveryClient {
+	return &WebhookDeliveryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `webhookdelivery.Hooks(f(g(h())))`.
+func (c *WebhookDeliveryClient) Use(hooks ...Hook) {
+	c.hooks.WebhookDelivery = append(c.hooks.WebhookDelivery, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `webhookdelivery.Intercept(f(g(h())))`.
+func (c *WebhookDeliveryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.WebhookDelivery = append(c.inters.WebhookDelivery, interceptors...)
+}
+
+// Create returns a builder for creating a WebhookDelivery entity.
+func (c *WebhookDeliveryClient) Create() *WebhookDeliveryCreate {
+	mutation := newWebhookDeliveryMutation(c.config, OpCreate)
+	return &WebhookDeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of WebhookDelivery entities.
+func (c *WebhookDeliveryClient) CreateBulk(builders ...*WebhookDeliveryCreate) *WebhookDeliveryCreateBulk {
+	return &WebhookDeliveryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *WebhookDeliveryClient) MapCreateBulk(slice any, setFunc func(*WebhookDeliveryCreate, int)) *WebhookDeliveryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &WebhookDeliveryCreateBulk{err: fmt.Errorf("calling to WebhookDeliveryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*WebhookDeliveryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &WebhookDeliveryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for WebhookDelivery.
+func (c *WebhookDeliveryClient) Update() *WebhookDeliveryUpdate {
+	mutation := newWebhookDeliveryMutation(c.config, OpUpdate)
+	return &WebhookDeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *WebhookDeliveryClient) UpdateOne(_m *WebhookDelivery) *WebhookDeliveryUpdateOne {
+	mutation := newWebhookDeliveryMutation(c.config, OpUpdateOne, withWebhookDelivery(_m))
+	return &WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *WebhookDeliveryClient) UpdateOneID(id int64) *WebhookDeliveryUpdateOne {
+	mutation := newWebhookDeliveryMutation(c.config, OpUpdateOne, withWebhookDeliveryID(id))
+	return &WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for WebhookDelivery.
+func (c *WebhookDeliveryClient) Delete() *WebhookDeliveryDelete {
+	mutation := newWebhookDeliveryMutation(c.config, OpDelete)
+	return &WebhookDeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *WebhookDeliveryClient) DeleteOne(_m *WebhookDelivery) *WebhookDeliveryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *WebhookDeliveryClient) DeleteOneID(id int64) *WebhookDeliveryDeleteOne {
+	builder := c.Delete().Where(webhookdelivery.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &WebhookDeliveryDeleteOne{builder}
+}
+
+// Query returns a query builder for WebhookDelivery.
+func (c *WebhookDeliveryClient) Query() *WebhookDeliveryQuery {
+	return &WebhookDeliveryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeWebhookDelivery},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a WebhookDelivery entity by its id.
+func (c *WebhookDeliveryClient) Get(ctx context.Context, id int64) (*WebhookDelivery, error) {
+	return c.Query().Where(webhookdelivery.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *WebhookDeliveryClient) GetX(ctx context.Context, id int64) *WebhookDelivery {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a WebhookDelivery.
+func (c *WebhookDeliveryClient) QueryPractice(_m *WebhookDelivery) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(webhookdelivery.Table, webhookdelivery.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, webhookdelivery.PracticeTable, webhookdelivery.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *WebhookDeliveryClient) Hooks() []Hook {
+	hooks := c.hooks.WebhookDelivery
+	return append(hooks[:len(hooks):len(hooks)], webhookdelivery.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *WebhookDeliveryClient) Interceptors() []Interceptor {
+	inters := c.inters.WebhookDelivery
+	return append(inters[:len(inters):len(inters)], webhookdelivery.Interceptors[:]...)
+}
+
+func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&WebhookDeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&WebhookDeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&WebhookDeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown WebhookDelivery mutation op: %q", m.Op())
+	}
+}
+
 // WorkingSessionClient is a client for the WorkingSession schema.
 type WorkingSessionClient struct {
 	config
@@ -9086,24 +10010,26 @@ func (c *WorkingSessionClient) mutate(ctx context.Context, m *WorkingSessionMuta
 type (
 	hooks struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentCancellationReason, AppointmentHold, AppointmentReason,
-		AuthorizationCode, Change, Contract, CustomField, CustomFieldAnswer, Fee,
-		FeedChange, FeedState, IdempotencyKey, ImportRun, ImportedRecord, Invoice,
-		InvoiceItem, NHSClaim, Note, NoteVersion, Patient, PatientReferral, Payment,
-		PaymentExplanation, PaymentPlan, Practice, Practitioner, RateBucket, Recall,
-		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
-		User, WaitingList, WorkingSession []ent.Hook
+		AppointmentCancellationReason, AppointmentHold, AppointmentReason, AuditBlock,
+		AuditCut, AuditEvent, AuditRead, AuthorizationCode, Contract, CustomField,
+		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,
+		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Patient,
+		PatientReferral, Payment, PaymentExplanation, PaymentPlan, Practice,
+		Practitioner, RateBucket, Recall, RefreshToken, Room, Session, SignInAttempt,
+		Site, Sundry, Treatment, TreatmentAppointment, TreatmentCategory,
+		TreatmentPlan, TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt,
+		WebhookDelivery, WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
-		AppointmentCancellationReason, AppointmentHold, AppointmentReason,
-		AuthorizationCode, Change, Contract, CustomField, CustomFieldAnswer, Fee,
-		FeedChange, FeedState, IdempotencyKey, ImportRun, ImportedRecord, Invoice,
-		InvoiceItem, NHSClaim, Note, NoteVersion, Patient, PatientReferral, Payment,
-		PaymentExplanation, PaymentPlan, Practice, Practitioner, RateBucket, Recall,
-		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
-		User, WaitingList, WorkingSession []ent.Interceptor
+		AppointmentCancellationReason, AppointmentHold, AppointmentReason, AuditBlock,
+		AuditCut, AuditEvent, AuditRead, AuthorizationCode, Contract, CustomField,
+		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,
+		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Patient,
+		PatientReferral, Payment, PaymentExplanation, PaymentPlan, Practice,
+		Practitioner, RateBucket, Recall, RefreshToken, Room, Session, SignInAttempt,
+		Site, Sundry, Treatment, TreatmentAppointment, TreatmentCategory,
+		TreatmentPlan, TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt,
+		WebhookDelivery, WorkingSession []ent.Interceptor
 	}
 )

@@ -16,8 +16,11 @@ import (
 	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/auditblock"
+	"chairside/ent/auditcut"
+	"chairside/ent/auditevent"
+	"chairside/ent/auditread"
 	"chairside/ent/authorizationcode"
-	"chairside/ent/change"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
@@ -54,6 +57,9 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/waitinglist"
+	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
+	"chairside/ent/webhookdelivery"
 	"chairside/ent/workingsession"
 	"chairside/internal/entx"
 )
@@ -146,20 +152,47 @@ func (q *AppointmentReasonQuery) Subquery(ctx context.Context) (*sql.Selector, e
 }
 
 // Subquery implements entx.Subquery. The query cannot be used again.
+func (q *AuditBlockQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{auditblock.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *AuditCutQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{auditcut.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *AuditEventQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{auditevent.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *AuditReadQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{auditread.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
 func (q *AuthorizationCodeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
 		return nil, err
 	}
 	q.ctx.Fields = []string{authorizationcode.FieldID}
-	return q.sqlQuery(ctx), nil
-}
-
-// Subquery implements entx.Subquery. The query cannot be used again.
-func (q *ChangeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
-	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
-		return nil, err
-	}
-	q.ctx.Fields = []string{change.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 
@@ -484,6 +517,33 @@ func (q *WaitingListQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{waitinglist.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *WebhookQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{webhook.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *WebhookAttemptQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{webhookattempt.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *WebhookDeliveryQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{webhookdelivery.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

@@ -11,8 +11,11 @@ import (
 	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/auditblock"
+	"chairside/ent/auditcut"
+	"chairside/ent/auditevent"
+	"chairside/ent/auditread"
 	"chairside/ent/authorizationcode"
-	"chairside/ent/change"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
@@ -49,6 +52,9 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/waitinglist"
+	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
+	"chairside/ent/webhookdelivery"
 	"chairside/ent/workingsession"
 	"context"
 	"errors"
@@ -127,8 +133,11 @@ func checkColumn(t, c string) error {
 			appointmentcancellationreason.Table: appointmentcancellationreason.ValidColumn,
 			appointmenthold.Table:               appointmenthold.ValidColumn,
 			appointmentreason.Table:             appointmentreason.ValidColumn,
+			auditblock.Table:                    auditblock.ValidColumn,
+			auditcut.Table:                      auditcut.ValidColumn,
+			auditevent.Table:                    auditevent.ValidColumn,
+			auditread.Table:                     auditread.ValidColumn,
 			authorizationcode.Table:             authorizationcode.ValidColumn,
-			change.Table:                        change.ValidColumn,
 			contract.Table:                      contract.ValidColumn,
 			customfield.Table:                   customfield.ValidColumn,
 			customfieldanswer.Table:             customfieldanswer.ValidColumn,
@@ -165,6 +174,9 @@ func checkColumn(t, c string) error {
 			treatmentplanitem.Table:             treatmentplanitem.ValidColumn,
 			user.Table:                          user.ValidColumn,
 			waitinglist.Table:                   waitinglist.ValidColumn,
+			webhook.Table:                       webhook.ValidColumn,
+			webhookattempt.Table:                webhookattempt.ValidColumn,
+			webhookdelivery.Table:               webhookdelivery.ValidColumn,
 			workingsession.Table:                workingsession.ValidColumn,
 		})
 	})

@@ -31,7 +31,7 @@ type FeedChange struct {
 	RecordID string `json:"record_id,omitempty"`
 	// created, updated or deleted.
 	Event string `json:"event,omitempty"`
-	// What led a deleted record to its site: the site, or the row that has it.
+	// What led a record to its site before it was deleted or moved: the site, or the row that has it.
 	SiteKey *string `json:"site_key,omitempty"`
 	// Finds the entry of the audit log: on PostgreSQL the id of the transaction, on SQLite the last entry before the write.
 	Origin       int64 `json:"origin,omitempty"`

@@ -11,8 +11,11 @@ import (
 	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/auditblock"
+	"chairside/ent/auditcut"
+	"chairside/ent/auditevent"
+	"chairside/ent/auditread"
 	"chairside/ent/authorizationcode"
-	"chairside/ent/change"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
@@ -50,6 +53,9 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/waitinglist"
+	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
+	"chairside/ent/webhookdelivery"
 	"chairside/ent/workingsession"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
@@ -83,8 +89,11 @@ const (
 	TypeAppointmentCancellationReason = "AppointmentCancellationReason"
 	TypeAppointmentHold               = "AppointmentHold"
 	TypeAppointmentReason             = "AppointmentReason"
+	TypeAuditBlock                    = "AuditBlock"
+	TypeAuditCut                      = "AuditCut"
+	TypeAuditEvent                    = "AuditEvent"
+	TypeAuditRead                     = "AuditRead"
 	TypeAuthorizationCode             = "AuthorizationCode"
-	TypeChange                        = "Change"
 	TypeContract                      = "Contract"
 	TypeCustomField                   = "CustomField"
 	TypeCustomFieldAnswer             = "CustomFieldAnswer"
@@ -121,6 +130,9 @@ const (
 	TypeTreatmentPlanItem             = "TreatmentPlanItem"
 	TypeUser                          = "User"
 	TypeWaitingList                   = "WaitingList"
+	TypeWebhook                       = "Webhook"
+	TypeWebhookAttempt                = "WebhookAttempt"
+	TypeWebhookDelivery               = "WebhookDelivery"
 	TypeWorkingSession                = "WorkingSession"
 )
 
@@ -135,6 +147,8 @@ type AccessTokenMutation struct {
 	hash               *[]byte
 	name               *string
 	scopes             *scope.Granted
+	site_lifted_until  *time.Time
+	site_lift_reason   *string
 	expires_at         *time.Time
 	last_used_at       *time.Time
 	refreshable_until  *time.Time
@@ -607,6 +621,104 @@ func (m *AccessTokenMutation) ResetSiteID() {
 	delete(m.clearedFields, accesstoken.FieldSiteID)
 }
 
+// SetSiteLiftedUntil sets the "site_lifted_until" field.
+func (m *AccessTokenMutation) SetSiteLiftedUntil(t time.Time) {
+	m.site_lifted_until = &t
+}
+
+// SiteLiftedUntil returns the value of the "site_lifted_until" field in the mutation.
+func (m *AccessTokenMutation) SiteLiftedUntil() (r time.Time, exists bool) {
+	v := m.site_lifted_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSiteLiftedUntil returns the old "site_lifted_until" field's value of the AccessToken entity.
+// If the AccessToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccessTokenMutation) OldSiteLiftedUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSiteLiftedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSiteLiftedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSiteLiftedUntil: %w", err)
+	}
+	return oldValue.SiteLiftedUntil, nil
+}
+
+// ClearSiteLiftedUntil clears the value of the "site_lifted_until" field.
+func (m *AccessTokenMutation) ClearSiteLiftedUntil() {
+	m.site_lifted_until = nil
+	m.clearedFields[accesstoken.FieldSiteLiftedUntil] = struct{}{}
+}
+
+// SiteLiftedUntilCleared returns if the "site_lifted_until" field was cleared in this mutation.
+func (m *AccessTokenMutation) SiteLiftedUntilCleared() bool {
+	_, ok := m.clearedFields[accesstoken.FieldSiteLiftedUntil]
+	return ok
+}
+
+// ResetSiteLiftedUntil resets all changes to the "site_lifted_until" field.
+func (m *AccessTokenMutation) ResetSiteLiftedUntil() {
+	m.site_lifted_until = nil
+	delete(m.clearedFields, accesstoken.FieldSiteLiftedUntil)
+}
+
+// SetSiteLiftReason sets the "site_lift_reason" field.
+func (m *AccessTokenMutation) SetSiteLiftReason(s string) {
+	m.site_lift_reason = &s
+}
+
+// SiteLiftReason returns the value of the "site_lift_reason" field in the mutation.
+func (m *AccessTokenMutation) SiteLiftReason() (r string, exists bool) {
+	v := m.site_lift_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSiteLiftReason returns the old "site_lift_reason" field's value of the AccessToken entity.
+// If the AccessToken object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccessTokenMutation) OldSiteLiftReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSiteLiftReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSiteLiftReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSiteLiftReason: %w", err)
+	}
+	return oldValue.SiteLiftReason, nil
+}
+
+// ClearSiteLiftReason clears the value of the "site_lift_reason" field.
+func (m *AccessTokenMutation) ClearSiteLiftReason() {
+	m.site_lift_reason = nil
+	m.clearedFields[accesstoken.FieldSiteLiftReason] = struct{}{}
+}
+
+// SiteLiftReasonCleared returns if the "site_lift_reason" field was cleared in this mutation.
+func (m *AccessTokenMutation) SiteLiftReasonCleared() bool {
+	_, ok := m.clearedFields[accesstoken.FieldSiteLiftReason]
+	return ok
+}
+
+// ResetSiteLiftReason resets all changes to the "site_lift_reason" field.
+func (m *AccessTokenMutation) ResetSiteLiftReason() {
+	m.site_lift_reason = nil
+	delete(m.clearedFields, accesstoken.FieldSiteLiftReason)
+}
+
 // SetExpiresAt sets the "expires_at" field.
 func (m *AccessTokenMutation) SetExpiresAt(t time.Time) {
 	m.expires_at = &t
@@ -945,7 +1057,7 @@ func (m *AccessTokenMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccessTokenMutation) Fields() []string {
-	fields := make([]string, 0, 13)
+	fields := make([]string, 0, 15)
 	if m.practice != nil {
 		fields = append(fields, accesstoken.FieldPracticeID)
 	}
@@ -972,6 +1084,12 @@ func (m *AccessTokenMutation) Fields() []string {
 	}
 	if m.site != nil {
 		fields = append(fields, accesstoken.FieldSiteID)
+	}
+	if m.site_lifted_until != nil {
+		fields = append(fields, accesstoken.FieldSiteLiftedUntil)
+	}
+	if m.site_lift_reason != nil {
+		fields = append(fields, accesstoken.FieldSiteLiftReason)
 	}
 	if m.expires_at != nil {
 		fields = append(fields, accesstoken.FieldExpiresAt)
@@ -1011,6 +1129,10 @@ func (m *AccessTokenMutation) Field(name string) (ent.Value, bool) {
 		return m.ApplicationID()
 	case accesstoken.FieldSiteID:
 		return m.SiteID()
+	case accesstoken.FieldSiteLiftedUntil:
+		return m.SiteLiftedUntil()
+	case accesstoken.FieldSiteLiftReason:
+		return m.SiteLiftReason()
 	case accesstoken.FieldExpiresAt:
 		return m.ExpiresAt()
 	case accesstoken.FieldLastUsedAt:
@@ -1046,6 +1168,10 @@ func (m *AccessTokenMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldApplicationID(ctx)
 	case accesstoken.FieldSiteID:
 		return m.OldSiteID(ctx)
+	case accesstoken.FieldSiteLiftedUntil:
+		return m.OldSiteLiftedUntil(ctx)
+	case accesstoken.FieldSiteLiftReason:
+		return m.OldSiteLiftReason(ctx)
 	case accesstoken.FieldExpiresAt:
 		return m.OldExpiresAt(ctx)
 	case accesstoken.FieldLastUsedAt:
@@ -1126,6 +1252,20 @@ func (m *AccessTokenMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetSiteID(v)
 		return nil
+	case accesstoken.FieldSiteLiftedUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSiteLiftedUntil(v)
+		return nil
+	case accesstoken.FieldSiteLiftReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSiteLiftReason(v)
+		return nil
 	case accesstoken.FieldExpiresAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -1193,6 +1333,12 @@ func (m *AccessTokenMutation) ClearedFields() []string {
 	if m.FieldCleared(accesstoken.FieldSiteID) {
 		fields = append(fields, accesstoken.FieldSiteID)
 	}
+	if m.FieldCleared(accesstoken.FieldSiteLiftedUntil) {
+		fields = append(fields, accesstoken.FieldSiteLiftedUntil)
+	}
+	if m.FieldCleared(accesstoken.FieldSiteLiftReason) {
+		fields = append(fields, accesstoken.FieldSiteLiftReason)
+	}
 	if m.FieldCleared(accesstoken.FieldExpiresAt) {
 		fields = append(fields, accesstoken.FieldExpiresAt)
 	}
@@ -1224,6 +1370,12 @@ func (m *AccessTokenMutation) ClearField(name string) error {
 		return nil
 	case accesstoken.FieldSiteID:
 		m.ClearSiteID()
+		return nil
+	case accesstoken.FieldSiteLiftedUntil:
+		m.ClearSiteLiftedUntil()
+		return nil
+	case accesstoken.FieldSiteLiftReason:
+		m.ClearSiteLiftReason()
 		return nil
 	case accesstoken.FieldExpiresAt:
 		m.ClearExpiresAt()
@@ -1271,6 +1423,12 @@ func (m *AccessTokenMutation) ResetField(name string) error {
 		return nil
 	case accesstoken.FieldSiteID:
 		m.ResetSiteID()
+		return nil
+	case accesstoken.FieldSiteLiftedUntil:
+		m.ResetSiteLiftedUntil()
+		return nil
+	case accesstoken.FieldSiteLiftReason:
+		m.ResetSiteLiftReason()
 		return nil
 	case accesstoken.FieldExpiresAt:
 		m.ResetExpiresAt()
@@ -8604,6 +8762,3420 @@ func (m *AppointmentReasonMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown AppointmentReason edge %s", name)
 }
 
+// AuditBlockMutation represents an operation that mutates the AuditBlock nodes in the graph.
+type AuditBlockMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	practice_id   *uuid.UUID
+	number        *int64
+	addnumber     *int64
+	at            *time.Time
+	through       *int64
+	addthrough    *int64
+	floor         *int64
+	addfloor      *int64
+	entries       *[]byte
+	previous      *[]byte
+	hash          *[]byte
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AuditBlock, error)
+	predicates    []predicate.AuditBlock
+}
+
+var _ ent.Mutation = (*AuditBlockMutation)(nil)
+
+// auditblockOption allows management of the mutation configuration using functional options.
+type auditblockOption func(*AuditBlockMutation)
+
+// newAuditBlockMutation creates new mutation for the AuditBlock entity.
+func newAuditBlockMutation(c config, op Op, opts ...auditblockOption) *AuditBlockMutation {
+	m := &AuditBlockMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAuditBlock,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAuditBlockID sets the ID field of the mutation.
+func withAuditBlockID(id int64) auditblockOption {
+	return func(m *AuditBlockMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AuditBlock
+		)
+		m.oldValue = func(ctx context.Context) (*AuditBlock, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AuditBlock.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAuditBlock sets the old AuditBlock of the mutation.
+func withAuditBlock(node *AuditBlock) auditblockOption {
+	return func(m *AuditBlockMutation) {
+		m.oldValue = func(context.Context) (*AuditBlock, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AuditBlockMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AuditBlockMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AuditBlock entities.
+func (m *AuditBlockMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AuditBlockMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AuditBlockMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AuditBlock.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *AuditBlockMutation) SetPracticeID(u uuid.UUID) {
+	m.practice_id = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *AuditBlockMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the AuditBlock entity.
+// If the AuditBlock object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditBlockMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *AuditBlockMutation) ResetPracticeID() {
+	m.practice_id = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *AuditBlockMutation) SetNumber(i int64) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *AuditBlockMutation) Number() (r int64, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the AuditBlock entity.
+// If the AuditBlock object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditBlockMutation) OldNumber(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *AuditBlockMutation) AddNumber(i int64) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *AuditBlockMutation) AddedNumber() (r int64, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *AuditBlockMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetAt sets the "at" field.
+func (m *AuditBlockMutation) SetAt(t time.Time) {
+	m.at = &t
+}
+
+// At returns the value of the "at" field in the mutation.
+func (m *AuditBlockMutation) At() (r time.Time, exists bool) {
+	v := m.at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAt returns the old "at" field's value of the AuditBlock entity.
+// If the AuditBlock object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditBlockMutation) OldAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAt: %w", err)
+	}
+	return oldValue.At, nil
+}
+
+// ResetAt resets all changes to the "at" field.
+func (m *AuditBlockMutation) ResetAt() {
+	m.at = nil
+}
+
+// SetThrough sets the "through" field.
+func (m *AuditBlockMutation) SetThrough(i int64) {
+	m.through = &i
+	m.addthrough = nil
+}
+
+// Through returns the value of the "through" field in the mutation.
+func (m *AuditBlockMutation) Through() (r int64, exists bool) {
+	v := m.through
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldThrough returns the old "through" field's value of the AuditBlock entity.
+// If the AuditBlock object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditBlockMutation) OldThrough(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldThrough is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldThrough requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldThrough: %w", err)
+	}
+	return oldValue.Through, nil
+}
+
+// AddThrough adds i to the "through" field.
+func (m *AuditBlockMutation) AddThrough(i int64) {
+	if m.addthrough != nil {
+		*m.addthrough += i
+	} else {
+		m.addthrough = &i
+	}
+}
+
+// AddedThrough returns the value that was added to the "through" field in this mutation.
+func (m *AuditBlockMutation) AddedThrough() (r int64, exists bool) {
+	v := m.addthrough
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetThrough resets all changes to the "through" field.
+func (m *AuditBlockMutation) ResetThrough() {
+	m.through = nil
+	m.addthrough = nil
+}
+
+// SetFloor sets the "floor" field.
+func (m *AuditBlockMutation) SetFloor(i int64) {
+	m.floor = &i
+	m.addfloor = nil
+}
+
+// Floor returns the value of the "floor" field in the mutation.
+func (m *AuditBlockMutation) Floor() (r int64, exists bool) {
+	v := m.floor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFloor returns the old "floor" field's value of the AuditBlock entity.
+// If the AuditBlock object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditBlockMutation) OldFloor(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFloor is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFloor requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFloor: %w", err)
+	}
+	return oldValue.Floor, nil
+}
+
+// AddFloor adds i to the "floor" field.
+func (m *AuditBlockMutation) AddFloor(i int64) {
+	if m.addfloor != nil {
+		*m.addfloor += i
+	} else {
+		m.addfloor = &i
+	}
+}
+
+// AddedFloor returns the value that was added to the "floor" field in this mutation.
+func (m *AuditBlockMutation) AddedFloor() (r int64, exists bool) {
+	v := m.addfloor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFloor resets all changes to the "floor" field.
+func (m *AuditBlockMutation) ResetFloor() {
+	m.floor = nil
+	m.addfloor = nil
+}
+
+// SetEntries sets the "entries" field.
+func (m *AuditBlockMutation) SetEntries(b []byte) {
+	m.entries = &b
+}
+
+// Entries returns the value of the "entries" field in the mutation.
+func (m *AuditBlockMutation) Entries() (r []byte, exists bool) {
+	v := m.entries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEntries returns the old "entries" field's value of the AuditBlock entity.
+// If the AuditBlock object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditBlockMutation) OldEntries(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEntries is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEntries requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEntries: %w", err)
+	}
+	return oldValue.Entries, nil
+}
+
+// ResetEntries resets all changes to the "entries" field.
+func (m *AuditBlockMutation) ResetEntries() {
+	m.entries = nil
+}
+
+// SetPrevious sets the "previous" field.
+func (m *AuditBlockMutation) SetPrevious(b []byte) {
+	m.previous = &b
+}
+
+// Previous returns the value of the "previous" field in the mutation.
+func (m *AuditBlockMutation) Previous() (r []byte, exists bool) {
+	v := m.previous
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPrevious returns the old "previous" field's value of the AuditBlock entity.
+// If the AuditBlock object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditBlockMutation) OldPrevious(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPrevious is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPrevious requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPrevious: %w", err)
+	}
+	return oldValue.Previous, nil
+}
+
+// ResetPrevious resets all changes to the "previous" field.
+func (m *AuditBlockMutation) ResetPrevious() {
+	m.previous = nil
+}
+
+// SetHash sets the "hash" field.
+func (m *AuditBlockMutation) SetHash(b []byte) {
+	m.hash = &b
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *AuditBlockMutation) Hash() (r []byte, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHash returns the old "hash" field's value of the AuditBlock entity.
+// If the AuditBlock object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditBlockMutation) OldHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHash: %w", err)
+	}
+	return oldValue.Hash, nil
+}
+
+// ResetHash resets all changes to the "hash" field.
+func (m *AuditBlockMutation) ResetHash() {
+	m.hash = nil
+}
+
+// Where appends a list predicates to the AuditBlockMutation builder.
+func (m *AuditBlockMutation) Where(ps ...predicate.AuditBlock) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AuditBlockMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AuditBlockMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AuditBlock, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AuditBlockMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AuditBlockMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AuditBlock).
+func (m *AuditBlockMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AuditBlockMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.practice_id != nil {
+		fields = append(fields, auditblock.FieldPracticeID)
+	}
+	if m.number != nil {
+		fields = append(fields, auditblock.FieldNumber)
+	}
+	if m.at != nil {
+		fields = append(fields, auditblock.FieldAt)
+	}
+	if m.through != nil {
+		fields = append(fields, auditblock.FieldThrough)
+	}
+	if m.floor != nil {
+		fields = append(fields, auditblock.FieldFloor)
+	}
+	if m.entries != nil {
+		fields = append(fields, auditblock.FieldEntries)
+	}
+	if m.previous != nil {
+		fields = append(fields, auditblock.FieldPrevious)
+	}
+	if m.hash != nil {
+		fields = append(fields, auditblock.FieldHash)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AuditBlockMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case auditblock.FieldPracticeID:
+		return m.PracticeID()
+	case auditblock.FieldNumber:
+		return m.Number()
+	case auditblock.FieldAt:
+		return m.At()
+	case auditblock.FieldThrough:
+		return m.Through()
+	case auditblock.FieldFloor:
+		return m.Floor()
+	case auditblock.FieldEntries:
+		return m.Entries()
+	case auditblock.FieldPrevious:
+		return m.Previous()
+	case auditblock.FieldHash:
+		return m.Hash()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AuditBlockMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case auditblock.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case auditblock.FieldNumber:
+		return m.OldNumber(ctx)
+	case auditblock.FieldAt:
+		return m.OldAt(ctx)
+	case auditblock.FieldThrough:
+		return m.OldThrough(ctx)
+	case auditblock.FieldFloor:
+		return m.OldFloor(ctx)
+	case auditblock.FieldEntries:
+		return m.OldEntries(ctx)
+	case auditblock.FieldPrevious:
+		return m.OldPrevious(ctx)
+	case auditblock.FieldHash:
+		return m.OldHash(ctx)
+	}
+	return nil, fmt.Errorf("unknown AuditBlock field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditBlockMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case auditblock.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case auditblock.FieldNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case auditblock.FieldAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAt(v)
+		return nil
+	case auditblock.FieldThrough:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetThrough(v)
+		return nil
+	case auditblock.FieldFloor:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFloor(v)
+		return nil
+	case auditblock.FieldEntries:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEntries(v)
+		return nil
+	case auditblock.FieldPrevious:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPrevious(v)
+		return nil
+	case auditblock.FieldHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHash(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditBlock field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AuditBlockMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, auditblock.FieldNumber)
+	}
+	if m.addthrough != nil {
+		fields = append(fields, auditblock.FieldThrough)
+	}
+	if m.addfloor != nil {
+		fields = append(fields, auditblock.FieldFloor)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AuditBlockMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case auditblock.FieldNumber:
+		return m.AddedNumber()
+	case auditblock.FieldThrough:
+		return m.AddedThrough()
+	case auditblock.FieldFloor:
+		return m.AddedFloor()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditBlockMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case auditblock.FieldNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	case auditblock.FieldThrough:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddThrough(v)
+		return nil
+	case auditblock.FieldFloor:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFloor(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditBlock numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AuditBlockMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AuditBlockMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AuditBlockMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AuditBlock nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AuditBlockMutation) ResetField(name string) error {
+	switch name {
+	case auditblock.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case auditblock.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case auditblock.FieldAt:
+		m.ResetAt()
+		return nil
+	case auditblock.FieldThrough:
+		m.ResetThrough()
+		return nil
+	case auditblock.FieldFloor:
+		m.ResetFloor()
+		return nil
+	case auditblock.FieldEntries:
+		m.ResetEntries()
+		return nil
+	case auditblock.FieldPrevious:
+		m.ResetPrevious()
+		return nil
+	case auditblock.FieldHash:
+		m.ResetHash()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditBlock field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AuditBlockMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AuditBlockMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AuditBlockMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AuditBlockMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AuditBlockMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AuditBlockMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AuditBlockMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AuditBlock unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AuditBlockMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AuditBlock edge %s", name)
+}
+
+// AuditCutMutation represents an operation that mutates the AuditCut nodes in the graph.
+type AuditCutMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	practice_id   *uuid.UUID
+	at            *time.Time
+	number        *int64
+	addnumber     *int64
+	hash          *[]byte
+	signature     *[]byte
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AuditCut, error)
+	predicates    []predicate.AuditCut
+}
+
+var _ ent.Mutation = (*AuditCutMutation)(nil)
+
+// auditcutOption allows management of the mutation configuration using functional options.
+type auditcutOption func(*AuditCutMutation)
+
+// newAuditCutMutation creates new mutation for the AuditCut entity.
+func newAuditCutMutation(c config, op Op, opts ...auditcutOption) *AuditCutMutation {
+	m := &AuditCutMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAuditCut,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAuditCutID sets the ID field of the mutation.
+func withAuditCutID(id int64) auditcutOption {
+	return func(m *AuditCutMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AuditCut
+		)
+		m.oldValue = func(ctx context.Context) (*AuditCut, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AuditCut.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAuditCut sets the old AuditCut of the mutation.
+func withAuditCut(node *AuditCut) auditcutOption {
+	return func(m *AuditCutMutation) {
+		m.oldValue = func(context.Context) (*AuditCut, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AuditCutMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AuditCutMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AuditCut entities.
+func (m *AuditCutMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AuditCutMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AuditCutMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AuditCut.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *AuditCutMutation) SetPracticeID(u uuid.UUID) {
+	m.practice_id = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *AuditCutMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the AuditCut entity.
+// If the AuditCut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditCutMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *AuditCutMutation) ResetPracticeID() {
+	m.practice_id = nil
+}
+
+// SetAt sets the "at" field.
+func (m *AuditCutMutation) SetAt(t time.Time) {
+	m.at = &t
+}
+
+// At returns the value of the "at" field in the mutation.
+func (m *AuditCutMutation) At() (r time.Time, exists bool) {
+	v := m.at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAt returns the old "at" field's value of the AuditCut entity.
+// If the AuditCut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditCutMutation) OldAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAt: %w", err)
+	}
+	return oldValue.At, nil
+}
+
+// ResetAt resets all changes to the "at" field.
+func (m *AuditCutMutation) ResetAt() {
+	m.at = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *AuditCutMutation) SetNumber(i int64) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *AuditCutMutation) Number() (r int64, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the AuditCut entity.
+// If the AuditCut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditCutMutation) OldNumber(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *AuditCutMutation) AddNumber(i int64) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *AuditCutMutation) AddedNumber() (r int64, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *AuditCutMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetHash sets the "hash" field.
+func (m *AuditCutMutation) SetHash(b []byte) {
+	m.hash = &b
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *AuditCutMutation) Hash() (r []byte, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHash returns the old "hash" field's value of the AuditCut entity.
+// If the AuditCut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditCutMutation) OldHash(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHash: %w", err)
+	}
+	return oldValue.Hash, nil
+}
+
+// ResetHash resets all changes to the "hash" field.
+func (m *AuditCutMutation) ResetHash() {
+	m.hash = nil
+}
+
+// SetSignature sets the "signature" field.
+func (m *AuditCutMutation) SetSignature(b []byte) {
+	m.signature = &b
+}
+
+// Signature returns the value of the "signature" field in the mutation.
+func (m *AuditCutMutation) Signature() (r []byte, exists bool) {
+	v := m.signature
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSignature returns the old "signature" field's value of the AuditCut entity.
+// If the AuditCut object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditCutMutation) OldSignature(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSignature is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSignature requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSignature: %w", err)
+	}
+	return oldValue.Signature, nil
+}
+
+// ResetSignature resets all changes to the "signature" field.
+func (m *AuditCutMutation) ResetSignature() {
+	m.signature = nil
+}
+
+// Where appends a list predicates to the AuditCutMutation builder.
+func (m *AuditCutMutation) Where(ps ...predicate.AuditCut) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AuditCutMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AuditCutMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AuditCut, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AuditCutMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AuditCutMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AuditCut).
+func (m *AuditCutMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AuditCutMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.practice_id != nil {
+		fields = append(fields, auditcut.FieldPracticeID)
+	}
+	if m.at != nil {
+		fields = append(fields, auditcut.FieldAt)
+	}
+	if m.number != nil {
+		fields = append(fields, auditcut.FieldNumber)
+	}
+	if m.hash != nil {
+		fields = append(fields, auditcut.FieldHash)
+	}
+	if m.signature != nil {
+		fields = append(fields, auditcut.FieldSignature)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AuditCutMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case auditcut.FieldPracticeID:
+		return m.PracticeID()
+	case auditcut.FieldAt:
+		return m.At()
+	case auditcut.FieldNumber:
+		return m.Number()
+	case auditcut.FieldHash:
+		return m.Hash()
+	case auditcut.FieldSignature:
+		return m.Signature()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AuditCutMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case auditcut.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case auditcut.FieldAt:
+		return m.OldAt(ctx)
+	case auditcut.FieldNumber:
+		return m.OldNumber(ctx)
+	case auditcut.FieldHash:
+		return m.OldHash(ctx)
+	case auditcut.FieldSignature:
+		return m.OldSignature(ctx)
+	}
+	return nil, fmt.Errorf("unknown AuditCut field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditCutMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case auditcut.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case auditcut.FieldAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAt(v)
+		return nil
+	case auditcut.FieldNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case auditcut.FieldHash:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHash(v)
+		return nil
+	case auditcut.FieldSignature:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSignature(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditCut field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AuditCutMutation) AddedFields() []string {
+	var fields []string
+	if m.addnumber != nil {
+		fields = append(fields, auditcut.FieldNumber)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AuditCutMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case auditcut.FieldNumber:
+		return m.AddedNumber()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditCutMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case auditcut.FieldNumber:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditCut numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AuditCutMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AuditCutMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AuditCutMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AuditCut nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AuditCutMutation) ResetField(name string) error {
+	switch name {
+	case auditcut.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case auditcut.FieldAt:
+		m.ResetAt()
+		return nil
+	case auditcut.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case auditcut.FieldHash:
+		m.ResetHash()
+		return nil
+	case auditcut.FieldSignature:
+		m.ResetSignature()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditCut field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AuditCutMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AuditCutMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AuditCutMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AuditCutMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AuditCutMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AuditCutMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AuditCutMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AuditCut unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AuditCutMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AuditCut edge %s", name)
+}
+
+// AuditEventMutation represents an operation that mutates the AuditEvent nodes in the graph.
+type AuditEventMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *int64
+	practice_id    *uuid.UUID
+	at             *time.Time
+	action         *string
+	resource       *string
+	record_id      *string
+	patient_id     *int64
+	addpatient_id  *int64
+	user_id        *int64
+	adduser_id     *int64
+	token_id       *uuid.UUID
+	session_id     *uuid.UUID
+	application_id *uuid.UUID
+	request_id     *string
+	operation      *string
+	status         *int
+	addstatus      *int
+	fields         *[]string
+	appendfields   []string
+	details        *schema.AuditDetails
+	xid            *int64
+	addxid         *int64
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*AuditEvent, error)
+	predicates     []predicate.AuditEvent
+}
+
+var _ ent.Mutation = (*AuditEventMutation)(nil)
+
+// auditeventOption allows management of the mutation configuration using functional options.
+type auditeventOption func(*AuditEventMutation)
+
+// newAuditEventMutation creates new mutation for the AuditEvent entity.
+func newAuditEventMutation(c config, op Op, opts ...auditeventOption) *AuditEventMutation {
+	m := &AuditEventMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAuditEvent,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAuditEventID sets the ID field of the mutation.
+func withAuditEventID(id int64) auditeventOption {
+	return func(m *AuditEventMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AuditEvent
+		)
+		m.oldValue = func(ctx context.Context) (*AuditEvent, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AuditEvent.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAuditEvent sets the old AuditEvent of the mutation.
+func withAuditEvent(node *AuditEvent) auditeventOption {
+	return func(m *AuditEventMutation) {
+		m.oldValue = func(context.Context) (*AuditEvent, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AuditEventMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AuditEventMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AuditEvent entities.
+func (m *AuditEventMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AuditEventMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AuditEventMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AuditEvent.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *AuditEventMutation) SetPracticeID(u uuid.UUID) {
+	m.practice_id = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *AuditEventMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *AuditEventMutation) ResetPracticeID() {
+	m.practice_id = nil
+}
+
+// SetAt sets the "at" field.
+func (m *AuditEventMutation) SetAt(t time.Time) {
+	m.at = &t
+}
+
+// At returns the value of the "at" field in the mutation.
+func (m *AuditEventMutation) At() (r time.Time, exists bool) {
+	v := m.at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAt returns the old "at" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAt: %w", err)
+	}
+	return oldValue.At, nil
+}
+
+// ResetAt resets all changes to the "at" field.
+func (m *AuditEventMutation) ResetAt() {
+	m.at = nil
+}
+
+// SetAction sets the "action" field.
+func (m *AuditEventMutation) SetAction(s string) {
+	m.action = &s
+}
+
+// Action returns the value of the "action" field in the mutation.
+func (m *AuditEventMutation) Action() (r string, exists bool) {
+	v := m.action
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAction returns the old "action" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldAction(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAction is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAction requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAction: %w", err)
+	}
+	return oldValue.Action, nil
+}
+
+// ResetAction resets all changes to the "action" field.
+func (m *AuditEventMutation) ResetAction() {
+	m.action = nil
+}
+
+// SetResource sets the "resource" field.
+func (m *AuditEventMutation) SetResource(s string) {
+	m.resource = &s
+}
+
+// Resource returns the value of the "resource" field in the mutation.
+func (m *AuditEventMutation) Resource() (r string, exists bool) {
+	v := m.resource
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResource returns the old "resource" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldResource(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResource: %w", err)
+	}
+	return oldValue.Resource, nil
+}
+
+// ClearResource clears the value of the "resource" field.
+func (m *AuditEventMutation) ClearResource() {
+	m.resource = nil
+	m.clearedFields[auditevent.FieldResource] = struct{}{}
+}
+
+// ResourceCleared returns if the "resource" field was cleared in this mutation.
+func (m *AuditEventMutation) ResourceCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldResource]
+	return ok
+}
+
+// ResetResource resets all changes to the "resource" field.
+func (m *AuditEventMutation) ResetResource() {
+	m.resource = nil
+	delete(m.clearedFields, auditevent.FieldResource)
+}
+
+// SetRecordID sets the "record_id" field.
+func (m *AuditEventMutation) SetRecordID(s string) {
+	m.record_id = &s
+}
+
+// RecordID returns the value of the "record_id" field in the mutation.
+func (m *AuditEventMutation) RecordID() (r string, exists bool) {
+	v := m.record_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecordID returns the old "record_id" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldRecordID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecordID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecordID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecordID: %w", err)
+	}
+	return oldValue.RecordID, nil
+}
+
+// ClearRecordID clears the value of the "record_id" field.
+func (m *AuditEventMutation) ClearRecordID() {
+	m.record_id = nil
+	m.clearedFields[auditevent.FieldRecordID] = struct{}{}
+}
+
+// RecordIDCleared returns if the "record_id" field was cleared in this mutation.
+func (m *AuditEventMutation) RecordIDCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldRecordID]
+	return ok
+}
+
+// ResetRecordID resets all changes to the "record_id" field.
+func (m *AuditEventMutation) ResetRecordID() {
+	m.record_id = nil
+	delete(m.clearedFields, auditevent.FieldRecordID)
+}
+
+// SetPatientID sets the "patient_id" field.
+func (m *AuditEventMutation) SetPatientID(i int64) {
+	m.patient_id = &i
+	m.addpatient_id = nil
+}
+
+// PatientID returns the value of the "patient_id" field in the mutation.
+func (m *AuditEventMutation) PatientID() (r int64, exists bool) {
+	v := m.patient_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPatientID returns the old "patient_id" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldPatientID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPatientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPatientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPatientID: %w", err)
+	}
+	return oldValue.PatientID, nil
+}
+
+// AddPatientID adds i to the "patient_id" field.
+func (m *AuditEventMutation) AddPatientID(i int64) {
+	if m.addpatient_id != nil {
+		*m.addpatient_id += i
+	} else {
+		m.addpatient_id = &i
+	}
+}
+
+// AddedPatientID returns the value that was added to the "patient_id" field in this mutation.
+func (m *AuditEventMutation) AddedPatientID() (r int64, exists bool) {
+	v := m.addpatient_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPatientID clears the value of the "patient_id" field.
+func (m *AuditEventMutation) ClearPatientID() {
+	m.patient_id = nil
+	m.addpatient_id = nil
+	m.clearedFields[auditevent.FieldPatientID] = struct{}{}
+}
+
+// PatientIDCleared returns if the "patient_id" field was cleared in this mutation.
+func (m *AuditEventMutation) PatientIDCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldPatientID]
+	return ok
+}
+
+// ResetPatientID resets all changes to the "patient_id" field.
+func (m *AuditEventMutation) ResetPatientID() {
+	m.patient_id = nil
+	m.addpatient_id = nil
+	delete(m.clearedFields, auditevent.FieldPatientID)
+}
+
+// SetUserID sets the "user_id" field.
+func (m *AuditEventMutation) SetUserID(i int64) {
+	m.user_id = &i
+	m.adduser_id = nil
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *AuditEventMutation) UserID() (r int64, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldUserID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// AddUserID adds i to the "user_id" field.
+func (m *AuditEventMutation) AddUserID(i int64) {
+	if m.adduser_id != nil {
+		*m.adduser_id += i
+	} else {
+		m.adduser_id = &i
+	}
+}
+
+// AddedUserID returns the value that was added to the "user_id" field in this mutation.
+func (m *AuditEventMutation) AddedUserID() (r int64, exists bool) {
+	v := m.adduser_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *AuditEventMutation) ClearUserID() {
+	m.user_id = nil
+	m.adduser_id = nil
+	m.clearedFields[auditevent.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *AuditEventMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *AuditEventMutation) ResetUserID() {
+	m.user_id = nil
+	m.adduser_id = nil
+	delete(m.clearedFields, auditevent.FieldUserID)
+}
+
+// SetTokenID sets the "token_id" field.
+func (m *AuditEventMutation) SetTokenID(u uuid.UUID) {
+	m.token_id = &u
+}
+
+// TokenID returns the value of the "token_id" field in the mutation.
+func (m *AuditEventMutation) TokenID() (r uuid.UUID, exists bool) {
+	v := m.token_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTokenID returns the old "token_id" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldTokenID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTokenID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTokenID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTokenID: %w", err)
+	}
+	return oldValue.TokenID, nil
+}
+
+// ClearTokenID clears the value of the "token_id" field.
+func (m *AuditEventMutation) ClearTokenID() {
+	m.token_id = nil
+	m.clearedFields[auditevent.FieldTokenID] = struct{}{}
+}
+
+// TokenIDCleared returns if the "token_id" field was cleared in this mutation.
+func (m *AuditEventMutation) TokenIDCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldTokenID]
+	return ok
+}
+
+// ResetTokenID resets all changes to the "token_id" field.
+func (m *AuditEventMutation) ResetTokenID() {
+	m.token_id = nil
+	delete(m.clearedFields, auditevent.FieldTokenID)
+}
+
+// SetSessionID sets the "session_id" field.
+func (m *AuditEventMutation) SetSessionID(u uuid.UUID) {
+	m.session_id = &u
+}
+
+// SessionID returns the value of the "session_id" field in the mutation.
+func (m *AuditEventMutation) SessionID() (r uuid.UUID, exists bool) {
+	v := m.session_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSessionID returns the old "session_id" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldSessionID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSessionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSessionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSessionID: %w", err)
+	}
+	return oldValue.SessionID, nil
+}
+
+// ClearSessionID clears the value of the "session_id" field.
+func (m *AuditEventMutation) ClearSessionID() {
+	m.session_id = nil
+	m.clearedFields[auditevent.FieldSessionID] = struct{}{}
+}
+
+// SessionIDCleared returns if the "session_id" field was cleared in this mutation.
+func (m *AuditEventMutation) SessionIDCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldSessionID]
+	return ok
+}
+
+// ResetSessionID resets all changes to the "session_id" field.
+func (m *AuditEventMutation) ResetSessionID() {
+	m.session_id = nil
+	delete(m.clearedFields, auditevent.FieldSessionID)
+}
+
+// SetApplicationID sets the "application_id" field.
+func (m *AuditEventMutation) SetApplicationID(u uuid.UUID) {
+	m.application_id = &u
+}
+
+// ApplicationID returns the value of the "application_id" field in the mutation.
+func (m *AuditEventMutation) ApplicationID() (r uuid.UUID, exists bool) {
+	v := m.application_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldApplicationID returns the old "application_id" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldApplicationID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldApplicationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldApplicationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldApplicationID: %w", err)
+	}
+	return oldValue.ApplicationID, nil
+}
+
+// ClearApplicationID clears the value of the "application_id" field.
+func (m *AuditEventMutation) ClearApplicationID() {
+	m.application_id = nil
+	m.clearedFields[auditevent.FieldApplicationID] = struct{}{}
+}
+
+// ApplicationIDCleared returns if the "application_id" field was cleared in this mutation.
+func (m *AuditEventMutation) ApplicationIDCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldApplicationID]
+	return ok
+}
+
+// ResetApplicationID resets all changes to the "application_id" field.
+func (m *AuditEventMutation) ResetApplicationID() {
+	m.application_id = nil
+	delete(m.clearedFields, auditevent.FieldApplicationID)
+}
+
+// SetRequestID sets the "request_id" field.
+func (m *AuditEventMutation) SetRequestID(s string) {
+	m.request_id = &s
+}
+
+// RequestID returns the value of the "request_id" field in the mutation.
+func (m *AuditEventMutation) RequestID() (r string, exists bool) {
+	v := m.request_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRequestID returns the old "request_id" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldRequestID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRequestID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRequestID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRequestID: %w", err)
+	}
+	return oldValue.RequestID, nil
+}
+
+// ClearRequestID clears the value of the "request_id" field.
+func (m *AuditEventMutation) ClearRequestID() {
+	m.request_id = nil
+	m.clearedFields[auditevent.FieldRequestID] = struct{}{}
+}
+
+// RequestIDCleared returns if the "request_id" field was cleared in this mutation.
+func (m *AuditEventMutation) RequestIDCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldRequestID]
+	return ok
+}
+
+// ResetRequestID resets all changes to the "request_id" field.
+func (m *AuditEventMutation) ResetRequestID() {
+	m.request_id = nil
+	delete(m.clearedFields, auditevent.FieldRequestID)
+}
+
+// SetOperation sets the "operation" field.
+func (m *AuditEventMutation) SetOperation(s string) {
+	m.operation = &s
+}
+
+// Operation returns the value of the "operation" field in the mutation.
+func (m *AuditEventMutation) Operation() (r string, exists bool) {
+	v := m.operation
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOperation returns the old "operation" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldOperation(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOperation is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOperation requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOperation: %w", err)
+	}
+	return oldValue.Operation, nil
+}
+
+// ClearOperation clears the value of the "operation" field.
+func (m *AuditEventMutation) ClearOperation() {
+	m.operation = nil
+	m.clearedFields[auditevent.FieldOperation] = struct{}{}
+}
+
+// OperationCleared returns if the "operation" field was cleared in this mutation.
+func (m *AuditEventMutation) OperationCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldOperation]
+	return ok
+}
+
+// ResetOperation resets all changes to the "operation" field.
+func (m *AuditEventMutation) ResetOperation() {
+	m.operation = nil
+	delete(m.clearedFields, auditevent.FieldOperation)
+}
+
+// SetStatus sets the "status" field.
+func (m *AuditEventMutation) SetStatus(i int) {
+	m.status = &i
+	m.addstatus = nil
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *AuditEventMutation) Status() (r int, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldStatus(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// AddStatus adds i to the "status" field.
+func (m *AuditEventMutation) AddStatus(i int) {
+	if m.addstatus != nil {
+		*m.addstatus += i
+	} else {
+		m.addstatus = &i
+	}
+}
+
+// AddedStatus returns the value that was added to the "status" field in this mutation.
+func (m *AuditEventMutation) AddedStatus() (r int, exists bool) {
+	v := m.addstatus
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearStatus clears the value of the "status" field.
+func (m *AuditEventMutation) ClearStatus() {
+	m.status = nil
+	m.addstatus = nil
+	m.clearedFields[auditevent.FieldStatus] = struct{}{}
+}
+
+// StatusCleared returns if the "status" field was cleared in this mutation.
+func (m *AuditEventMutation) StatusCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldStatus]
+	return ok
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *AuditEventMutation) ResetStatus() {
+	m.status = nil
+	m.addstatus = nil
+	delete(m.clearedFields, auditevent.FieldStatus)
+}
+
+// SetFields sets the "fields" field.
+func (m *AuditEventMutation) SetFields(s []string) {
+	m.fields = &s
+	m.appendfields = nil
+}
+
+// GetFields returns the value of the "fields" field in the mutation.
+func (m *AuditEventMutation) GetFields() (r []string, exists bool) {
+	v := m.fields
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFields returns the old "fields" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldFields(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFields is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFields requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFields: %w", err)
+	}
+	return oldValue.Fields, nil
+}
+
+// AppendFields adds s to the "fields" field.
+func (m *AuditEventMutation) AppendFields(s []string) {
+	m.appendfields = append(m.appendfields, s...)
+}
+
+// AppendedFields returns the list of values that were appended to the "fields" field in this mutation.
+func (m *AuditEventMutation) AppendedFields() ([]string, bool) {
+	if len(m.appendfields) == 0 {
+		return nil, false
+	}
+	return m.appendfields, true
+}
+
+// ResetFields resets all changes to the "fields" field.
+func (m *AuditEventMutation) ResetFields() {
+	m.fields = nil
+	m.appendfields = nil
+}
+
+// SetDetails sets the "details" field.
+func (m *AuditEventMutation) SetDetails(sd schema.AuditDetails) {
+	m.details = &sd
+}
+
+// Details returns the value of the "details" field in the mutation.
+func (m *AuditEventMutation) Details() (r schema.AuditDetails, exists bool) {
+	v := m.details
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDetails returns the old "details" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldDetails(ctx context.Context) (v schema.AuditDetails, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDetails is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDetails requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDetails: %w", err)
+	}
+	return oldValue.Details, nil
+}
+
+// ResetDetails resets all changes to the "details" field.
+func (m *AuditEventMutation) ResetDetails() {
+	m.details = nil
+}
+
+// SetXid sets the "xid" field.
+func (m *AuditEventMutation) SetXid(i int64) {
+	m.xid = &i
+	m.addxid = nil
+}
+
+// Xid returns the value of the "xid" field in the mutation.
+func (m *AuditEventMutation) Xid() (r int64, exists bool) {
+	v := m.xid
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldXid returns the old "xid" field's value of the AuditEvent entity.
+// If the AuditEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditEventMutation) OldXid(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldXid is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldXid requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldXid: %w", err)
+	}
+	return oldValue.Xid, nil
+}
+
+// AddXid adds i to the "xid" field.
+func (m *AuditEventMutation) AddXid(i int64) {
+	if m.addxid != nil {
+		*m.addxid += i
+	} else {
+		m.addxid = &i
+	}
+}
+
+// AddedXid returns the value that was added to the "xid" field in this mutation.
+func (m *AuditEventMutation) AddedXid() (r int64, exists bool) {
+	v := m.addxid
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearXid clears the value of the "xid" field.
+func (m *AuditEventMutation) ClearXid() {
+	m.xid = nil
+	m.addxid = nil
+	m.clearedFields[auditevent.FieldXid] = struct{}{}
+}
+
+// XidCleared returns if the "xid" field was cleared in this mutation.
+func (m *AuditEventMutation) XidCleared() bool {
+	_, ok := m.clearedFields[auditevent.FieldXid]
+	return ok
+}
+
+// ResetXid resets all changes to the "xid" field.
+func (m *AuditEventMutation) ResetXid() {
+	m.xid = nil
+	m.addxid = nil
+	delete(m.clearedFields, auditevent.FieldXid)
+}
+
+// Where appends a list predicates to the AuditEventMutation builder.
+func (m *AuditEventMutation) Where(ps ...predicate.AuditEvent) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AuditEventMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AuditEventMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AuditEvent, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AuditEventMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AuditEventMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AuditEvent).
+func (m *AuditEventMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AuditEventMutation) Fields() []string {
+	fields := make([]string, 0, 16)
+	if m.practice_id != nil {
+		fields = append(fields, auditevent.FieldPracticeID)
+	}
+	if m.at != nil {
+		fields = append(fields, auditevent.FieldAt)
+	}
+	if m.action != nil {
+		fields = append(fields, auditevent.FieldAction)
+	}
+	if m.resource != nil {
+		fields = append(fields, auditevent.FieldResource)
+	}
+	if m.record_id != nil {
+		fields = append(fields, auditevent.FieldRecordID)
+	}
+	if m.patient_id != nil {
+		fields = append(fields, auditevent.FieldPatientID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, auditevent.FieldUserID)
+	}
+	if m.token_id != nil {
+		fields = append(fields, auditevent.FieldTokenID)
+	}
+	if m.session_id != nil {
+		fields = append(fields, auditevent.FieldSessionID)
+	}
+	if m.application_id != nil {
+		fields = append(fields, auditevent.FieldApplicationID)
+	}
+	if m.request_id != nil {
+		fields = append(fields, auditevent.FieldRequestID)
+	}
+	if m.operation != nil {
+		fields = append(fields, auditevent.FieldOperation)
+	}
+	if m.status != nil {
+		fields = append(fields, auditevent.FieldStatus)
+	}
+	if m.fields != nil {
+		fields = append(fields, auditevent.FieldFields)
+	}
+	if m.details != nil {
+		fields = append(fields, auditevent.FieldDetails)
+	}
+	if m.xid != nil {
+		fields = append(fields, auditevent.FieldXid)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AuditEventMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case auditevent.FieldPracticeID:
+		return m.PracticeID()
+	case auditevent.FieldAt:
+		return m.At()
+	case auditevent.FieldAction:
+		return m.Action()
+	case auditevent.FieldResource:
+		return m.Resource()
+	case auditevent.FieldRecordID:
+		return m.RecordID()
+	case auditevent.FieldPatientID:
+		return m.PatientID()
+	case auditevent.FieldUserID:
+		return m.UserID()
+	case auditevent.FieldTokenID:
+		return m.TokenID()
+	case auditevent.FieldSessionID:
+		return m.SessionID()
+	case auditevent.FieldApplicationID:
+		return m.ApplicationID()
+	case auditevent.FieldRequestID:
+		return m.RequestID()
+	case auditevent.FieldOperation:
+		return m.Operation()
+	case auditevent.FieldStatus:
+		return m.Status()
+	case auditevent.FieldFields:
+		return m.GetFields()
+	case auditevent.FieldDetails:
+		return m.Details()
+	case auditevent.FieldXid:
+		return m.Xid()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AuditEventMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case auditevent.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case auditevent.FieldAt:
+		return m.OldAt(ctx)
+	case auditevent.FieldAction:
+		return m.OldAction(ctx)
+	case auditevent.FieldResource:
+		return m.OldResource(ctx)
+	case auditevent.FieldRecordID:
+		return m.OldRecordID(ctx)
+	case auditevent.FieldPatientID:
+		return m.OldPatientID(ctx)
+	case auditevent.FieldUserID:
+		return m.OldUserID(ctx)
+	case auditevent.FieldTokenID:
+		return m.OldTokenID(ctx)
+	case auditevent.FieldSessionID:
+		return m.OldSessionID(ctx)
+	case auditevent.FieldApplicationID:
+		return m.OldApplicationID(ctx)
+	case auditevent.FieldRequestID:
+		return m.OldRequestID(ctx)
+	case auditevent.FieldOperation:
+		return m.OldOperation(ctx)
+	case auditevent.FieldStatus:
+		return m.OldStatus(ctx)
+	case auditevent.FieldFields:
+		return m.OldFields(ctx)
+	case auditevent.FieldDetails:
+		return m.OldDetails(ctx)
+	case auditevent.FieldXid:
+		return m.OldXid(ctx)
+	}
+	return nil, fmt.Errorf("unknown AuditEvent field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditEventMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case auditevent.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case auditevent.FieldAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAt(v)
+		return nil
+	case auditevent.FieldAction:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAction(v)
+		return nil
+	case auditevent.FieldResource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResource(v)
+		return nil
+	case auditevent.FieldRecordID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecordID(v)
+		return nil
+	case auditevent.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPatientID(v)
+		return nil
+	case auditevent.FieldUserID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case auditevent.FieldTokenID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTokenID(v)
+		return nil
+	case auditevent.FieldSessionID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSessionID(v)
+		return nil
+	case auditevent.FieldApplicationID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetApplicationID(v)
+		return nil
+	case auditevent.FieldRequestID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRequestID(v)
+		return nil
+	case auditevent.FieldOperation:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOperation(v)
+		return nil
+	case auditevent.FieldStatus:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case auditevent.FieldFields:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFields(v)
+		return nil
+	case auditevent.FieldDetails:
+		v, ok := value.(schema.AuditDetails)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDetails(v)
+		return nil
+	case auditevent.FieldXid:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetXid(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditEvent field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AuditEventMutation) AddedFields() []string {
+	var fields []string
+	if m.addpatient_id != nil {
+		fields = append(fields, auditevent.FieldPatientID)
+	}
+	if m.adduser_id != nil {
+		fields = append(fields, auditevent.FieldUserID)
+	}
+	if m.addstatus != nil {
+		fields = append(fields, auditevent.FieldStatus)
+	}
+	if m.addxid != nil {
+		fields = append(fields, auditevent.FieldXid)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AuditEventMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case auditevent.FieldPatientID:
+		return m.AddedPatientID()
+	case auditevent.FieldUserID:
+		return m.AddedUserID()
+	case auditevent.FieldStatus:
+		return m.AddedStatus()
+	case auditevent.FieldXid:
+		return m.AddedXid()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditEventMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case auditevent.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPatientID(v)
+		return nil
+	case auditevent.FieldUserID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUserID(v)
+		return nil
+	case auditevent.FieldStatus:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStatus(v)
+		return nil
+	case auditevent.FieldXid:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddXid(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditEvent numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AuditEventMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(auditevent.FieldResource) {
+		fields = append(fields, auditevent.FieldResource)
+	}
+	if m.FieldCleared(auditevent.FieldRecordID) {
+		fields = append(fields, auditevent.FieldRecordID)
+	}
+	if m.FieldCleared(auditevent.FieldPatientID) {
+		fields = append(fields, auditevent.FieldPatientID)
+	}
+	if m.FieldCleared(auditevent.FieldUserID) {
+		fields = append(fields, auditevent.FieldUserID)
+	}
+	if m.FieldCleared(auditevent.FieldTokenID) {
+		fields = append(fields, auditevent.FieldTokenID)
+	}
+	if m.FieldCleared(auditevent.FieldSessionID) {
+		fields = append(fields, auditevent.FieldSessionID)
+	}
+	if m.FieldCleared(auditevent.FieldApplicationID) {
+		fields = append(fields, auditevent.FieldApplicationID)
+	}
+	if m.FieldCleared(auditevent.FieldRequestID) {
+		fields = append(fields, auditevent.FieldRequestID)
+	}
+	if m.FieldCleared(auditevent.FieldOperation) {
+		fields = append(fields, auditevent.FieldOperation)
+	}
+	if m.FieldCleared(auditevent.FieldStatus) {
+		fields = append(fields, auditevent.FieldStatus)
+	}
+	if m.FieldCleared(auditevent.FieldXid) {
+		fields = append(fields, auditevent.FieldXid)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AuditEventMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AuditEventMutation) ClearField(name string) error {
+	switch name {
+	case auditevent.FieldResource:
+		m.ClearResource()
+		return nil
+	case auditevent.FieldRecordID:
+		m.ClearRecordID()
+		return nil
+	case auditevent.FieldPatientID:
+		m.ClearPatientID()
+		return nil
+	case auditevent.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case auditevent.FieldTokenID:
+		m.ClearTokenID()
+		return nil
+	case auditevent.FieldSessionID:
+		m.ClearSessionID()
+		return nil
+	case auditevent.FieldApplicationID:
+		m.ClearApplicationID()
+		return nil
+	case auditevent.FieldRequestID:
+		m.ClearRequestID()
+		return nil
+	case auditevent.FieldOperation:
+		m.ClearOperation()
+		return nil
+	case auditevent.FieldStatus:
+		m.ClearStatus()
+		return nil
+	case auditevent.FieldXid:
+		m.ClearXid()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditEvent nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AuditEventMutation) ResetField(name string) error {
+	switch name {
+	case auditevent.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case auditevent.FieldAt:
+		m.ResetAt()
+		return nil
+	case auditevent.FieldAction:
+		m.ResetAction()
+		return nil
+	case auditevent.FieldResource:
+		m.ResetResource()
+		return nil
+	case auditevent.FieldRecordID:
+		m.ResetRecordID()
+		return nil
+	case auditevent.FieldPatientID:
+		m.ResetPatientID()
+		return nil
+	case auditevent.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case auditevent.FieldTokenID:
+		m.ResetTokenID()
+		return nil
+	case auditevent.FieldSessionID:
+		m.ResetSessionID()
+		return nil
+	case auditevent.FieldApplicationID:
+		m.ResetApplicationID()
+		return nil
+	case auditevent.FieldRequestID:
+		m.ResetRequestID()
+		return nil
+	case auditevent.FieldOperation:
+		m.ResetOperation()
+		return nil
+	case auditevent.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case auditevent.FieldFields:
+		m.ResetFields()
+		return nil
+	case auditevent.FieldDetails:
+		m.ResetDetails()
+		return nil
+	case auditevent.FieldXid:
+		m.ResetXid()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditEvent field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AuditEventMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AuditEventMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AuditEventMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AuditEventMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AuditEventMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AuditEventMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AuditEventMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AuditEvent unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AuditEventMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AuditEvent edge %s", name)
+}
+
+// AuditReadMutation represents an operation that mutates the AuditRead nodes in the graph.
+type AuditReadMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	practice_id   *uuid.UUID
+	patient_id    *int64
+	addpatient_id *int64
+	event_id      *int64
+	addevent_id   *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*AuditRead, error)
+	predicates    []predicate.AuditRead
+}
+
+var _ ent.Mutation = (*AuditReadMutation)(nil)
+
+// auditreadOption allows management of the mutation configuration using functional options.
+type auditreadOption func(*AuditReadMutation)
+
+// newAuditReadMutation creates new mutation for the AuditRead entity.
+func newAuditReadMutation(c config, op Op, opts ...auditreadOption) *AuditReadMutation {
+	m := &AuditReadMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAuditRead,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAuditReadID sets the ID field of the mutation.
+func withAuditReadID(id int64) auditreadOption {
+	return func(m *AuditReadMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *AuditRead
+		)
+		m.oldValue = func(ctx context.Context) (*AuditRead, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().AuditRead.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAuditRead sets the old AuditRead of the mutation.
+func withAuditRead(node *AuditRead) auditreadOption {
+	return func(m *AuditReadMutation) {
+		m.oldValue = func(context.Context) (*AuditRead, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AuditReadMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AuditReadMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of AuditRead entities.
+func (m *AuditReadMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AuditReadMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AuditReadMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().AuditRead.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *AuditReadMutation) SetPracticeID(u uuid.UUID) {
+	m.practice_id = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *AuditReadMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the AuditRead entity.
+// If the AuditRead object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditReadMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *AuditReadMutation) ResetPracticeID() {
+	m.practice_id = nil
+}
+
+// SetPatientID sets the "patient_id" field.
+func (m *AuditReadMutation) SetPatientID(i int64) {
+	m.patient_id = &i
+	m.addpatient_id = nil
+}
+
+// PatientID returns the value of the "patient_id" field in the mutation.
+func (m *AuditReadMutation) PatientID() (r int64, exists bool) {
+	v := m.patient_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPatientID returns the old "patient_id" field's value of the AuditRead entity.
+// If the AuditRead object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditReadMutation) OldPatientID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPatientID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPatientID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPatientID: %w", err)
+	}
+	return oldValue.PatientID, nil
+}
+
+// AddPatientID adds i to the "patient_id" field.
+func (m *AuditReadMutation) AddPatientID(i int64) {
+	if m.addpatient_id != nil {
+		*m.addpatient_id += i
+	} else {
+		m.addpatient_id = &i
+	}
+}
+
+// AddedPatientID returns the value that was added to the "patient_id" field in this mutation.
+func (m *AuditReadMutation) AddedPatientID() (r int64, exists bool) {
+	v := m.addpatient_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPatientID resets all changes to the "patient_id" field.
+func (m *AuditReadMutation) ResetPatientID() {
+	m.patient_id = nil
+	m.addpatient_id = nil
+}
+
+// SetEventID sets the "event_id" field.
+func (m *AuditReadMutation) SetEventID(i int64) {
+	m.event_id = &i
+	m.addevent_id = nil
+}
+
+// EventID returns the value of the "event_id" field in the mutation.
+func (m *AuditReadMutation) EventID() (r int64, exists bool) {
+	v := m.event_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEventID returns the old "event_id" field's value of the AuditRead entity.
+// If the AuditRead object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditReadMutation) OldEventID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEventID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEventID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEventID: %w", err)
+	}
+	return oldValue.EventID, nil
+}
+
+// AddEventID adds i to the "event_id" field.
+func (m *AuditReadMutation) AddEventID(i int64) {
+	if m.addevent_id != nil {
+		*m.addevent_id += i
+	} else {
+		m.addevent_id = &i
+	}
+}
+
+// AddedEventID returns the value that was added to the "event_id" field in this mutation.
+func (m *AuditReadMutation) AddedEventID() (r int64, exists bool) {
+	v := m.addevent_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEventID resets all changes to the "event_id" field.
+func (m *AuditReadMutation) ResetEventID() {
+	m.event_id = nil
+	m.addevent_id = nil
+}
+
+// Where appends a list predicates to the AuditReadMutation builder.
+func (m *AuditReadMutation) Where(ps ...predicate.AuditRead) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AuditReadMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AuditReadMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.AuditRead, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AuditReadMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AuditReadMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (AuditRead).
+func (m *AuditReadMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AuditReadMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.practice_id != nil {
+		fields = append(fields, auditread.FieldPracticeID)
+	}
+	if m.patient_id != nil {
+		fields = append(fields, auditread.FieldPatientID)
+	}
+	if m.event_id != nil {
+		fields = append(fields, auditread.FieldEventID)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AuditReadMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case auditread.FieldPracticeID:
+		return m.PracticeID()
+	case auditread.FieldPatientID:
+		return m.PatientID()
+	case auditread.FieldEventID:
+		return m.EventID()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AuditReadMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case auditread.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case auditread.FieldPatientID:
+		return m.OldPatientID(ctx)
+	case auditread.FieldEventID:
+		return m.OldEventID(ctx)
+	}
+	return nil, fmt.Errorf("unknown AuditRead field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditReadMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case auditread.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case auditread.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPatientID(v)
+		return nil
+	case auditread.FieldEventID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEventID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditRead field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AuditReadMutation) AddedFields() []string {
+	var fields []string
+	if m.addpatient_id != nil {
+		fields = append(fields, auditread.FieldPatientID)
+	}
+	if m.addevent_id != nil {
+		fields = append(fields, auditread.FieldEventID)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AuditReadMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case auditread.FieldPatientID:
+		return m.AddedPatientID()
+	case auditread.FieldEventID:
+		return m.AddedEventID()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AuditReadMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case auditread.FieldPatientID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPatientID(v)
+		return nil
+	case auditread.FieldEventID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEventID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown AuditRead numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AuditReadMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AuditReadMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AuditReadMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown AuditRead nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AuditReadMutation) ResetField(name string) error {
+	switch name {
+	case auditread.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case auditread.FieldPatientID:
+		m.ResetPatientID()
+		return nil
+	case auditread.FieldEventID:
+		m.ResetEventID()
+		return nil
+	}
+	return fmt.Errorf("unknown AuditRead field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AuditReadMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AuditReadMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AuditReadMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AuditReadMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AuditReadMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AuditReadMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AuditReadMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown AuditRead unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AuditReadMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown AuditRead edge %s", name)
+}
+
 // AuthorizationCodeMutation represents an operation that mutates the AuthorizationCode nodes in the graph.
 type AuthorizationCodeMutation struct {
 	config
@@ -9656,810 +13228,6 @@ func (m *AuthorizationCodeMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown AuthorizationCode edge %s", name)
-}
-
-// ChangeMutation represents an operation that mutates the Change nodes in the graph.
-type ChangeMutation struct {
-	config
-	op            Op
-	typ           string
-	id            *int64
-	practice_id   *uuid.UUID
-	at            *time.Time
-	user_id       *int64
-	adduser_id    *int64
-	token_id      *uuid.UUID
-	resource      *string
-	record_id     *string
-	action        *string
-	fields        *[]string
-	appendfields  []string
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*Change, error)
-	predicates    []predicate.Change
-}
-
-var _ ent.Mutation = (*ChangeMutation)(nil)
-
-// changeOption allows management of the mutation configuration using functional options.
-type changeOption func(*ChangeMutation)
-
-// newChangeMutation creates new mutation for the Change entity.
-func newChangeMutation(c config, op Op, opts ...changeOption) *ChangeMutation {
-	m := &ChangeMutation{
-		config:        c,
-		op:            op,
-		typ:           TypeChange,
-		clearedFields: make(map[string]struct{}),
-	}
-	for _, opt := range opts {
-		opt(m)
-	}
-	return m
-}
-
-// withChangeID sets the ID field of the mutation.
-func withChangeID(id int64) changeOption {
-	return func(m *ChangeMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *Change
-		)
-		m.oldValue = func(ctx context.Context) (*Change, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().Change.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withChange sets the old Change of the mutation.
-func withChange(node *Change) changeOption {
-	return func(m *ChangeMutation) {
-		m.oldValue = func(context.Context) (*Change, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m ChangeMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
-// Tx returns an `ent.Tx` for mutations that were executed in transactions;
-// it returns an error otherwise.
-func (m ChangeMutation) Tx() (*Tx, error) {
-	if _, ok := m.driver.(*txDriver); !ok {
-		return nil, errors.New("ent: mutation is not running in a transaction")
-	}
-	tx := &Tx{config: m.config}
-	tx.init()
-	return tx, nil
-}
-
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of Change entities.
-func (m *ChangeMutation) SetID(id int64) {
-	m.id = &id
-}
-
-// ID returns the ID value in the mutation. Note that the ID is only available
-// if it was provided to the builder or after it was returned from the database.
-func (m *ChangeMutation) ID() (id int64, exists bool) {
-	if m.id == nil {
-		return
-	}
-	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *ChangeMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().Change.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetPracticeID sets the "practice_id" field.
-func (m *ChangeMutation) SetPracticeID(u uuid.UUID) {
-	m.practice_id = &u
-}
-
-// PracticeID returns the value of the "practice_id" field in the mutation.
-func (m *ChangeMutation) PracticeID() (r uuid.UUID, exists bool) {
-	v := m.practice_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldPracticeID returns the old "practice_id" field's value of the Change entity.
-// If the Change object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *ChangeMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldPracticeID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
-	}
-	return oldValue.PracticeID, nil
-}
-
-// ResetPracticeID resets all changes to the "practice_id" field.
-func (m *ChangeMutation) ResetPracticeID() {
-	m.practice_id = nil
-}
-
-// SetAt sets the "at" field.
-func (m *ChangeMutation) SetAt(t time.Time) {
-	m.at = &t
-}
-
-// At returns the value of the "at" field in the mutation.
-func (m *ChangeMutation) At() (r time.Time, exists bool) {
-	v := m.at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldAt returns the old "at" field's value of the Change entity.
-// If the Change object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *ChangeMutation) OldAt(ctx context.Context) (v time.Time, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAt: %w", err)
-	}
-	return oldValue.At, nil
-}
-
-// ResetAt resets all changes to the "at" field.
-func (m *ChangeMutation) ResetAt() {
-	m.at = nil
-}
-
-// SetUserID sets the "user_id" field.
-func (m *ChangeMutation) SetUserID(i int64) {
-	m.user_id = &i
-	m.adduser_id = nil
-}
-
-// UserID returns the value of the "user_id" field in the mutation.
-func (m *ChangeMutation) UserID() (r int64, exists bool) {
-	v := m.user_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldUserID returns the old "user_id" field's value of the Change entity.
-// If the Change object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *ChangeMutation) OldUserID(ctx context.Context) (v *int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
-	}
-	return oldValue.UserID, nil
-}
-
-// AddUserID adds i to the "user_id" field.
-func (m *ChangeMutation) AddUserID(i int64) {
-	if m.adduser_id != nil {
-		*m.adduser_id += i
-	} else {
-		m.adduser_id = &i
-	}
-}
-
-// AddedUserID returns the value that was added to the "user_id" field in this mutation.
-func (m *ChangeMutation) AddedUserID() (r int64, exists bool) {
-	v := m.adduser_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ClearUserID clears the value of the "user_id" field.
-func (m *ChangeMutation) ClearUserID() {
-	m.user_id = nil
-	m.adduser_id = nil
-	m.clearedFields[change.FieldUserID] = struct{}{}
-}
-
-// UserIDCleared returns if the "user_id" field was cleared in this mutation.
-func (m *ChangeMutation) UserIDCleared() bool {
-	_, ok := m.clearedFields[change.FieldUserID]
-	return ok
-}
-
-// ResetUserID resets all changes to the "user_id" field.
-func (m *ChangeMutation) ResetUserID() {
-	m.user_id = nil
-	m.adduser_id = nil
-	delete(m.clearedFields, change.FieldUserID)
-}
-
-// SetTokenID sets the "token_id" field.
-func (m *ChangeMutation) SetTokenID(u uuid.UUID) {
-	m.token_id = &u
-}
-
-// TokenID returns the value of the "token_id" field in the mutation.
-func (m *ChangeMutation) TokenID() (r uuid.UUID, exists bool) {
-	v := m.token_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldTokenID returns the old "token_id" field's value of the Change entity.
-// If the Change object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *ChangeMutation) OldTokenID(ctx context.Context) (v *uuid.UUID, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldTokenID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldTokenID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldTokenID: %w", err)
-	}
-	return oldValue.TokenID, nil
-}
-
-// ClearTokenID clears the value of the "token_id" field.
-func (m *ChangeMutation) ClearTokenID() {
-	m.token_id = nil
-	m.clearedFields[change.FieldTokenID] = struct{}{}
-}
-
-// TokenIDCleared returns if the "token_id" field was cleared in this mutation.
-func (m *ChangeMutation) TokenIDCleared() bool {
-	_, ok := m.clearedFields[change.FieldTokenID]
-	return ok
-}
-
-// ResetTokenID resets all changes to the "token_id" field.
-func (m *ChangeMutation) ResetTokenID() {
-	m.token_id = nil
-	delete(m.clearedFields, change.FieldTokenID)
-}
-
-// SetResource sets the "resource" field.
-func (m *ChangeMutation) SetResource(s string) {
-	m.resource = &s
-}
-
-// Resource returns the value of the "resource" field in the mutation.
-func (m *ChangeMutation) Resource() (r string, exists bool) {
-	v := m.resource
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldResource returns the old "resource" field's value of the Change entity.
-// If the Change object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *ChangeMutation) OldResource(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldResource is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldResource requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldResource: %w", err)
-	}
-	return oldValue.Resource, nil
-}
-
-// ResetResource resets all changes to the "resource" field.
-func (m *ChangeMutation) ResetResource() {
-	m.resource = nil
-}
-
-// SetRecordID sets the "record_id" field.
-func (m *ChangeMutation) SetRecordID(s string) {
-	m.record_id = &s
-}
-
-// RecordID returns the value of the "record_id" field in the mutation.
-func (m *ChangeMutation) RecordID() (r string, exists bool) {
-	v := m.record_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldRecordID returns the old "record_id" field's value of the Change entity.
-// If the Change object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *ChangeMutation) OldRecordID(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRecordID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRecordID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRecordID: %w", err)
-	}
-	return oldValue.RecordID, nil
-}
-
-// ResetRecordID resets all changes to the "record_id" field.
-func (m *ChangeMutation) ResetRecordID() {
-	m.record_id = nil
-}
-
-// SetAction sets the "action" field.
-func (m *ChangeMutation) SetAction(s string) {
-	m.action = &s
-}
-
-// Action returns the value of the "action" field in the mutation.
-func (m *ChangeMutation) Action() (r string, exists bool) {
-	v := m.action
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldAction returns the old "action" field's value of the Change entity.
-// If the Change object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *ChangeMutation) OldAction(ctx context.Context) (v string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAction is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAction requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAction: %w", err)
-	}
-	return oldValue.Action, nil
-}
-
-// ResetAction resets all changes to the "action" field.
-func (m *ChangeMutation) ResetAction() {
-	m.action = nil
-}
-
-// SetFields sets the "fields" field.
-func (m *ChangeMutation) SetFields(s []string) {
-	m.fields = &s
-	m.appendfields = nil
-}
-
-// GetFields returns the value of the "fields" field in the mutation.
-func (m *ChangeMutation) GetFields() (r []string, exists bool) {
-	v := m.fields
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldFields returns the old "fields" field's value of the Change entity.
-// If the Change object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *ChangeMutation) OldFields(ctx context.Context) (v []string, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFields is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFields requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFields: %w", err)
-	}
-	return oldValue.Fields, nil
-}
-
-// AppendFields adds s to the "fields" field.
-func (m *ChangeMutation) AppendFields(s []string) {
-	m.appendfields = append(m.appendfields, s...)
-}
-
-// AppendedFields returns the list of values that were appended to the "fields" field in this mutation.
-func (m *ChangeMutation) AppendedFields() ([]string, bool) {
-	if len(m.appendfields) == 0 {
-		return nil, false
-	}
-	return m.appendfields, true
-}
-
-// ResetFields resets all changes to the "fields" field.
-func (m *ChangeMutation) ResetFields() {
-	m.fields = nil
-	m.appendfields = nil
-}
-
-// Where appends a list predicates to the ChangeMutation builder.
-func (m *ChangeMutation) Where(ps ...predicate.Change) {
-	m.predicates = append(m.predicates, ps...)
-}
-
-// WhereP appends storage-level predicates to the ChangeMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *ChangeMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.Change, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
-// Op returns the operation name.
-func (m *ChangeMutation) Op() Op {
-	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *ChangeMutation) SetOp(op Op) {
-	m.op = op
-}
-
-// Type returns the node type of this mutation (Change).
-func (m *ChangeMutation) Type() string {
-	return m.typ
-}
-
-// Fields returns all fields that were changed during this mutation. Note that in
-// order to get all numeric fields that were incremented/decremented, call
-// AddedFields().
-func (m *ChangeMutation) Fields() []string {
-	fields := make([]string, 0, 8)
-	if m.practice_id != nil {
-		fields = append(fields, change.FieldPracticeID)
-	}
-	if m.at != nil {
-		fields = append(fields, change.FieldAt)
-	}
-	if m.user_id != nil {
-		fields = append(fields, change.FieldUserID)
-	}
-	if m.token_id != nil {
-		fields = append(fields, change.FieldTokenID)
-	}
-	if m.resource != nil {
-		fields = append(fields, change.FieldResource)
-	}
-	if m.record_id != nil {
-		fields = append(fields, change.FieldRecordID)
-	}
-	if m.action != nil {
-		fields = append(fields, change.FieldAction)
-	}
-	if m.fields != nil {
-		fields = append(fields, change.FieldFields)
-	}
-	return fields
-}
-
-// Field returns the value of a field with the given name. The second boolean
-// return value indicates that this field was not set, or was not defined in the
-// schema.
-func (m *ChangeMutation) Field(name string) (ent.Value, bool) {
-	switch name {
-	case change.FieldPracticeID:
-		return m.PracticeID()
-	case change.FieldAt:
-		return m.At()
-	case change.FieldUserID:
-		return m.UserID()
-	case change.FieldTokenID:
-		return m.TokenID()
-	case change.FieldResource:
-		return m.Resource()
-	case change.FieldRecordID:
-		return m.RecordID()
-	case change.FieldAction:
-		return m.Action()
-	case change.FieldFields:
-		return m.GetFields()
-	}
-	return nil, false
-}
-
-// OldField returns the old value of the field from the database. An error is
-// returned if the mutation operation is not UpdateOne, or the query to the
-// database failed.
-func (m *ChangeMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
-	switch name {
-	case change.FieldPracticeID:
-		return m.OldPracticeID(ctx)
-	case change.FieldAt:
-		return m.OldAt(ctx)
-	case change.FieldUserID:
-		return m.OldUserID(ctx)
-	case change.FieldTokenID:
-		return m.OldTokenID(ctx)
-	case change.FieldResource:
-		return m.OldResource(ctx)
-	case change.FieldRecordID:
-		return m.OldRecordID(ctx)
-	case change.FieldAction:
-		return m.OldAction(ctx)
-	case change.FieldFields:
-		return m.OldFields(ctx)
-	}
-	return nil, fmt.Errorf("unknown Change field %s", name)
-}
-
-// SetField sets the value of a field with the given name. It returns an error if
-// the field is not defined in the schema, or if the type mismatched the field
-// type.
-func (m *ChangeMutation) SetField(name string, value ent.Value) error {
-	switch name {
-	case change.FieldPracticeID:
-		v, ok := value.(uuid.UUID)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetPracticeID(v)
-		return nil
-	case change.FieldAt:
-		v, ok := value.(time.Time)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAt(v)
-		return nil
-	case change.FieldUserID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetUserID(v)
-		return nil
-	case change.FieldTokenID:
-		v, ok := value.(uuid.UUID)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetTokenID(v)
-		return nil
-	case change.FieldResource:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetResource(v)
-		return nil
-	case change.FieldRecordID:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRecordID(v)
-		return nil
-	case change.FieldAction:
-		v, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAction(v)
-		return nil
-	case change.FieldFields:
-		v, ok := value.([]string)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFields(v)
-		return nil
-	}
-	return fmt.Errorf("unknown Change field %s", name)
-}
-
-// AddedFields returns all numeric fields that were incremented/decremented during
-// this mutation.
-func (m *ChangeMutation) AddedFields() []string {
-	var fields []string
-	if m.adduser_id != nil {
-		fields = append(fields, change.FieldUserID)
-	}
-	return fields
-}
-
-// AddedField returns the numeric value that was incremented/decremented on a field
-// with the given name. The second boolean return value indicates that this field
-// was not set, or was not defined in the schema.
-func (m *ChangeMutation) AddedField(name string) (ent.Value, bool) {
-	switch name {
-	case change.FieldUserID:
-		return m.AddedUserID()
-	}
-	return nil, false
-}
-
-// AddField adds the value to the field with the given name. It returns an error if
-// the field is not defined in the schema, or if the type mismatched the field
-// type.
-func (m *ChangeMutation) AddField(name string, value ent.Value) error {
-	switch name {
-	case change.FieldUserID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddUserID(v)
-		return nil
-	}
-	return fmt.Errorf("unknown Change numeric field %s", name)
-}
-
-// ClearedFields returns all nullable fields that were cleared during this
-// mutation.
-func (m *ChangeMutation) ClearedFields() []string {
-	var fields []string
-	if m.FieldCleared(change.FieldUserID) {
-		fields = append(fields, change.FieldUserID)
-	}
-	if m.FieldCleared(change.FieldTokenID) {
-		fields = append(fields, change.FieldTokenID)
-	}
-	return fields
-}
-
-// FieldCleared returns a boolean indicating if a field with the given name was
-// cleared in this mutation.
-func (m *ChangeMutation) FieldCleared(name string) bool {
-	_, ok := m.clearedFields[name]
-	return ok
-}
-
-// ClearField clears the value of the field with the given name. It returns an
-// error if the field is not defined in the schema.
-func (m *ChangeMutation) ClearField(name string) error {
-	switch name {
-	case change.FieldUserID:
-		m.ClearUserID()
-		return nil
-	case change.FieldTokenID:
-		m.ClearTokenID()
-		return nil
-	}
-	return fmt.Errorf("unknown Change nullable field %s", name)
-}
-
-// ResetField resets all changes in the mutation for the field with the given name.
-// It returns an error if the field is not defined in the schema.
-func (m *ChangeMutation) ResetField(name string) error {
-	switch name {
-	case change.FieldPracticeID:
-		m.ResetPracticeID()
-		return nil
-	case change.FieldAt:
-		m.ResetAt()
-		return nil
-	case change.FieldUserID:
-		m.ResetUserID()
-		return nil
-	case change.FieldTokenID:
-		m.ResetTokenID()
-		return nil
-	case change.FieldResource:
-		m.ResetResource()
-		return nil
-	case change.FieldRecordID:
-		m.ResetRecordID()
-		return nil
-	case change.FieldAction:
-		m.ResetAction()
-		return nil
-	case change.FieldFields:
-		m.ResetFields()
-		return nil
-	}
-	return fmt.Errorf("unknown Change field %s", name)
-}
-
-// AddedEdges returns all edge names that were set/added in this mutation.
-func (m *ChangeMutation) AddedEdges() []string {
-	edges := make([]string, 0, 0)
-	return edges
-}
-
-// AddedIDs returns all IDs (to other nodes) that were added for the given edge
-// name in this mutation.
-func (m *ChangeMutation) AddedIDs(name string) []ent.Value {
-	return nil
-}
-
-// RemovedEdges returns all edge names that were removed in this mutation.
-func (m *ChangeMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 0)
-	return edges
-}
-
-// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
-// the given name in this mutation.
-func (m *ChangeMutation) RemovedIDs(name string) []ent.Value {
-	return nil
-}
-
-// ClearedEdges returns all edge names that were cleared in this mutation.
-func (m *ChangeMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 0)
-	return edges
-}
-
-// EdgeCleared returns a boolean which indicates if the edge with the given name
-// was cleared in this mutation.
-func (m *ChangeMutation) EdgeCleared(name string) bool {
-	return false
-}
-
-// ClearEdge clears the value of the edge with the given name. It returns an error
-// if that edge is not defined in the schema.
-func (m *ChangeMutation) ClearEdge(name string) error {
-	return fmt.Errorf("unknown Change unique edge %s", name)
-}
-
-// ResetEdge resets all changes to the edge with the given name in this mutation.
-// It returns an error if the edge is not defined in the schema.
-func (m *ChangeMutation) ResetEdge(name string) error {
-	return fmt.Errorf("unknown Change edge %s", name)
 }
 
 // ContractMutation represents an operation that mutates the Contract nodes in the graph.
@@ -26650,6 +29418,9 @@ type PatientMutation struct {
 	custom_field_1                     *string
 	custom_field_2                     *string
 	metadata                           *map[string]string
+	erased_at                          *time.Time
+	legal_hold_at                      *time.Time
+	legal_hold_reason                  *string
 	search_text                        *string
 	home_phone                         *string
 	home_phone_country                 *string
@@ -28926,6 +31697,153 @@ func (m *PatientMutation) ResetMetadata() {
 	m.metadata = nil
 }
 
+// SetErasedAt sets the "erased_at" field.
+func (m *PatientMutation) SetErasedAt(t time.Time) {
+	m.erased_at = &t
+}
+
+// ErasedAt returns the value of the "erased_at" field in the mutation.
+func (m *PatientMutation) ErasedAt() (r time.Time, exists bool) {
+	v := m.erased_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldErasedAt returns the old "erased_at" field's value of the Patient entity.
+// If the Patient object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientMutation) OldErasedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldErasedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldErasedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldErasedAt: %w", err)
+	}
+	return oldValue.ErasedAt, nil
+}
+
+// ClearErasedAt clears the value of the "erased_at" field.
+func (m *PatientMutation) ClearErasedAt() {
+	m.erased_at = nil
+	m.clearedFields[patient.FieldErasedAt] = struct{}{}
+}
+
+// ErasedAtCleared returns if the "erased_at" field was cleared in this mutation.
+func (m *PatientMutation) ErasedAtCleared() bool {
+	_, ok := m.clearedFields[patient.FieldErasedAt]
+	return ok
+}
+
+// ResetErasedAt resets all changes to the "erased_at" field.
+func (m *PatientMutation) ResetErasedAt() {
+	m.erased_at = nil
+	delete(m.clearedFields, patient.FieldErasedAt)
+}
+
+// SetLegalHoldAt sets the "legal_hold_at" field.
+func (m *PatientMutation) SetLegalHoldAt(t time.Time) {
+	m.legal_hold_at = &t
+}
+
+// LegalHoldAt returns the value of the "legal_hold_at" field in the mutation.
+func (m *PatientMutation) LegalHoldAt() (r time.Time, exists bool) {
+	v := m.legal_hold_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLegalHoldAt returns the old "legal_hold_at" field's value of the Patient entity.
+// If the Patient object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientMutation) OldLegalHoldAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLegalHoldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLegalHoldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLegalHoldAt: %w", err)
+	}
+	return oldValue.LegalHoldAt, nil
+}
+
+// ClearLegalHoldAt clears the value of the "legal_hold_at" field.
+func (m *PatientMutation) ClearLegalHoldAt() {
+	m.legal_hold_at = nil
+	m.clearedFields[patient.FieldLegalHoldAt] = struct{}{}
+}
+
+// LegalHoldAtCleared returns if the "legal_hold_at" field was cleared in this mutation.
+func (m *PatientMutation) LegalHoldAtCleared() bool {
+	_, ok := m.clearedFields[patient.FieldLegalHoldAt]
+	return ok
+}
+
+// ResetLegalHoldAt resets all changes to the "legal_hold_at" field.
+func (m *PatientMutation) ResetLegalHoldAt() {
+	m.legal_hold_at = nil
+	delete(m.clearedFields, patient.FieldLegalHoldAt)
+}
+
+// SetLegalHoldReason sets the "legal_hold_reason" field.
+func (m *PatientMutation) SetLegalHoldReason(s string) {
+	m.legal_hold_reason = &s
+}
+
+// LegalHoldReason returns the value of the "legal_hold_reason" field in the mutation.
+func (m *PatientMutation) LegalHoldReason() (r string, exists bool) {
+	v := m.legal_hold_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLegalHoldReason returns the old "legal_hold_reason" field's value of the Patient entity.
+// If the Patient object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientMutation) OldLegalHoldReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLegalHoldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLegalHoldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLegalHoldReason: %w", err)
+	}
+	return oldValue.LegalHoldReason, nil
+}
+
+// ClearLegalHoldReason clears the value of the "legal_hold_reason" field.
+func (m *PatientMutation) ClearLegalHoldReason() {
+	m.legal_hold_reason = nil
+	m.clearedFields[patient.FieldLegalHoldReason] = struct{}{}
+}
+
+// LegalHoldReasonCleared returns if the "legal_hold_reason" field was cleared in this mutation.
+func (m *PatientMutation) LegalHoldReasonCleared() bool {
+	_, ok := m.clearedFields[patient.FieldLegalHoldReason]
+	return ok
+}
+
+// ResetLegalHoldReason resets all changes to the "legal_hold_reason" field.
+func (m *PatientMutation) ResetLegalHoldReason() {
+	m.legal_hold_reason = nil
+	delete(m.clearedFields, patient.FieldLegalHoldReason)
+}
+
 // SetSearchText sets the "search_text" field.
 func (m *PatientMutation) SetSearchText(s string) {
 	m.search_text = &s
@@ -30109,7 +33027,7 @@ func (m *PatientMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *PatientMutation) Fields() []string {
-	fields := make([]string, 0, 60)
+	fields := make([]string, 0, 63)
 	if m.practice != nil {
 		fields = append(fields, patient.FieldPracticeID)
 	}
@@ -30250,6 +33168,15 @@ func (m *PatientMutation) Fields() []string {
 	}
 	if m.metadata != nil {
 		fields = append(fields, patient.FieldMetadata)
+	}
+	if m.erased_at != nil {
+		fields = append(fields, patient.FieldErasedAt)
+	}
+	if m.legal_hold_at != nil {
+		fields = append(fields, patient.FieldLegalHoldAt)
+	}
+	if m.legal_hold_reason != nil {
+		fields = append(fields, patient.FieldLegalHoldReason)
 	}
 	if m.search_text != nil {
 		fields = append(fields, patient.FieldSearchText)
@@ -30392,6 +33319,12 @@ func (m *PatientMutation) Field(name string) (ent.Value, bool) {
 		return m.CustomField2()
 	case patient.FieldMetadata:
 		return m.Metadata()
+	case patient.FieldErasedAt:
+		return m.ErasedAt()
+	case patient.FieldLegalHoldAt:
+		return m.LegalHoldAt()
+	case patient.FieldLegalHoldReason:
+		return m.LegalHoldReason()
 	case patient.FieldSearchText:
 		return m.SearchText()
 	case patient.FieldHomePhone:
@@ -30521,6 +33454,12 @@ func (m *PatientMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldCustomField2(ctx)
 	case patient.FieldMetadata:
 		return m.OldMetadata(ctx)
+	case patient.FieldErasedAt:
+		return m.OldErasedAt(ctx)
+	case patient.FieldLegalHoldAt:
+		return m.OldLegalHoldAt(ctx)
+	case patient.FieldLegalHoldReason:
+		return m.OldLegalHoldReason(ctx)
 	case patient.FieldSearchText:
 		return m.OldSearchText(ctx)
 	case patient.FieldHomePhone:
@@ -30885,6 +33824,27 @@ func (m *PatientMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetMetadata(v)
 		return nil
+	case patient.FieldErasedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetErasedAt(v)
+		return nil
+	case patient.FieldLegalHoldAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLegalHoldAt(v)
+		return nil
+	case patient.FieldLegalHoldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLegalHoldReason(v)
+		return nil
 	case patient.FieldSearchText:
 		v, ok := value.(string)
 		if !ok {
@@ -31144,6 +34104,15 @@ func (m *PatientMutation) ClearedFields() []string {
 	if m.FieldCleared(patient.FieldCustomField2) {
 		fields = append(fields, patient.FieldCustomField2)
 	}
+	if m.FieldCleared(patient.FieldErasedAt) {
+		fields = append(fields, patient.FieldErasedAt)
+	}
+	if m.FieldCleared(patient.FieldLegalHoldAt) {
+		fields = append(fields, patient.FieldLegalHoldAt)
+	}
+	if m.FieldCleared(patient.FieldLegalHoldReason) {
+		fields = append(fields, patient.FieldLegalHoldReason)
+	}
 	if m.FieldCleared(patient.FieldHomePhone) {
 		fields = append(fields, patient.FieldHomePhone)
 	}
@@ -31268,6 +34237,15 @@ func (m *PatientMutation) ClearField(name string) error {
 		return nil
 	case patient.FieldCustomField2:
 		m.ClearCustomField2()
+		return nil
+	case patient.FieldErasedAt:
+		m.ClearErasedAt()
+		return nil
+	case patient.FieldLegalHoldAt:
+		m.ClearLegalHoldAt()
+		return nil
+	case patient.FieldLegalHoldReason:
+		m.ClearLegalHoldReason()
 		return nil
 	case patient.FieldHomePhone:
 		m.ClearHomePhone()
@@ -31453,6 +34431,15 @@ func (m *PatientMutation) ResetField(name string) error {
 		return nil
 	case patient.FieldMetadata:
 		m.ResetMetadata()
+		return nil
+	case patient.FieldErasedAt:
+		m.ResetErasedAt()
+		return nil
+	case patient.FieldLegalHoldAt:
+		m.ResetLegalHoldAt()
+		return nil
+	case patient.FieldLegalHoldReason:
+		m.ResetLegalHoldReason()
 		return nil
 	case patient.FieldSearchText:
 		m.ResetSearchText()
@@ -35389,8 +38376,14 @@ type PracticeMutation struct {
 	minimum_appointment_duration    *int
 	addminimum_appointment_duration *int
 	opening_hours                   *schema.OpeningHours
+	record_retention_years          *int
+	addrecord_retention_years       *int
 	custom_patient_field_label_1    *string
 	custom_patient_field_label_2    *string
+	second_factor_level             *int
+	addsecond_factor_level          *int
+	idle_lock_minutes               *int
+	addidle_lock_minutes            *int
 	address_line_1                  *string
 	address_line_2                  *string
 	town                            *string
@@ -36046,6 +39039,76 @@ func (m *PracticeMutation) ResetOpeningHours() {
 	m.opening_hours = nil
 }
 
+// SetRecordRetentionYears sets the "record_retention_years" field.
+func (m *PracticeMutation) SetRecordRetentionYears(i int) {
+	m.record_retention_years = &i
+	m.addrecord_retention_years = nil
+}
+
+// RecordRetentionYears returns the value of the "record_retention_years" field in the mutation.
+func (m *PracticeMutation) RecordRetentionYears() (r int, exists bool) {
+	v := m.record_retention_years
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecordRetentionYears returns the old "record_retention_years" field's value of the Practice entity.
+// If the Practice object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeMutation) OldRecordRetentionYears(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecordRetentionYears is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecordRetentionYears requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecordRetentionYears: %w", err)
+	}
+	return oldValue.RecordRetentionYears, nil
+}
+
+// AddRecordRetentionYears adds i to the "record_retention_years" field.
+func (m *PracticeMutation) AddRecordRetentionYears(i int) {
+	if m.addrecord_retention_years != nil {
+		*m.addrecord_retention_years += i
+	} else {
+		m.addrecord_retention_years = &i
+	}
+}
+
+// AddedRecordRetentionYears returns the value that was added to the "record_retention_years" field in this mutation.
+func (m *PracticeMutation) AddedRecordRetentionYears() (r int, exists bool) {
+	v := m.addrecord_retention_years
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearRecordRetentionYears clears the value of the "record_retention_years" field.
+func (m *PracticeMutation) ClearRecordRetentionYears() {
+	m.record_retention_years = nil
+	m.addrecord_retention_years = nil
+	m.clearedFields[practice.FieldRecordRetentionYears] = struct{}{}
+}
+
+// RecordRetentionYearsCleared returns if the "record_retention_years" field was cleared in this mutation.
+func (m *PracticeMutation) RecordRetentionYearsCleared() bool {
+	_, ok := m.clearedFields[practice.FieldRecordRetentionYears]
+	return ok
+}
+
+// ResetRecordRetentionYears resets all changes to the "record_retention_years" field.
+func (m *PracticeMutation) ResetRecordRetentionYears() {
+	m.record_retention_years = nil
+	m.addrecord_retention_years = nil
+	delete(m.clearedFields, practice.FieldRecordRetentionYears)
+}
+
 // SetCustomPatientFieldLabel1 sets the "custom_patient_field_label_1" field.
 func (m *PracticeMutation) SetCustomPatientFieldLabel1(s string) {
 	m.custom_patient_field_label_1 = &s
@@ -36142,6 +39205,118 @@ func (m *PracticeMutation) CustomPatientFieldLabel2Cleared() bool {
 func (m *PracticeMutation) ResetCustomPatientFieldLabel2() {
 	m.custom_patient_field_label_2 = nil
 	delete(m.clearedFields, practice.FieldCustomPatientFieldLabel2)
+}
+
+// SetSecondFactorLevel sets the "second_factor_level" field.
+func (m *PracticeMutation) SetSecondFactorLevel(i int) {
+	m.second_factor_level = &i
+	m.addsecond_factor_level = nil
+}
+
+// SecondFactorLevel returns the value of the "second_factor_level" field in the mutation.
+func (m *PracticeMutation) SecondFactorLevel() (r int, exists bool) {
+	v := m.second_factor_level
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecondFactorLevel returns the old "second_factor_level" field's value of the Practice entity.
+// If the Practice object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeMutation) OldSecondFactorLevel(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecondFactorLevel is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecondFactorLevel requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecondFactorLevel: %w", err)
+	}
+	return oldValue.SecondFactorLevel, nil
+}
+
+// AddSecondFactorLevel adds i to the "second_factor_level" field.
+func (m *PracticeMutation) AddSecondFactorLevel(i int) {
+	if m.addsecond_factor_level != nil {
+		*m.addsecond_factor_level += i
+	} else {
+		m.addsecond_factor_level = &i
+	}
+}
+
+// AddedSecondFactorLevel returns the value that was added to the "second_factor_level" field in this mutation.
+func (m *PracticeMutation) AddedSecondFactorLevel() (r int, exists bool) {
+	v := m.addsecond_factor_level
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSecondFactorLevel resets all changes to the "second_factor_level" field.
+func (m *PracticeMutation) ResetSecondFactorLevel() {
+	m.second_factor_level = nil
+	m.addsecond_factor_level = nil
+}
+
+// SetIdleLockMinutes sets the "idle_lock_minutes" field.
+func (m *PracticeMutation) SetIdleLockMinutes(i int) {
+	m.idle_lock_minutes = &i
+	m.addidle_lock_minutes = nil
+}
+
+// IdleLockMinutes returns the value of the "idle_lock_minutes" field in the mutation.
+func (m *PracticeMutation) IdleLockMinutes() (r int, exists bool) {
+	v := m.idle_lock_minutes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIdleLockMinutes returns the old "idle_lock_minutes" field's value of the Practice entity.
+// If the Practice object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeMutation) OldIdleLockMinutes(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIdleLockMinutes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIdleLockMinutes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIdleLockMinutes: %w", err)
+	}
+	return oldValue.IdleLockMinutes, nil
+}
+
+// AddIdleLockMinutes adds i to the "idle_lock_minutes" field.
+func (m *PracticeMutation) AddIdleLockMinutes(i int) {
+	if m.addidle_lock_minutes != nil {
+		*m.addidle_lock_minutes += i
+	} else {
+		m.addidle_lock_minutes = &i
+	}
+}
+
+// AddedIdleLockMinutes returns the value that was added to the "idle_lock_minutes" field in this mutation.
+func (m *PracticeMutation) AddedIdleLockMinutes() (r int, exists bool) {
+	v := m.addidle_lock_minutes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetIdleLockMinutes resets all changes to the "idle_lock_minutes" field.
+func (m *PracticeMutation) ResetIdleLockMinutes() {
+	m.idle_lock_minutes = nil
+	m.addidle_lock_minutes = nil
 }
 
 // SetAddressLine1 sets the "address_line_1" field.
@@ -36423,7 +39598,7 @@ func (m *PracticeMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *PracticeMutation) Fields() []string {
-	fields := make([]string, 0, 20)
+	fields := make([]string, 0, 23)
 	if m.created_at != nil {
 		fields = append(fields, practice.FieldCreatedAt)
 	}
@@ -36463,11 +39638,20 @@ func (m *PracticeMutation) Fields() []string {
 	if m.opening_hours != nil {
 		fields = append(fields, practice.FieldOpeningHours)
 	}
+	if m.record_retention_years != nil {
+		fields = append(fields, practice.FieldRecordRetentionYears)
+	}
 	if m.custom_patient_field_label_1 != nil {
 		fields = append(fields, practice.FieldCustomPatientFieldLabel1)
 	}
 	if m.custom_patient_field_label_2 != nil {
 		fields = append(fields, practice.FieldCustomPatientFieldLabel2)
+	}
+	if m.second_factor_level != nil {
+		fields = append(fields, practice.FieldSecondFactorLevel)
+	}
+	if m.idle_lock_minutes != nil {
+		fields = append(fields, practice.FieldIdleLockMinutes)
 	}
 	if m.address_line_1 != nil {
 		fields = append(fields, practice.FieldAddressLine1)
@@ -36518,10 +39702,16 @@ func (m *PracticeMutation) Field(name string) (ent.Value, bool) {
 		return m.MinimumAppointmentDuration()
 	case practice.FieldOpeningHours:
 		return m.OpeningHours()
+	case practice.FieldRecordRetentionYears:
+		return m.RecordRetentionYears()
 	case practice.FieldCustomPatientFieldLabel1:
 		return m.CustomPatientFieldLabel1()
 	case practice.FieldCustomPatientFieldLabel2:
 		return m.CustomPatientFieldLabel2()
+	case practice.FieldSecondFactorLevel:
+		return m.SecondFactorLevel()
+	case practice.FieldIdleLockMinutes:
+		return m.IdleLockMinutes()
 	case practice.FieldAddressLine1:
 		return m.AddressLine1()
 	case practice.FieldAddressLine2:
@@ -36567,10 +39757,16 @@ func (m *PracticeMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldMinimumAppointmentDuration(ctx)
 	case practice.FieldOpeningHours:
 		return m.OldOpeningHours(ctx)
+	case practice.FieldRecordRetentionYears:
+		return m.OldRecordRetentionYears(ctx)
 	case practice.FieldCustomPatientFieldLabel1:
 		return m.OldCustomPatientFieldLabel1(ctx)
 	case practice.FieldCustomPatientFieldLabel2:
 		return m.OldCustomPatientFieldLabel2(ctx)
+	case practice.FieldSecondFactorLevel:
+		return m.OldSecondFactorLevel(ctx)
+	case practice.FieldIdleLockMinutes:
+		return m.OldIdleLockMinutes(ctx)
 	case practice.FieldAddressLine1:
 		return m.OldAddressLine1(ctx)
 	case practice.FieldAddressLine2:
@@ -36681,6 +39877,13 @@ func (m *PracticeMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetOpeningHours(v)
 		return nil
+	case practice.FieldRecordRetentionYears:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecordRetentionYears(v)
+		return nil
 	case practice.FieldCustomPatientFieldLabel1:
 		v, ok := value.(string)
 		if !ok {
@@ -36694,6 +39897,20 @@ func (m *PracticeMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetCustomPatientFieldLabel2(v)
+		return nil
+	case practice.FieldSecondFactorLevel:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecondFactorLevel(v)
+		return nil
+	case practice.FieldIdleLockMinutes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIdleLockMinutes(v)
 		return nil
 	case practice.FieldAddressLine1:
 		v, ok := value.(string)
@@ -36741,6 +39958,15 @@ func (m *PracticeMutation) AddedFields() []string {
 	if m.addminimum_appointment_duration != nil {
 		fields = append(fields, practice.FieldMinimumAppointmentDuration)
 	}
+	if m.addrecord_retention_years != nil {
+		fields = append(fields, practice.FieldRecordRetentionYears)
+	}
+	if m.addsecond_factor_level != nil {
+		fields = append(fields, practice.FieldSecondFactorLevel)
+	}
+	if m.addidle_lock_minutes != nil {
+		fields = append(fields, practice.FieldIdleLockMinutes)
+	}
 	return fields
 }
 
@@ -36751,6 +39977,12 @@ func (m *PracticeMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case practice.FieldMinimumAppointmentDuration:
 		return m.AddedMinimumAppointmentDuration()
+	case practice.FieldRecordRetentionYears:
+		return m.AddedRecordRetentionYears()
+	case practice.FieldSecondFactorLevel:
+		return m.AddedSecondFactorLevel()
+	case practice.FieldIdleLockMinutes:
+		return m.AddedIdleLockMinutes()
 	}
 	return nil, false
 }
@@ -36766,6 +39998,27 @@ func (m *PracticeMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddMinimumAppointmentDuration(v)
+		return nil
+	case practice.FieldRecordRetentionYears:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRecordRetentionYears(v)
+		return nil
+	case practice.FieldSecondFactorLevel:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSecondFactorLevel(v)
+		return nil
+	case practice.FieldIdleLockMinutes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddIdleLockMinutes(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Practice numeric field %s", name)
@@ -36786,6 +40039,9 @@ func (m *PracticeMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(practice.FieldLogoURL) {
 		fields = append(fields, practice.FieldLogoURL)
+	}
+	if m.FieldCleared(practice.FieldRecordRetentionYears) {
+		fields = append(fields, practice.FieldRecordRetentionYears)
 	}
 	if m.FieldCleared(practice.FieldCustomPatientFieldLabel1) {
 		fields = append(fields, practice.FieldCustomPatientFieldLabel1)
@@ -36833,6 +40089,9 @@ func (m *PracticeMutation) ClearField(name string) error {
 		return nil
 	case practice.FieldLogoURL:
 		m.ClearLogoURL()
+		return nil
+	case practice.FieldRecordRetentionYears:
+		m.ClearRecordRetentionYears()
 		return nil
 	case practice.FieldCustomPatientFieldLabel1:
 		m.ClearCustomPatientFieldLabel1()
@@ -36902,11 +40161,20 @@ func (m *PracticeMutation) ResetField(name string) error {
 	case practice.FieldOpeningHours:
 		m.ResetOpeningHours()
 		return nil
+	case practice.FieldRecordRetentionYears:
+		m.ResetRecordRetentionYears()
+		return nil
 	case practice.FieldCustomPatientFieldLabel1:
 		m.ResetCustomPatientFieldLabel1()
 		return nil
 	case practice.FieldCustomPatientFieldLabel2:
 		m.ResetCustomPatientFieldLabel2()
+		return nil
+	case practice.FieldSecondFactorLevel:
+		m.ResetSecondFactorLevel()
+		return nil
+	case practice.FieldIdleLockMinutes:
+		m.ResetIdleLockMinutes()
 		return nil
 	case practice.FieldAddressLine1:
 		m.ResetAddressLine1()
@@ -45924,8 +49192,6 @@ type TreatmentAppointmentMutation struct {
 	updated_at            *time.Time
 	position              *int
 	addposition           *int
-	appointment_id        *int64
-	addappointment_id     *int64
 	notes                 *string
 	bookable              *bool
 	clearedFields         map[string]struct{}
@@ -45935,6 +49201,8 @@ type TreatmentAppointmentMutation struct {
 	clearedtreatment_plan bool
 	patient               *int64
 	clearedpatient        bool
+	appointment           *int64
+	clearedappointment    bool
 	done                  bool
 	oldValue              func(context.Context) (*TreatmentAppointment, error)
 	predicates            []predicate.TreatmentAppointment
@@ -46282,13 +49550,12 @@ func (m *TreatmentAppointmentMutation) ResetPosition() {
 
 // SetAppointmentID sets the "appointment_id" field.
 func (m *TreatmentAppointmentMutation) SetAppointmentID(i int64) {
-	m.appointment_id = &i
-	m.addappointment_id = nil
+	m.appointment = &i
 }
 
 // AppointmentID returns the value of the "appointment_id" field in the mutation.
 func (m *TreatmentAppointmentMutation) AppointmentID() (r int64, exists bool) {
-	v := m.appointment_id
+	v := m.appointment
 	if v == nil {
 		return
 	}
@@ -46312,28 +49579,9 @@ func (m *TreatmentAppointmentMutation) OldAppointmentID(ctx context.Context) (v 
 	return oldValue.AppointmentID, nil
 }
 
-// AddAppointmentID adds i to the "appointment_id" field.
-func (m *TreatmentAppointmentMutation) AddAppointmentID(i int64) {
-	if m.addappointment_id != nil {
-		*m.addappointment_id += i
-	} else {
-		m.addappointment_id = &i
-	}
-}
-
-// AddedAppointmentID returns the value that was added to the "appointment_id" field in this mutation.
-func (m *TreatmentAppointmentMutation) AddedAppointmentID() (r int64, exists bool) {
-	v := m.addappointment_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
 // ClearAppointmentID clears the value of the "appointment_id" field.
 func (m *TreatmentAppointmentMutation) ClearAppointmentID() {
-	m.appointment_id = nil
-	m.addappointment_id = nil
+	m.appointment = nil
 	m.clearedFields[treatmentappointment.FieldAppointmentID] = struct{}{}
 }
 
@@ -46345,8 +49593,7 @@ func (m *TreatmentAppointmentMutation) AppointmentIDCleared() bool {
 
 // ResetAppointmentID resets all changes to the "appointment_id" field.
 func (m *TreatmentAppointmentMutation) ResetAppointmentID() {
-	m.appointment_id = nil
-	m.addappointment_id = nil
+	m.appointment = nil
 	delete(m.clearedFields, treatmentappointment.FieldAppointmentID)
 }
 
@@ -46516,6 +49763,33 @@ func (m *TreatmentAppointmentMutation) ResetPatient() {
 	m.clearedpatient = false
 }
 
+// ClearAppointment clears the "appointment" edge to the Appointment entity.
+func (m *TreatmentAppointmentMutation) ClearAppointment() {
+	m.clearedappointment = true
+	m.clearedFields[treatmentappointment.FieldAppointmentID] = struct{}{}
+}
+
+// AppointmentCleared reports if the "appointment" edge to the Appointment entity was cleared.
+func (m *TreatmentAppointmentMutation) AppointmentCleared() bool {
+	return m.AppointmentIDCleared() || m.clearedappointment
+}
+
+// AppointmentIDs returns the "appointment" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// AppointmentID instead. It exists only for internal usage by the builders.
+func (m *TreatmentAppointmentMutation) AppointmentIDs() (ids []int64) {
+	if id := m.appointment; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetAppointment resets all changes to the "appointment" edge.
+func (m *TreatmentAppointmentMutation) ResetAppointment() {
+	m.appointment = nil
+	m.clearedappointment = false
+}
+
 // Where appends a list predicates to the TreatmentAppointmentMutation builder.
 func (m *TreatmentAppointmentMutation) Where(ps ...predicate.TreatmentAppointment) {
 	m.predicates = append(m.predicates, ps...)
@@ -46569,7 +49843,7 @@ func (m *TreatmentAppointmentMutation) Fields() []string {
 	if m.position != nil {
 		fields = append(fields, treatmentappointment.FieldPosition)
 	}
-	if m.appointment_id != nil {
+	if m.appointment != nil {
 		fields = append(fields, treatmentappointment.FieldAppointmentID)
 	}
 	if m.notes != nil {
@@ -46714,9 +49988,6 @@ func (m *TreatmentAppointmentMutation) AddedFields() []string {
 	if m.addposition != nil {
 		fields = append(fields, treatmentappointment.FieldPosition)
 	}
-	if m.addappointment_id != nil {
-		fields = append(fields, treatmentappointment.FieldAppointmentID)
-	}
 	return fields
 }
 
@@ -46727,8 +49998,6 @@ func (m *TreatmentAppointmentMutation) AddedField(name string) (ent.Value, bool)
 	switch name {
 	case treatmentappointment.FieldPosition:
 		return m.AddedPosition()
-	case treatmentappointment.FieldAppointmentID:
-		return m.AddedAppointmentID()
 	}
 	return nil, false
 }
@@ -46744,13 +50013,6 @@ func (m *TreatmentAppointmentMutation) AddField(name string, value ent.Value) er
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddPosition(v)
-		return nil
-	case treatmentappointment.FieldAppointmentID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddAppointmentID(v)
 		return nil
 	}
 	return fmt.Errorf("unknown TreatmentAppointment numeric field %s", name)
@@ -46827,7 +50089,7 @@ func (m *TreatmentAppointmentMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *TreatmentAppointmentMutation) AddedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 4)
 	if m.practice != nil {
 		edges = append(edges, treatmentappointment.EdgePractice)
 	}
@@ -46836,6 +50098,9 @@ func (m *TreatmentAppointmentMutation) AddedEdges() []string {
 	}
 	if m.patient != nil {
 		edges = append(edges, treatmentappointment.EdgePatient)
+	}
+	if m.appointment != nil {
+		edges = append(edges, treatmentappointment.EdgeAppointment)
 	}
 	return edges
 }
@@ -46856,13 +50121,17 @@ func (m *TreatmentAppointmentMutation) AddedIDs(name string) []ent.Value {
 		if id := m.patient; id != nil {
 			return []ent.Value{*id}
 		}
+	case treatmentappointment.EdgeAppointment:
+		if id := m.appointment; id != nil {
+			return []ent.Value{*id}
+		}
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *TreatmentAppointmentMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 4)
 	return edges
 }
 
@@ -46874,7 +50143,7 @@ func (m *TreatmentAppointmentMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *TreatmentAppointmentMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 4)
 	if m.clearedpractice {
 		edges = append(edges, treatmentappointment.EdgePractice)
 	}
@@ -46883,6 +50152,9 @@ func (m *TreatmentAppointmentMutation) ClearedEdges() []string {
 	}
 	if m.clearedpatient {
 		edges = append(edges, treatmentappointment.EdgePatient)
+	}
+	if m.clearedappointment {
+		edges = append(edges, treatmentappointment.EdgeAppointment)
 	}
 	return edges
 }
@@ -46897,6 +50169,8 @@ func (m *TreatmentAppointmentMutation) EdgeCleared(name string) bool {
 		return m.clearedtreatment_plan
 	case treatmentappointment.EdgePatient:
 		return m.clearedpatient
+	case treatmentappointment.EdgeAppointment:
+		return m.clearedappointment
 	}
 	return false
 }
@@ -46914,6 +50188,9 @@ func (m *TreatmentAppointmentMutation) ClearEdge(name string) error {
 	case treatmentappointment.EdgePatient:
 		m.ClearPatient()
 		return nil
+	case treatmentappointment.EdgeAppointment:
+		m.ClearAppointment()
+		return nil
 	}
 	return fmt.Errorf("unknown TreatmentAppointment unique edge %s", name)
 }
@@ -46930,6 +50207,9 @@ func (m *TreatmentAppointmentMutation) ResetEdge(name string) error {
 		return nil
 	case treatmentappointment.EdgePatient:
 		m.ResetPatient()
+		return nil
+	case treatmentappointment.EdgeAppointment:
+		m.ResetAppointment()
 		return nil
 	}
 	return fmt.Errorf("unknown TreatmentAppointment edge %s", name)
@@ -50891,6 +54171,8 @@ type UserMutation struct {
 	totp_secret          *string
 	totp_step            *int64
 	addtotp_step         *int64
+	known_browsers       *[]schema.KnownBrowser
+	appendknown_browsers []schema.KnownBrowser
 	recovery_codes       *[]string
 	appendrecovery_codes []string
 	clearedFields        map[string]struct{}
@@ -51657,6 +54939,71 @@ func (m *UserMutation) ResetTotpStep() {
 	m.addtotp_step = nil
 }
 
+// SetKnownBrowsers sets the "known_browsers" field.
+func (m *UserMutation) SetKnownBrowsers(sb []schema.KnownBrowser) {
+	m.known_browsers = &sb
+	m.appendknown_browsers = nil
+}
+
+// KnownBrowsers returns the value of the "known_browsers" field in the mutation.
+func (m *UserMutation) KnownBrowsers() (r []schema.KnownBrowser, exists bool) {
+	v := m.known_browsers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKnownBrowsers returns the old "known_browsers" field's value of the User entity.
+// If the User object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserMutation) OldKnownBrowsers(ctx context.Context) (v []schema.KnownBrowser, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKnownBrowsers is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKnownBrowsers requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKnownBrowsers: %w", err)
+	}
+	return oldValue.KnownBrowsers, nil
+}
+
+// AppendKnownBrowsers adds sb to the "known_browsers" field.
+func (m *UserMutation) AppendKnownBrowsers(sb []schema.KnownBrowser) {
+	m.appendknown_browsers = append(m.appendknown_browsers, sb...)
+}
+
+// AppendedKnownBrowsers returns the list of values that were appended to the "known_browsers" field in this mutation.
+func (m *UserMutation) AppendedKnownBrowsers() ([]schema.KnownBrowser, bool) {
+	if len(m.appendknown_browsers) == 0 {
+		return nil, false
+	}
+	return m.appendknown_browsers, true
+}
+
+// ClearKnownBrowsers clears the value of the "known_browsers" field.
+func (m *UserMutation) ClearKnownBrowsers() {
+	m.known_browsers = nil
+	m.appendknown_browsers = nil
+	m.clearedFields[user.FieldKnownBrowsers] = struct{}{}
+}
+
+// KnownBrowsersCleared returns if the "known_browsers" field was cleared in this mutation.
+func (m *UserMutation) KnownBrowsersCleared() bool {
+	_, ok := m.clearedFields[user.FieldKnownBrowsers]
+	return ok
+}
+
+// ResetKnownBrowsers resets all changes to the "known_browsers" field.
+func (m *UserMutation) ResetKnownBrowsers() {
+	m.known_browsers = nil
+	m.appendknown_browsers = nil
+	delete(m.clearedFields, user.FieldKnownBrowsers)
+}
+
 // SetRecoveryCodes sets the "recovery_codes" field.
 func (m *UserMutation) SetRecoveryCodes(s []string) {
 	m.recovery_codes = &s
@@ -51849,7 +55196,7 @@ func (m *UserMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *UserMutation) Fields() []string {
-	fields := make([]string, 0, 17)
+	fields := make([]string, 0, 18)
 	if m.practice != nil {
 		fields = append(fields, user.FieldPracticeID)
 	}
@@ -51898,6 +55245,9 @@ func (m *UserMutation) Fields() []string {
 	if m.totp_step != nil {
 		fields = append(fields, user.FieldTotpStep)
 	}
+	if m.known_browsers != nil {
+		fields = append(fields, user.FieldKnownBrowsers)
+	}
 	if m.recovery_codes != nil {
 		fields = append(fields, user.FieldRecoveryCodes)
 	}
@@ -51941,6 +55291,8 @@ func (m *UserMutation) Field(name string) (ent.Value, bool) {
 		return m.TotpSecret()
 	case user.FieldTotpStep:
 		return m.TotpStep()
+	case user.FieldKnownBrowsers:
+		return m.KnownBrowsers()
 	case user.FieldRecoveryCodes:
 		return m.RecoveryCodes()
 	}
@@ -51984,6 +55336,8 @@ func (m *UserMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldTotpSecret(ctx)
 	case user.FieldTotpStep:
 		return m.OldTotpStep(ctx)
+	case user.FieldKnownBrowsers:
+		return m.OldKnownBrowsers(ctx)
 	case user.FieldRecoveryCodes:
 		return m.OldRecoveryCodes(ctx)
 	}
@@ -52107,6 +55461,13 @@ func (m *UserMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetTotpStep(v)
 		return nil
+	case user.FieldKnownBrowsers:
+		v, ok := value.([]schema.KnownBrowser)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKnownBrowsers(v)
+		return nil
 	case user.FieldRecoveryCodes:
 		v, ok := value.([]string)
 		if !ok {
@@ -52171,6 +55532,9 @@ func (m *UserMutation) ClearedFields() []string {
 	if m.FieldCleared(user.FieldLastLogin) {
 		fields = append(fields, user.FieldLastLogin)
 	}
+	if m.FieldCleared(user.FieldKnownBrowsers) {
+		fields = append(fields, user.FieldKnownBrowsers)
+	}
 	if m.FieldCleared(user.FieldRecoveryCodes) {
 		fields = append(fields, user.FieldRecoveryCodes)
 	}
@@ -52199,6 +55563,9 @@ func (m *UserMutation) ClearField(name string) error {
 		return nil
 	case user.FieldLastLogin:
 		m.ClearLastLogin()
+		return nil
+	case user.FieldKnownBrowsers:
+		m.ClearKnownBrowsers()
 		return nil
 	case user.FieldRecoveryCodes:
 		m.ClearRecoveryCodes()
@@ -52258,6 +55625,9 @@ func (m *UserMutation) ResetField(name string) error {
 		return nil
 	case user.FieldTotpStep:
 		m.ResetTotpStep()
+		return nil
+	case user.FieldKnownBrowsers:
+		m.ResetKnownBrowsers()
 		return nil
 	case user.FieldRecoveryCodes:
 		m.ResetRecoveryCodes()
@@ -53949,6 +57319,3591 @@ func (m *WaitingListMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown WaitingList edge %s", name)
+}
+
+// WebhookMutation represents an operation that mutates the Webhook nodes in the graph.
+type WebhookMutation struct {
+	config
+	op                       Op
+	typ                      string
+	id                       *uuid.UUID
+	created_at               *time.Time
+	updated_at               *time.Time
+	url                      *string
+	active                   *bool
+	events                   *[]string
+	appendevents             []string
+	failed_deliveries        *int
+	addfailed_deliveries     *int
+	successful_deliveries    *int
+	addsuccessful_deliveries *int
+	last_delivered_at        *time.Time
+	disabled_at              *time.Time
+	disabled_reason          *string
+	secret                   *string
+	previous_secret          *string
+	previous_until           *time.Time
+	failures_in_row          *int
+	addfailures_in_row       *int
+	held_until               *time.Time
+	feed_cursor              *string
+	clearedFields            map[string]struct{}
+	practice                 *uuid.UUID
+	clearedpractice          bool
+	done                     bool
+	oldValue                 func(context.Context) (*Webhook, error)
+	predicates               []predicate.Webhook
+}
+
+var _ ent.Mutation = (*WebhookMutation)(nil)
+
+// webhookOption allows management of the mutation configuration using functional options.
+type webhookOption func(*WebhookMutation)
+
+// newWebhookMutation creates new mutation for the Webhook entity.
+func newWebhookMutation(c config, op Op, opts ...webhookOption) *WebhookMutation {
+	m := &WebhookMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeWebhook,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withWebhookID sets the ID field of the mutation.
+func withWebhookID(id uuid.UUID) webhookOption {
+	return func(m *WebhookMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Webhook
+		)
+		m.oldValue = func(ctx context.Context) (*Webhook, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Webhook.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withWebhook sets the old Webhook of the mutation.
+func withWebhook(node *Webhook) webhookOption {
+	return func(m *WebhookMutation) {
+		m.oldValue = func(context.Context) (*Webhook, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m WebhookMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m WebhookMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Webhook entities.
+func (m *WebhookMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *WebhookMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *WebhookMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Webhook.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *WebhookMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *WebhookMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *WebhookMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *WebhookMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *WebhookMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *WebhookMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *WebhookMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *WebhookMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *WebhookMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetURL sets the "url" field.
+func (m *WebhookMutation) SetURL(s string) {
+	m.url = &s
+}
+
+// URL returns the value of the "url" field in the mutation.
+func (m *WebhookMutation) URL() (r string, exists bool) {
+	v := m.url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldURL returns the old "url" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldURL: %w", err)
+	}
+	return oldValue.URL, nil
+}
+
+// ResetURL resets all changes to the "url" field.
+func (m *WebhookMutation) ResetURL() {
+	m.url = nil
+}
+
+// SetActive sets the "active" field.
+func (m *WebhookMutation) SetActive(b bool) {
+	m.active = &b
+}
+
+// Active returns the value of the "active" field in the mutation.
+func (m *WebhookMutation) Active() (r bool, exists bool) {
+	v := m.active
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActive returns the old "active" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldActive(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActive is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActive requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActive: %w", err)
+	}
+	return oldValue.Active, nil
+}
+
+// ResetActive resets all changes to the "active" field.
+func (m *WebhookMutation) ResetActive() {
+	m.active = nil
+}
+
+// SetEvents sets the "events" field.
+func (m *WebhookMutation) SetEvents(s []string) {
+	m.events = &s
+	m.appendevents = nil
+}
+
+// Events returns the value of the "events" field in the mutation.
+func (m *WebhookMutation) Events() (r []string, exists bool) {
+	v := m.events
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvents returns the old "events" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldEvents(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvents is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvents requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvents: %w", err)
+	}
+	return oldValue.Events, nil
+}
+
+// AppendEvents adds s to the "events" field.
+func (m *WebhookMutation) AppendEvents(s []string) {
+	m.appendevents = append(m.appendevents, s...)
+}
+
+// AppendedEvents returns the list of values that were appended to the "events" field in this mutation.
+func (m *WebhookMutation) AppendedEvents() ([]string, bool) {
+	if len(m.appendevents) == 0 {
+		return nil, false
+	}
+	return m.appendevents, true
+}
+
+// ResetEvents resets all changes to the "events" field.
+func (m *WebhookMutation) ResetEvents() {
+	m.events = nil
+	m.appendevents = nil
+}
+
+// SetFailedDeliveries sets the "failed_deliveries" field.
+func (m *WebhookMutation) SetFailedDeliveries(i int) {
+	m.failed_deliveries = &i
+	m.addfailed_deliveries = nil
+}
+
+// FailedDeliveries returns the value of the "failed_deliveries" field in the mutation.
+func (m *WebhookMutation) FailedDeliveries() (r int, exists bool) {
+	v := m.failed_deliveries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailedDeliveries returns the old "failed_deliveries" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldFailedDeliveries(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailedDeliveries is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailedDeliveries requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailedDeliveries: %w", err)
+	}
+	return oldValue.FailedDeliveries, nil
+}
+
+// AddFailedDeliveries adds i to the "failed_deliveries" field.
+func (m *WebhookMutation) AddFailedDeliveries(i int) {
+	if m.addfailed_deliveries != nil {
+		*m.addfailed_deliveries += i
+	} else {
+		m.addfailed_deliveries = &i
+	}
+}
+
+// AddedFailedDeliveries returns the value that was added to the "failed_deliveries" field in this mutation.
+func (m *WebhookMutation) AddedFailedDeliveries() (r int, exists bool) {
+	v := m.addfailed_deliveries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFailedDeliveries resets all changes to the "failed_deliveries" field.
+func (m *WebhookMutation) ResetFailedDeliveries() {
+	m.failed_deliveries = nil
+	m.addfailed_deliveries = nil
+}
+
+// SetSuccessfulDeliveries sets the "successful_deliveries" field.
+func (m *WebhookMutation) SetSuccessfulDeliveries(i int) {
+	m.successful_deliveries = &i
+	m.addsuccessful_deliveries = nil
+}
+
+// SuccessfulDeliveries returns the value of the "successful_deliveries" field in the mutation.
+func (m *WebhookMutation) SuccessfulDeliveries() (r int, exists bool) {
+	v := m.successful_deliveries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSuccessfulDeliveries returns the old "successful_deliveries" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldSuccessfulDeliveries(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSuccessfulDeliveries is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSuccessfulDeliveries requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSuccessfulDeliveries: %w", err)
+	}
+	return oldValue.SuccessfulDeliveries, nil
+}
+
+// AddSuccessfulDeliveries adds i to the "successful_deliveries" field.
+func (m *WebhookMutation) AddSuccessfulDeliveries(i int) {
+	if m.addsuccessful_deliveries != nil {
+		*m.addsuccessful_deliveries += i
+	} else {
+		m.addsuccessful_deliveries = &i
+	}
+}
+
+// AddedSuccessfulDeliveries returns the value that was added to the "successful_deliveries" field in this mutation.
+func (m *WebhookMutation) AddedSuccessfulDeliveries() (r int, exists bool) {
+	v := m.addsuccessful_deliveries
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetSuccessfulDeliveries resets all changes to the "successful_deliveries" field.
+func (m *WebhookMutation) ResetSuccessfulDeliveries() {
+	m.successful_deliveries = nil
+	m.addsuccessful_deliveries = nil
+}
+
+// SetLastDeliveredAt sets the "last_delivered_at" field.
+func (m *WebhookMutation) SetLastDeliveredAt(t time.Time) {
+	m.last_delivered_at = &t
+}
+
+// LastDeliveredAt returns the value of the "last_delivered_at" field in the mutation.
+func (m *WebhookMutation) LastDeliveredAt() (r time.Time, exists bool) {
+	v := m.last_delivered_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastDeliveredAt returns the old "last_delivered_at" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldLastDeliveredAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastDeliveredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastDeliveredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastDeliveredAt: %w", err)
+	}
+	return oldValue.LastDeliveredAt, nil
+}
+
+// ClearLastDeliveredAt clears the value of the "last_delivered_at" field.
+func (m *WebhookMutation) ClearLastDeliveredAt() {
+	m.last_delivered_at = nil
+	m.clearedFields[webhook.FieldLastDeliveredAt] = struct{}{}
+}
+
+// LastDeliveredAtCleared returns if the "last_delivered_at" field was cleared in this mutation.
+func (m *WebhookMutation) LastDeliveredAtCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldLastDeliveredAt]
+	return ok
+}
+
+// ResetLastDeliveredAt resets all changes to the "last_delivered_at" field.
+func (m *WebhookMutation) ResetLastDeliveredAt() {
+	m.last_delivered_at = nil
+	delete(m.clearedFields, webhook.FieldLastDeliveredAt)
+}
+
+// SetDisabledAt sets the "disabled_at" field.
+func (m *WebhookMutation) SetDisabledAt(t time.Time) {
+	m.disabled_at = &t
+}
+
+// DisabledAt returns the value of the "disabled_at" field in the mutation.
+func (m *WebhookMutation) DisabledAt() (r time.Time, exists bool) {
+	v := m.disabled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDisabledAt returns the old "disabled_at" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldDisabledAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDisabledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDisabledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDisabledAt: %w", err)
+	}
+	return oldValue.DisabledAt, nil
+}
+
+// ClearDisabledAt clears the value of the "disabled_at" field.
+func (m *WebhookMutation) ClearDisabledAt() {
+	m.disabled_at = nil
+	m.clearedFields[webhook.FieldDisabledAt] = struct{}{}
+}
+
+// DisabledAtCleared returns if the "disabled_at" field was cleared in this mutation.
+func (m *WebhookMutation) DisabledAtCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldDisabledAt]
+	return ok
+}
+
+// ResetDisabledAt resets all changes to the "disabled_at" field.
+func (m *WebhookMutation) ResetDisabledAt() {
+	m.disabled_at = nil
+	delete(m.clearedFields, webhook.FieldDisabledAt)
+}
+
+// SetDisabledReason sets the "disabled_reason" field.
+func (m *WebhookMutation) SetDisabledReason(s string) {
+	m.disabled_reason = &s
+}
+
+// DisabledReason returns the value of the "disabled_reason" field in the mutation.
+func (m *WebhookMutation) DisabledReason() (r string, exists bool) {
+	v := m.disabled_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDisabledReason returns the old "disabled_reason" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldDisabledReason(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDisabledReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDisabledReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDisabledReason: %w", err)
+	}
+	return oldValue.DisabledReason, nil
+}
+
+// ClearDisabledReason clears the value of the "disabled_reason" field.
+func (m *WebhookMutation) ClearDisabledReason() {
+	m.disabled_reason = nil
+	m.clearedFields[webhook.FieldDisabledReason] = struct{}{}
+}
+
+// DisabledReasonCleared returns if the "disabled_reason" field was cleared in this mutation.
+func (m *WebhookMutation) DisabledReasonCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldDisabledReason]
+	return ok
+}
+
+// ResetDisabledReason resets all changes to the "disabled_reason" field.
+func (m *WebhookMutation) ResetDisabledReason() {
+	m.disabled_reason = nil
+	delete(m.clearedFields, webhook.FieldDisabledReason)
+}
+
+// SetSecret sets the "secret" field.
+func (m *WebhookMutation) SetSecret(s string) {
+	m.secret = &s
+}
+
+// Secret returns the value of the "secret" field in the mutation.
+func (m *WebhookMutation) Secret() (r string, exists bool) {
+	v := m.secret
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSecret returns the old "secret" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldSecret(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSecret is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSecret requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSecret: %w", err)
+	}
+	return oldValue.Secret, nil
+}
+
+// ResetSecret resets all changes to the "secret" field.
+func (m *WebhookMutation) ResetSecret() {
+	m.secret = nil
+}
+
+// SetPreviousSecret sets the "previous_secret" field.
+func (m *WebhookMutation) SetPreviousSecret(s string) {
+	m.previous_secret = &s
+}
+
+// PreviousSecret returns the value of the "previous_secret" field in the mutation.
+func (m *WebhookMutation) PreviousSecret() (r string, exists bool) {
+	v := m.previous_secret
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviousSecret returns the old "previous_secret" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldPreviousSecret(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviousSecret is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviousSecret requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviousSecret: %w", err)
+	}
+	return oldValue.PreviousSecret, nil
+}
+
+// ResetPreviousSecret resets all changes to the "previous_secret" field.
+func (m *WebhookMutation) ResetPreviousSecret() {
+	m.previous_secret = nil
+}
+
+// SetPreviousUntil sets the "previous_until" field.
+func (m *WebhookMutation) SetPreviousUntil(t time.Time) {
+	m.previous_until = &t
+}
+
+// PreviousUntil returns the value of the "previous_until" field in the mutation.
+func (m *WebhookMutation) PreviousUntil() (r time.Time, exists bool) {
+	v := m.previous_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPreviousUntil returns the old "previous_until" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldPreviousUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPreviousUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPreviousUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPreviousUntil: %w", err)
+	}
+	return oldValue.PreviousUntil, nil
+}
+
+// ClearPreviousUntil clears the value of the "previous_until" field.
+func (m *WebhookMutation) ClearPreviousUntil() {
+	m.previous_until = nil
+	m.clearedFields[webhook.FieldPreviousUntil] = struct{}{}
+}
+
+// PreviousUntilCleared returns if the "previous_until" field was cleared in this mutation.
+func (m *WebhookMutation) PreviousUntilCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldPreviousUntil]
+	return ok
+}
+
+// ResetPreviousUntil resets all changes to the "previous_until" field.
+func (m *WebhookMutation) ResetPreviousUntil() {
+	m.previous_until = nil
+	delete(m.clearedFields, webhook.FieldPreviousUntil)
+}
+
+// SetFailuresInRow sets the "failures_in_row" field.
+func (m *WebhookMutation) SetFailuresInRow(i int) {
+	m.failures_in_row = &i
+	m.addfailures_in_row = nil
+}
+
+// FailuresInRow returns the value of the "failures_in_row" field in the mutation.
+func (m *WebhookMutation) FailuresInRow() (r int, exists bool) {
+	v := m.failures_in_row
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailuresInRow returns the old "failures_in_row" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldFailuresInRow(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailuresInRow is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailuresInRow requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailuresInRow: %w", err)
+	}
+	return oldValue.FailuresInRow, nil
+}
+
+// AddFailuresInRow adds i to the "failures_in_row" field.
+func (m *WebhookMutation) AddFailuresInRow(i int) {
+	if m.addfailures_in_row != nil {
+		*m.addfailures_in_row += i
+	} else {
+		m.addfailures_in_row = &i
+	}
+}
+
+// AddedFailuresInRow returns the value that was added to the "failures_in_row" field in this mutation.
+func (m *WebhookMutation) AddedFailuresInRow() (r int, exists bool) {
+	v := m.addfailures_in_row
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFailuresInRow resets all changes to the "failures_in_row" field.
+func (m *WebhookMutation) ResetFailuresInRow() {
+	m.failures_in_row = nil
+	m.addfailures_in_row = nil
+}
+
+// SetHeldUntil sets the "held_until" field.
+func (m *WebhookMutation) SetHeldUntil(t time.Time) {
+	m.held_until = &t
+}
+
+// HeldUntil returns the value of the "held_until" field in the mutation.
+func (m *WebhookMutation) HeldUntil() (r time.Time, exists bool) {
+	v := m.held_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeldUntil returns the old "held_until" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldHeldUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeldUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeldUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeldUntil: %w", err)
+	}
+	return oldValue.HeldUntil, nil
+}
+
+// ClearHeldUntil clears the value of the "held_until" field.
+func (m *WebhookMutation) ClearHeldUntil() {
+	m.held_until = nil
+	m.clearedFields[webhook.FieldHeldUntil] = struct{}{}
+}
+
+// HeldUntilCleared returns if the "held_until" field was cleared in this mutation.
+func (m *WebhookMutation) HeldUntilCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldHeldUntil]
+	return ok
+}
+
+// ResetHeldUntil resets all changes to the "held_until" field.
+func (m *WebhookMutation) ResetHeldUntil() {
+	m.held_until = nil
+	delete(m.clearedFields, webhook.FieldHeldUntil)
+}
+
+// SetFeedCursor sets the "feed_cursor" field.
+func (m *WebhookMutation) SetFeedCursor(s string) {
+	m.feed_cursor = &s
+}
+
+// FeedCursor returns the value of the "feed_cursor" field in the mutation.
+func (m *WebhookMutation) FeedCursor() (r string, exists bool) {
+	v := m.feed_cursor
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFeedCursor returns the old "feed_cursor" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldFeedCursor(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFeedCursor is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFeedCursor requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFeedCursor: %w", err)
+	}
+	return oldValue.FeedCursor, nil
+}
+
+// ResetFeedCursor resets all changes to the "feed_cursor" field.
+func (m *WebhookMutation) ResetFeedCursor() {
+	m.feed_cursor = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *WebhookMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[webhook.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *WebhookMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *WebhookMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *WebhookMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// Where appends a list predicates to the WebhookMutation builder.
+func (m *WebhookMutation) Where(ps ...predicate.Webhook) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the WebhookMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *WebhookMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Webhook, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *WebhookMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *WebhookMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Webhook).
+func (m *WebhookMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *WebhookMutation) Fields() []string {
+	fields := make([]string, 0, 17)
+	if m.practice != nil {
+		fields = append(fields, webhook.FieldPracticeID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, webhook.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, webhook.FieldUpdatedAt)
+	}
+	if m.url != nil {
+		fields = append(fields, webhook.FieldURL)
+	}
+	if m.active != nil {
+		fields = append(fields, webhook.FieldActive)
+	}
+	if m.events != nil {
+		fields = append(fields, webhook.FieldEvents)
+	}
+	if m.failed_deliveries != nil {
+		fields = append(fields, webhook.FieldFailedDeliveries)
+	}
+	if m.successful_deliveries != nil {
+		fields = append(fields, webhook.FieldSuccessfulDeliveries)
+	}
+	if m.last_delivered_at != nil {
+		fields = append(fields, webhook.FieldLastDeliveredAt)
+	}
+	if m.disabled_at != nil {
+		fields = append(fields, webhook.FieldDisabledAt)
+	}
+	if m.disabled_reason != nil {
+		fields = append(fields, webhook.FieldDisabledReason)
+	}
+	if m.secret != nil {
+		fields = append(fields, webhook.FieldSecret)
+	}
+	if m.previous_secret != nil {
+		fields = append(fields, webhook.FieldPreviousSecret)
+	}
+	if m.previous_until != nil {
+		fields = append(fields, webhook.FieldPreviousUntil)
+	}
+	if m.failures_in_row != nil {
+		fields = append(fields, webhook.FieldFailuresInRow)
+	}
+	if m.held_until != nil {
+		fields = append(fields, webhook.FieldHeldUntil)
+	}
+	if m.feed_cursor != nil {
+		fields = append(fields, webhook.FieldFeedCursor)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case webhook.FieldPracticeID:
+		return m.PracticeID()
+	case webhook.FieldCreatedAt:
+		return m.CreatedAt()
+	case webhook.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case webhook.FieldURL:
+		return m.URL()
+	case webhook.FieldActive:
+		return m.Active()
+	case webhook.FieldEvents:
+		return m.Events()
+	case webhook.FieldFailedDeliveries:
+		return m.FailedDeliveries()
+	case webhook.FieldSuccessfulDeliveries:
+		return m.SuccessfulDeliveries()
+	case webhook.FieldLastDeliveredAt:
+		return m.LastDeliveredAt()
+	case webhook.FieldDisabledAt:
+		return m.DisabledAt()
+	case webhook.FieldDisabledReason:
+		return m.DisabledReason()
+	case webhook.FieldSecret:
+		return m.Secret()
+	case webhook.FieldPreviousSecret:
+		return m.PreviousSecret()
+	case webhook.FieldPreviousUntil:
+		return m.PreviousUntil()
+	case webhook.FieldFailuresInRow:
+		return m.FailuresInRow()
+	case webhook.FieldHeldUntil:
+		return m.HeldUntil()
+	case webhook.FieldFeedCursor:
+		return m.FeedCursor()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case webhook.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case webhook.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case webhook.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case webhook.FieldURL:
+		return m.OldURL(ctx)
+	case webhook.FieldActive:
+		return m.OldActive(ctx)
+	case webhook.FieldEvents:
+		return m.OldEvents(ctx)
+	case webhook.FieldFailedDeliveries:
+		return m.OldFailedDeliveries(ctx)
+	case webhook.FieldSuccessfulDeliveries:
+		return m.OldSuccessfulDeliveries(ctx)
+	case webhook.FieldLastDeliveredAt:
+		return m.OldLastDeliveredAt(ctx)
+	case webhook.FieldDisabledAt:
+		return m.OldDisabledAt(ctx)
+	case webhook.FieldDisabledReason:
+		return m.OldDisabledReason(ctx)
+	case webhook.FieldSecret:
+		return m.OldSecret(ctx)
+	case webhook.FieldPreviousSecret:
+		return m.OldPreviousSecret(ctx)
+	case webhook.FieldPreviousUntil:
+		return m.OldPreviousUntil(ctx)
+	case webhook.FieldFailuresInRow:
+		return m.OldFailuresInRow(ctx)
+	case webhook.FieldHeldUntil:
+		return m.OldHeldUntil(ctx)
+	case webhook.FieldFeedCursor:
+		return m.OldFeedCursor(ctx)
+	}
+	return nil, fmt.Errorf("unknown Webhook field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case webhook.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case webhook.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case webhook.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case webhook.FieldURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetURL(v)
+		return nil
+	case webhook.FieldActive:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActive(v)
+		return nil
+	case webhook.FieldEvents:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvents(v)
+		return nil
+	case webhook.FieldFailedDeliveries:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailedDeliveries(v)
+		return nil
+	case webhook.FieldSuccessfulDeliveries:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSuccessfulDeliveries(v)
+		return nil
+	case webhook.FieldLastDeliveredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastDeliveredAt(v)
+		return nil
+	case webhook.FieldDisabledAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDisabledAt(v)
+		return nil
+	case webhook.FieldDisabledReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDisabledReason(v)
+		return nil
+	case webhook.FieldSecret:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSecret(v)
+		return nil
+	case webhook.FieldPreviousSecret:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviousSecret(v)
+		return nil
+	case webhook.FieldPreviousUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPreviousUntil(v)
+		return nil
+	case webhook.FieldFailuresInRow:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailuresInRow(v)
+		return nil
+	case webhook.FieldHeldUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeldUntil(v)
+		return nil
+	case webhook.FieldFeedCursor:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFeedCursor(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Webhook field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *WebhookMutation) AddedFields() []string {
+	var fields []string
+	if m.addfailed_deliveries != nil {
+		fields = append(fields, webhook.FieldFailedDeliveries)
+	}
+	if m.addsuccessful_deliveries != nil {
+		fields = append(fields, webhook.FieldSuccessfulDeliveries)
+	}
+	if m.addfailures_in_row != nil {
+		fields = append(fields, webhook.FieldFailuresInRow)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *WebhookMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case webhook.FieldFailedDeliveries:
+		return m.AddedFailedDeliveries()
+	case webhook.FieldSuccessfulDeliveries:
+		return m.AddedSuccessfulDeliveries()
+	case webhook.FieldFailuresInRow:
+		return m.AddedFailuresInRow()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case webhook.FieldFailedDeliveries:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFailedDeliveries(v)
+		return nil
+	case webhook.FieldSuccessfulDeliveries:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddSuccessfulDeliveries(v)
+		return nil
+	case webhook.FieldFailuresInRow:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFailuresInRow(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Webhook numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *WebhookMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(webhook.FieldLastDeliveredAt) {
+		fields = append(fields, webhook.FieldLastDeliveredAt)
+	}
+	if m.FieldCleared(webhook.FieldDisabledAt) {
+		fields = append(fields, webhook.FieldDisabledAt)
+	}
+	if m.FieldCleared(webhook.FieldDisabledReason) {
+		fields = append(fields, webhook.FieldDisabledReason)
+	}
+	if m.FieldCleared(webhook.FieldPreviousUntil) {
+		fields = append(fields, webhook.FieldPreviousUntil)
+	}
+	if m.FieldCleared(webhook.FieldHeldUntil) {
+		fields = append(fields, webhook.FieldHeldUntil)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *WebhookMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *WebhookMutation) ClearField(name string) error {
+	switch name {
+	case webhook.FieldLastDeliveredAt:
+		m.ClearLastDeliveredAt()
+		return nil
+	case webhook.FieldDisabledAt:
+		m.ClearDisabledAt()
+		return nil
+	case webhook.FieldDisabledReason:
+		m.ClearDisabledReason()
+		return nil
+	case webhook.FieldPreviousUntil:
+		m.ClearPreviousUntil()
+		return nil
+	case webhook.FieldHeldUntil:
+		m.ClearHeldUntil()
+		return nil
+	}
+	return fmt.Errorf("unknown Webhook nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *WebhookMutation) ResetField(name string) error {
+	switch name {
+	case webhook.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case webhook.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case webhook.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case webhook.FieldURL:
+		m.ResetURL()
+		return nil
+	case webhook.FieldActive:
+		m.ResetActive()
+		return nil
+	case webhook.FieldEvents:
+		m.ResetEvents()
+		return nil
+	case webhook.FieldFailedDeliveries:
+		m.ResetFailedDeliveries()
+		return nil
+	case webhook.FieldSuccessfulDeliveries:
+		m.ResetSuccessfulDeliveries()
+		return nil
+	case webhook.FieldLastDeliveredAt:
+		m.ResetLastDeliveredAt()
+		return nil
+	case webhook.FieldDisabledAt:
+		m.ResetDisabledAt()
+		return nil
+	case webhook.FieldDisabledReason:
+		m.ResetDisabledReason()
+		return nil
+	case webhook.FieldSecret:
+		m.ResetSecret()
+		return nil
+	case webhook.FieldPreviousSecret:
+		m.ResetPreviousSecret()
+		return nil
+	case webhook.FieldPreviousUntil:
+		m.ResetPreviousUntil()
+		return nil
+	case webhook.FieldFailuresInRow:
+		m.ResetFailuresInRow()
+		return nil
+	case webhook.FieldHeldUntil:
+		m.ResetHeldUntil()
+		return nil
+	case webhook.FieldFeedCursor:
+		m.ResetFeedCursor()
+		return nil
+	}
+	return fmt.Errorf("unknown Webhook field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *WebhookMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.practice != nil {
+		edges = append(edges, webhook.EdgePractice)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *WebhookMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case webhook.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *WebhookMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *WebhookMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *WebhookMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedpractice {
+		edges = append(edges, webhook.EdgePractice)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *WebhookMutation) EdgeCleared(name string) bool {
+	switch name {
+	case webhook.EdgePractice:
+		return m.clearedpractice
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *WebhookMutation) ClearEdge(name string) error {
+	switch name {
+	case webhook.EdgePractice:
+		m.ClearPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown Webhook unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *WebhookMutation) ResetEdge(name string) error {
+	switch name {
+	case webhook.EdgePractice:
+		m.ResetPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown Webhook edge %s", name)
+}
+
+// WebhookAttemptMutation represents an operation that mutates the WebhookAttempt nodes in the graph.
+type WebhookAttemptMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *int64
+	delivery_id     *int64
+	adddelivery_id  *int64
+	at              *time.Time
+	headers         *map[string]string
+	body            *string
+	records         *[]byte
+	status          *int
+	addstatus       *int
+	error           *string
+	response        *string
+	duration_ms     *int
+	addduration_ms  *int
+	clearedFields   map[string]struct{}
+	practice        *uuid.UUID
+	clearedpractice bool
+	done            bool
+	oldValue        func(context.Context) (*WebhookAttempt, error)
+	predicates      []predicate.WebhookAttempt
+}
+
+var _ ent.Mutation = (*WebhookAttemptMutation)(nil)
+
+// webhookattemptOption allows management of the mutation configuration using functional options.
+type webhookattemptOption func(*WebhookAttemptMutation)
+
+// newWebhookAttemptMutation creates new mutation for the WebhookAttempt entity.
+func newWebhookAttemptMutation(c config, op Op, opts ...webhookattemptOption) *WebhookAttemptMutation {
+	m := &WebhookAttemptMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeWebhookAttempt,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withWebhookAttemptID sets the ID field of the mutation.
+func withWebhookAttemptID(id int64) webhookattemptOption {
+	return func(m *WebhookAttemptMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *WebhookAttempt
+		)
+		m.oldValue = func(ctx context.Context) (*WebhookAttempt, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().WebhookAttempt.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withWebhookAttempt sets the old WebhookAttempt of the mutation.
+func withWebhookAttempt(node *WebhookAttempt) webhookattemptOption {
+	return func(m *WebhookAttemptMutation) {
+		m.oldValue = func(context.Context) (*WebhookAttempt, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m WebhookAttemptMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m WebhookAttemptMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of WebhookAttempt entities.
+func (m *WebhookAttemptMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *WebhookAttemptMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *WebhookAttemptMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().WebhookAttempt.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *WebhookAttemptMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *WebhookAttemptMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *WebhookAttemptMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetDeliveryID sets the "delivery_id" field.
+func (m *WebhookAttemptMutation) SetDeliveryID(i int64) {
+	m.delivery_id = &i
+	m.adddelivery_id = nil
+}
+
+// DeliveryID returns the value of the "delivery_id" field in the mutation.
+func (m *WebhookAttemptMutation) DeliveryID() (r int64, exists bool) {
+	v := m.delivery_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeliveryID returns the old "delivery_id" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldDeliveryID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeliveryID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeliveryID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeliveryID: %w", err)
+	}
+	return oldValue.DeliveryID, nil
+}
+
+// AddDeliveryID adds i to the "delivery_id" field.
+func (m *WebhookAttemptMutation) AddDeliveryID(i int64) {
+	if m.adddelivery_id != nil {
+		*m.adddelivery_id += i
+	} else {
+		m.adddelivery_id = &i
+	}
+}
+
+// AddedDeliveryID returns the value that was added to the "delivery_id" field in this mutation.
+func (m *WebhookAttemptMutation) AddedDeliveryID() (r int64, exists bool) {
+	v := m.adddelivery_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDeliveryID resets all changes to the "delivery_id" field.
+func (m *WebhookAttemptMutation) ResetDeliveryID() {
+	m.delivery_id = nil
+	m.adddelivery_id = nil
+}
+
+// SetAt sets the "at" field.
+func (m *WebhookAttemptMutation) SetAt(t time.Time) {
+	m.at = &t
+}
+
+// At returns the value of the "at" field in the mutation.
+func (m *WebhookAttemptMutation) At() (r time.Time, exists bool) {
+	v := m.at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAt returns the old "at" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAt: %w", err)
+	}
+	return oldValue.At, nil
+}
+
+// ResetAt resets all changes to the "at" field.
+func (m *WebhookAttemptMutation) ResetAt() {
+	m.at = nil
+}
+
+// SetHeaders sets the "headers" field.
+func (m *WebhookAttemptMutation) SetHeaders(value map[string]string) {
+	m.headers = &value
+}
+
+// Headers returns the value of the "headers" field in the mutation.
+func (m *WebhookAttemptMutation) Headers() (r map[string]string, exists bool) {
+	v := m.headers
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeaders returns the old "headers" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldHeaders(ctx context.Context) (v map[string]string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeaders is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeaders requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeaders: %w", err)
+	}
+	return oldValue.Headers, nil
+}
+
+// ResetHeaders resets all changes to the "headers" field.
+func (m *WebhookAttemptMutation) ResetHeaders() {
+	m.headers = nil
+}
+
+// SetBody sets the "body" field.
+func (m *WebhookAttemptMutation) SetBody(s string) {
+	m.body = &s
+}
+
+// Body returns the value of the "body" field in the mutation.
+func (m *WebhookAttemptMutation) Body() (r string, exists bool) {
+	v := m.body
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBody returns the old "body" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldBody(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBody is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBody requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBody: %w", err)
+	}
+	return oldValue.Body, nil
+}
+
+// ResetBody resets all changes to the "body" field.
+func (m *WebhookAttemptMutation) ResetBody() {
+	m.body = nil
+}
+
+// SetRecords sets the "records" field.
+func (m *WebhookAttemptMutation) SetRecords(b []byte) {
+	m.records = &b
+}
+
+// Records returns the value of the "records" field in the mutation.
+func (m *WebhookAttemptMutation) Records() (r []byte, exists bool) {
+	v := m.records
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecords returns the old "records" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldRecords(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecords is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecords requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecords: %w", err)
+	}
+	return oldValue.Records, nil
+}
+
+// ResetRecords resets all changes to the "records" field.
+func (m *WebhookAttemptMutation) ResetRecords() {
+	m.records = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *WebhookAttemptMutation) SetStatus(i int) {
+	m.status = &i
+	m.addstatus = nil
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *WebhookAttemptMutation) Status() (r int, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldStatus(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// AddStatus adds i to the "status" field.
+func (m *WebhookAttemptMutation) AddStatus(i int) {
+	if m.addstatus != nil {
+		*m.addstatus += i
+	} else {
+		m.addstatus = &i
+	}
+}
+
+// AddedStatus returns the value that was added to the "status" field in this mutation.
+func (m *WebhookAttemptMutation) AddedStatus() (r int, exists bool) {
+	v := m.addstatus
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *WebhookAttemptMutation) ResetStatus() {
+	m.status = nil
+	m.addstatus = nil
+}
+
+// SetError sets the "error" field.
+func (m *WebhookAttemptMutation) SetError(s string) {
+	m.error = &s
+}
+
+// Error returns the value of the "error" field in the mutation.
+func (m *WebhookAttemptMutation) Error() (r string, exists bool) {
+	v := m.error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldError returns the old "error" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldError(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldError: %w", err)
+	}
+	return oldValue.Error, nil
+}
+
+// ResetError resets all changes to the "error" field.
+func (m *WebhookAttemptMutation) ResetError() {
+	m.error = nil
+}
+
+// SetResponse sets the "response" field.
+func (m *WebhookAttemptMutation) SetResponse(s string) {
+	m.response = &s
+}
+
+// Response returns the value of the "response" field in the mutation.
+func (m *WebhookAttemptMutation) Response() (r string, exists bool) {
+	v := m.response
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResponse returns the old "response" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldResponse(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResponse is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResponse requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResponse: %w", err)
+	}
+	return oldValue.Response, nil
+}
+
+// ResetResponse resets all changes to the "response" field.
+func (m *WebhookAttemptMutation) ResetResponse() {
+	m.response = nil
+}
+
+// SetDurationMs sets the "duration_ms" field.
+func (m *WebhookAttemptMutation) SetDurationMs(i int) {
+	m.duration_ms = &i
+	m.addduration_ms = nil
+}
+
+// DurationMs returns the value of the "duration_ms" field in the mutation.
+func (m *WebhookAttemptMutation) DurationMs() (r int, exists bool) {
+	v := m.duration_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDurationMs returns the old "duration_ms" field's value of the WebhookAttempt entity.
+// If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookAttemptMutation) OldDurationMs(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDurationMs is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDurationMs requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDurationMs: %w", err)
+	}
+	return oldValue.DurationMs, nil
+}
+
+// AddDurationMs adds i to the "duration_ms" field.
+func (m *WebhookAttemptMutation) AddDurationMs(i int) {
+	if m.addduration_ms != nil {
+		*m.addduration_ms += i
+	} else {
+		m.addduration_ms = &i
+	}
+}
+
+// AddedDurationMs returns the value that was added to the "duration_ms" field in this mutation.
+func (m *WebhookAttemptMutation) AddedDurationMs() (r int, exists bool) {
+	v := m.addduration_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDurationMs resets all changes to the "duration_ms" field.
+func (m *WebhookAttemptMutation) ResetDurationMs() {
+	m.duration_ms = nil
+	m.addduration_ms = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *WebhookAttemptMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[webhookattempt.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *WebhookAttemptMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *WebhookAttemptMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *WebhookAttemptMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// Where appends a list predicates to the WebhookAttemptMutation builder.
+func (m *WebhookAttemptMutation) Where(ps ...predicate.WebhookAttempt) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the WebhookAttemptMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *WebhookAttemptMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.WebhookAttempt, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *WebhookAttemptMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *WebhookAttemptMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (WebhookAttempt).
+func (m *WebhookAttemptMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *WebhookAttemptMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.practice != nil {
+		fields = append(fields, webhookattempt.FieldPracticeID)
+	}
+	if m.delivery_id != nil {
+		fields = append(fields, webhookattempt.FieldDeliveryID)
+	}
+	if m.at != nil {
+		fields = append(fields, webhookattempt.FieldAt)
+	}
+	if m.headers != nil {
+		fields = append(fields, webhookattempt.FieldHeaders)
+	}
+	if m.body != nil {
+		fields = append(fields, webhookattempt.FieldBody)
+	}
+	if m.records != nil {
+		fields = append(fields, webhookattempt.FieldRecords)
+	}
+	if m.status != nil {
+		fields = append(fields, webhookattempt.FieldStatus)
+	}
+	if m.error != nil {
+		fields = append(fields, webhookattempt.FieldError)
+	}
+	if m.response != nil {
+		fields = append(fields, webhookattempt.FieldResponse)
+	}
+	if m.duration_ms != nil {
+		fields = append(fields, webhookattempt.FieldDurationMs)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *WebhookAttemptMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case webhookattempt.FieldPracticeID:
+		return m.PracticeID()
+	case webhookattempt.FieldDeliveryID:
+		return m.DeliveryID()
+	case webhookattempt.FieldAt:
+		return m.At()
+	case webhookattempt.FieldHeaders:
+		return m.Headers()
+	case webhookattempt.FieldBody:
+		return m.Body()
+	case webhookattempt.FieldRecords:
+		return m.Records()
+	case webhookattempt.FieldStatus:
+		return m.Status()
+	case webhookattempt.FieldError:
+		return m.Error()
+	case webhookattempt.FieldResponse:
+		return m.Response()
+	case webhookattempt.FieldDurationMs:
+		return m.DurationMs()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *WebhookAttemptMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case webhookattempt.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case webhookattempt.FieldDeliveryID:
+		return m.OldDeliveryID(ctx)
+	case webhookattempt.FieldAt:
+		return m.OldAt(ctx)
+	case webhookattempt.FieldHeaders:
+		return m.OldHeaders(ctx)
+	case webhookattempt.FieldBody:
+		return m.OldBody(ctx)
+	case webhookattempt.FieldRecords:
+		return m.OldRecords(ctx)
+	case webhookattempt.FieldStatus:
+		return m.OldStatus(ctx)
+	case webhookattempt.FieldError:
+		return m.OldError(ctx)
+	case webhookattempt.FieldResponse:
+		return m.OldResponse(ctx)
+	case webhookattempt.FieldDurationMs:
+		return m.OldDurationMs(ctx)
+	}
+	return nil, fmt.Errorf("unknown WebhookAttempt field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookAttemptMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case webhookattempt.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case webhookattempt.FieldDeliveryID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeliveryID(v)
+		return nil
+	case webhookattempt.FieldAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAt(v)
+		return nil
+	case webhookattempt.FieldHeaders:
+		v, ok := value.(map[string]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeaders(v)
+		return nil
+	case webhookattempt.FieldBody:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBody(v)
+		return nil
+	case webhookattempt.FieldRecords:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecords(v)
+		return nil
+	case webhookattempt.FieldStatus:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case webhookattempt.FieldError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetError(v)
+		return nil
+	case webhookattempt.FieldResponse:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResponse(v)
+		return nil
+	case webhookattempt.FieldDurationMs:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDurationMs(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookAttempt field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *WebhookAttemptMutation) AddedFields() []string {
+	var fields []string
+	if m.adddelivery_id != nil {
+		fields = append(fields, webhookattempt.FieldDeliveryID)
+	}
+	if m.addstatus != nil {
+		fields = append(fields, webhookattempt.FieldStatus)
+	}
+	if m.addduration_ms != nil {
+		fields = append(fields, webhookattempt.FieldDurationMs)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *WebhookAttemptMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case webhookattempt.FieldDeliveryID:
+		return m.AddedDeliveryID()
+	case webhookattempt.FieldStatus:
+		return m.AddedStatus()
+	case webhookattempt.FieldDurationMs:
+		return m.AddedDurationMs()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookAttemptMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case webhookattempt.FieldDeliveryID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDeliveryID(v)
+		return nil
+	case webhookattempt.FieldStatus:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStatus(v)
+		return nil
+	case webhookattempt.FieldDurationMs:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDurationMs(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookAttempt numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *WebhookAttemptMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *WebhookAttemptMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *WebhookAttemptMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown WebhookAttempt nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *WebhookAttemptMutation) ResetField(name string) error {
+	switch name {
+	case webhookattempt.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case webhookattempt.FieldDeliveryID:
+		m.ResetDeliveryID()
+		return nil
+	case webhookattempt.FieldAt:
+		m.ResetAt()
+		return nil
+	case webhookattempt.FieldHeaders:
+		m.ResetHeaders()
+		return nil
+	case webhookattempt.FieldBody:
+		m.ResetBody()
+		return nil
+	case webhookattempt.FieldRecords:
+		m.ResetRecords()
+		return nil
+	case webhookattempt.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case webhookattempt.FieldError:
+		m.ResetError()
+		return nil
+	case webhookattempt.FieldResponse:
+		m.ResetResponse()
+		return nil
+	case webhookattempt.FieldDurationMs:
+		m.ResetDurationMs()
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookAttempt field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *WebhookAttemptMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.practice != nil {
+		edges = append(edges, webhookattempt.EdgePractice)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *WebhookAttemptMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case webhookattempt.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *WebhookAttemptMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *WebhookAttemptMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *WebhookAttemptMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedpractice {
+		edges = append(edges, webhookattempt.EdgePractice)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *WebhookAttemptMutation) EdgeCleared(name string) bool {
+	switch name {
+	case webhookattempt.EdgePractice:
+		return m.clearedpractice
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *WebhookAttemptMutation) ClearEdge(name string) error {
+	switch name {
+	case webhookattempt.EdgePractice:
+		m.ClearPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookAttempt unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *WebhookAttemptMutation) ResetEdge(name string) error {
+	switch name {
+	case webhookattempt.EdgePractice:
+		m.ResetPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookAttempt edge %s", name)
+}
+
+// WebhookDeliveryMutation represents an operation that mutates the WebhookDelivery nodes in the graph.
+type WebhookDeliveryMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *int64
+	webhook_id      *uuid.UUID
+	event_id        *string
+	event           *string
+	resource        *string
+	record_id       *string
+	user_id         *int64
+	adduser_id      *int64
+	changed_at      *time.Time
+	due_at          *time.Time
+	leased_until    *time.Time
+	attempt         *int
+	addattempt      *int
+	settled_at      *time.Time
+	succeeded       *bool
+	clearedFields   map[string]struct{}
+	practice        *uuid.UUID
+	clearedpractice bool
+	done            bool
+	oldValue        func(context.Context) (*WebhookDelivery, error)
+	predicates      []predicate.WebhookDelivery
+}
+
+var _ ent.Mutation = (*WebhookDeliveryMutation)(nil)
+
+// webhookdeliveryOption allows management of the mutation configuration using functional options.
+type webhookdeliveryOption func(*WebhookDeliveryMutation)
+
+// newWebhookDeliveryMutation creates new mutation for the WebhookDelivery entity.
+func newWebhookDeliveryMutation(c config, op Op, opts ...webhookdeliveryOption) *WebhookDeliveryMutation {
+	m := &WebhookDeliveryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeWebhookDelivery,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withWebhookDeliveryID sets the ID field of the mutation.
+func withWebhookDeliveryID(id int64) webhookdeliveryOption {
+	return func(m *WebhookDeliveryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *WebhookDelivery
+		)
+		m.oldValue = func(ctx context.Context) (*WebhookDelivery, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().WebhookDelivery.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withWebhookDelivery sets the old WebhookDelivery of the mutation.
+func withWebhookDelivery(node *WebhookDelivery) webhookdeliveryOption {
+	return func(m *WebhookDeliveryMutation) {
+		m.oldValue = func(context.Context) (*WebhookDelivery, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m WebhookDeliveryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m WebhookDeliveryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of WebhookDelivery entities.
+func (m *WebhookDeliveryMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *WebhookDeliveryMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *WebhookDeliveryMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().WebhookDelivery.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *WebhookDeliveryMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *WebhookDeliveryMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *WebhookDeliveryMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetWebhookID sets the "webhook_id" field.
+func (m *WebhookDeliveryMutation) SetWebhookID(u uuid.UUID) {
+	m.webhook_id = &u
+}
+
+// WebhookID returns the value of the "webhook_id" field in the mutation.
+func (m *WebhookDeliveryMutation) WebhookID() (r uuid.UUID, exists bool) {
+	v := m.webhook_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWebhookID returns the old "webhook_id" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldWebhookID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWebhookID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWebhookID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWebhookID: %w", err)
+	}
+	return oldValue.WebhookID, nil
+}
+
+// ResetWebhookID resets all changes to the "webhook_id" field.
+func (m *WebhookDeliveryMutation) ResetWebhookID() {
+	m.webhook_id = nil
+}
+
+// SetEventID sets the "event_id" field.
+func (m *WebhookDeliveryMutation) SetEventID(s string) {
+	m.event_id = &s
+}
+
+// EventID returns the value of the "event_id" field in the mutation.
+func (m *WebhookDeliveryMutation) EventID() (r string, exists bool) {
+	v := m.event_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEventID returns the old "event_id" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldEventID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEventID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEventID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEventID: %w", err)
+	}
+	return oldValue.EventID, nil
+}
+
+// ResetEventID resets all changes to the "event_id" field.
+func (m *WebhookDeliveryMutation) ResetEventID() {
+	m.event_id = nil
+}
+
+// SetEvent sets the "event" field.
+func (m *WebhookDeliveryMutation) SetEvent(s string) {
+	m.event = &s
+}
+
+// Event returns the value of the "event" field in the mutation.
+func (m *WebhookDeliveryMutation) Event() (r string, exists bool) {
+	v := m.event
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEvent returns the old "event" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldEvent(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEvent is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEvent requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEvent: %w", err)
+	}
+	return oldValue.Event, nil
+}
+
+// ResetEvent resets all changes to the "event" field.
+func (m *WebhookDeliveryMutation) ResetEvent() {
+	m.event = nil
+}
+
+// SetResource sets the "resource" field.
+func (m *WebhookDeliveryMutation) SetResource(s string) {
+	m.resource = &s
+}
+
+// Resource returns the value of the "resource" field in the mutation.
+func (m *WebhookDeliveryMutation) Resource() (r string, exists bool) {
+	v := m.resource
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldResource returns the old "resource" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldResource(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldResource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldResource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldResource: %w", err)
+	}
+	return oldValue.Resource, nil
+}
+
+// ResetResource resets all changes to the "resource" field.
+func (m *WebhookDeliveryMutation) ResetResource() {
+	m.resource = nil
+}
+
+// SetRecordID sets the "record_id" field.
+func (m *WebhookDeliveryMutation) SetRecordID(s string) {
+	m.record_id = &s
+}
+
+// RecordID returns the value of the "record_id" field in the mutation.
+func (m *WebhookDeliveryMutation) RecordID() (r string, exists bool) {
+	v := m.record_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRecordID returns the old "record_id" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldRecordID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRecordID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRecordID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRecordID: %w", err)
+	}
+	return oldValue.RecordID, nil
+}
+
+// ResetRecordID resets all changes to the "record_id" field.
+func (m *WebhookDeliveryMutation) ResetRecordID() {
+	m.record_id = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *WebhookDeliveryMutation) SetUserID(i int64) {
+	m.user_id = &i
+	m.adduser_id = nil
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *WebhookDeliveryMutation) UserID() (r int64, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldUserID(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// AddUserID adds i to the "user_id" field.
+func (m *WebhookDeliveryMutation) AddUserID(i int64) {
+	if m.adduser_id != nil {
+		*m.adduser_id += i
+	} else {
+		m.adduser_id = &i
+	}
+}
+
+// AddedUserID returns the value that was added to the "user_id" field in this mutation.
+func (m *WebhookDeliveryMutation) AddedUserID() (r int64, exists bool) {
+	v := m.adduser_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *WebhookDeliveryMutation) ClearUserID() {
+	m.user_id = nil
+	m.adduser_id = nil
+	m.clearedFields[webhookdelivery.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *WebhookDeliveryMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[webhookdelivery.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *WebhookDeliveryMutation) ResetUserID() {
+	m.user_id = nil
+	m.adduser_id = nil
+	delete(m.clearedFields, webhookdelivery.FieldUserID)
+}
+
+// SetChangedAt sets the "changed_at" field.
+func (m *WebhookDeliveryMutation) SetChangedAt(t time.Time) {
+	m.changed_at = &t
+}
+
+// ChangedAt returns the value of the "changed_at" field in the mutation.
+func (m *WebhookDeliveryMutation) ChangedAt() (r time.Time, exists bool) {
+	v := m.changed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChangedAt returns the old "changed_at" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldChangedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChangedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChangedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChangedAt: %w", err)
+	}
+	return oldValue.ChangedAt, nil
+}
+
+// ResetChangedAt resets all changes to the "changed_at" field.
+func (m *WebhookDeliveryMutation) ResetChangedAt() {
+	m.changed_at = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *WebhookDeliveryMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *WebhookDeliveryMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldDueAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *WebhookDeliveryMutation) ResetDueAt() {
+	m.due_at = nil
+}
+
+// SetLeasedUntil sets the "leased_until" field.
+func (m *WebhookDeliveryMutation) SetLeasedUntil(t time.Time) {
+	m.leased_until = &t
+}
+
+// LeasedUntil returns the value of the "leased_until" field in the mutation.
+func (m *WebhookDeliveryMutation) LeasedUntil() (r time.Time, exists bool) {
+	v := m.leased_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLeasedUntil returns the old "leased_until" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldLeasedUntil(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLeasedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLeasedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLeasedUntil: %w", err)
+	}
+	return oldValue.LeasedUntil, nil
+}
+
+// ResetLeasedUntil resets all changes to the "leased_until" field.
+func (m *WebhookDeliveryMutation) ResetLeasedUntil() {
+	m.leased_until = nil
+}
+
+// SetAttempt sets the "attempt" field.
+func (m *WebhookDeliveryMutation) SetAttempt(i int) {
+	m.attempt = &i
+	m.addattempt = nil
+}
+
+// Attempt returns the value of the "attempt" field in the mutation.
+func (m *WebhookDeliveryMutation) Attempt() (r int, exists bool) {
+	v := m.attempt
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttempt returns the old "attempt" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldAttempt(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttempt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttempt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttempt: %w", err)
+	}
+	return oldValue.Attempt, nil
+}
+
+// AddAttempt adds i to the "attempt" field.
+func (m *WebhookDeliveryMutation) AddAttempt(i int) {
+	if m.addattempt != nil {
+		*m.addattempt += i
+	} else {
+		m.addattempt = &i
+	}
+}
+
+// AddedAttempt returns the value that was added to the "attempt" field in this mutation.
+func (m *WebhookDeliveryMutation) AddedAttempt() (r int, exists bool) {
+	v := m.addattempt
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttempt resets all changes to the "attempt" field.
+func (m *WebhookDeliveryMutation) ResetAttempt() {
+	m.attempt = nil
+	m.addattempt = nil
+}
+
+// SetSettledAt sets the "settled_at" field.
+func (m *WebhookDeliveryMutation) SetSettledAt(t time.Time) {
+	m.settled_at = &t
+}
+
+// SettledAt returns the value of the "settled_at" field in the mutation.
+func (m *WebhookDeliveryMutation) SettledAt() (r time.Time, exists bool) {
+	v := m.settled_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSettledAt returns the old "settled_at" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldSettledAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSettledAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSettledAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSettledAt: %w", err)
+	}
+	return oldValue.SettledAt, nil
+}
+
+// ClearSettledAt clears the value of the "settled_at" field.
+func (m *WebhookDeliveryMutation) ClearSettledAt() {
+	m.settled_at = nil
+	m.clearedFields[webhookdelivery.FieldSettledAt] = struct{}{}
+}
+
+// SettledAtCleared returns if the "settled_at" field was cleared in this mutation.
+func (m *WebhookDeliveryMutation) SettledAtCleared() bool {
+	_, ok := m.clearedFields[webhookdelivery.FieldSettledAt]
+	return ok
+}
+
+// ResetSettledAt resets all changes to the "settled_at" field.
+func (m *WebhookDeliveryMutation) ResetSettledAt() {
+	m.settled_at = nil
+	delete(m.clearedFields, webhookdelivery.FieldSettledAt)
+}
+
+// SetSucceeded sets the "succeeded" field.
+func (m *WebhookDeliveryMutation) SetSucceeded(b bool) {
+	m.succeeded = &b
+}
+
+// Succeeded returns the value of the "succeeded" field in the mutation.
+func (m *WebhookDeliveryMutation) Succeeded() (r bool, exists bool) {
+	v := m.succeeded
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSucceeded returns the old "succeeded" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldSucceeded(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSucceeded is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSucceeded requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSucceeded: %w", err)
+	}
+	return oldValue.Succeeded, nil
+}
+
+// ResetSucceeded resets all changes to the "succeeded" field.
+func (m *WebhookDeliveryMutation) ResetSucceeded() {
+	m.succeeded = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *WebhookDeliveryMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[webhookdelivery.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *WebhookDeliveryMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *WebhookDeliveryMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *WebhookDeliveryMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// Where appends a list predicates to the WebhookDeliveryMutation builder.
+func (m *WebhookDeliveryMutation) Where(ps ...predicate.WebhookDelivery) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the WebhookDeliveryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *WebhookDeliveryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.WebhookDelivery, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *WebhookDeliveryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *WebhookDeliveryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (WebhookDelivery).
+func (m *WebhookDeliveryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *WebhookDeliveryMutation) Fields() []string {
+	fields := make([]string, 0, 13)
+	if m.practice != nil {
+		fields = append(fields, webhookdelivery.FieldPracticeID)
+	}
+	if m.webhook_id != nil {
+		fields = append(fields, webhookdelivery.FieldWebhookID)
+	}
+	if m.event_id != nil {
+		fields = append(fields, webhookdelivery.FieldEventID)
+	}
+	if m.event != nil {
+		fields = append(fields, webhookdelivery.FieldEvent)
+	}
+	if m.resource != nil {
+		fields = append(fields, webhookdelivery.FieldResource)
+	}
+	if m.record_id != nil {
+		fields = append(fields, webhookdelivery.FieldRecordID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, webhookdelivery.FieldUserID)
+	}
+	if m.changed_at != nil {
+		fields = append(fields, webhookdelivery.FieldChangedAt)
+	}
+	if m.due_at != nil {
+		fields = append(fields, webhookdelivery.FieldDueAt)
+	}
+	if m.leased_until != nil {
+		fields = append(fields, webhookdelivery.FieldLeasedUntil)
+	}
+	if m.attempt != nil {
+		fields = append(fields, webhookdelivery.FieldAttempt)
+	}
+	if m.settled_at != nil {
+		fields = append(fields, webhookdelivery.FieldSettledAt)
+	}
+	if m.succeeded != nil {
+		fields = append(fields, webhookdelivery.FieldSucceeded)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *WebhookDeliveryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case webhookdelivery.FieldPracticeID:
+		return m.PracticeID()
+	case webhookdelivery.FieldWebhookID:
+		return m.WebhookID()
+	case webhookdelivery.FieldEventID:
+		return m.EventID()
+	case webhookdelivery.FieldEvent:
+		return m.Event()
+	case webhookdelivery.FieldResource:
+		return m.Resource()
+	case webhookdelivery.FieldRecordID:
+		return m.RecordID()
+	case webhookdelivery.FieldUserID:
+		return m.UserID()
+	case webhookdelivery.FieldChangedAt:
+		return m.ChangedAt()
+	case webhookdelivery.FieldDueAt:
+		return m.DueAt()
+	case webhookdelivery.FieldLeasedUntil:
+		return m.LeasedUntil()
+	case webhookdelivery.FieldAttempt:
+		return m.Attempt()
+	case webhookdelivery.FieldSettledAt:
+		return m.SettledAt()
+	case webhookdelivery.FieldSucceeded:
+		return m.Succeeded()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *WebhookDeliveryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case webhookdelivery.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case webhookdelivery.FieldWebhookID:
+		return m.OldWebhookID(ctx)
+	case webhookdelivery.FieldEventID:
+		return m.OldEventID(ctx)
+	case webhookdelivery.FieldEvent:
+		return m.OldEvent(ctx)
+	case webhookdelivery.FieldResource:
+		return m.OldResource(ctx)
+	case webhookdelivery.FieldRecordID:
+		return m.OldRecordID(ctx)
+	case webhookdelivery.FieldUserID:
+		return m.OldUserID(ctx)
+	case webhookdelivery.FieldChangedAt:
+		return m.OldChangedAt(ctx)
+	case webhookdelivery.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case webhookdelivery.FieldLeasedUntil:
+		return m.OldLeasedUntil(ctx)
+	case webhookdelivery.FieldAttempt:
+		return m.OldAttempt(ctx)
+	case webhookdelivery.FieldSettledAt:
+		return m.OldSettledAt(ctx)
+	case webhookdelivery.FieldSucceeded:
+		return m.OldSucceeded(ctx)
+	}
+	return nil, fmt.Errorf("unknown WebhookDelivery field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookDeliveryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case webhookdelivery.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case webhookdelivery.FieldWebhookID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWebhookID(v)
+		return nil
+	case webhookdelivery.FieldEventID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEventID(v)
+		return nil
+	case webhookdelivery.FieldEvent:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEvent(v)
+		return nil
+	case webhookdelivery.FieldResource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetResource(v)
+		return nil
+	case webhookdelivery.FieldRecordID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRecordID(v)
+		return nil
+	case webhookdelivery.FieldUserID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case webhookdelivery.FieldChangedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChangedAt(v)
+		return nil
+	case webhookdelivery.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case webhookdelivery.FieldLeasedUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLeasedUntil(v)
+		return nil
+	case webhookdelivery.FieldAttempt:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttempt(v)
+		return nil
+	case webhookdelivery.FieldSettledAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSettledAt(v)
+		return nil
+	case webhookdelivery.FieldSucceeded:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSucceeded(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookDelivery field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *WebhookDeliveryMutation) AddedFields() []string {
+	var fields []string
+	if m.adduser_id != nil {
+		fields = append(fields, webhookdelivery.FieldUserID)
+	}
+	if m.addattempt != nil {
+		fields = append(fields, webhookdelivery.FieldAttempt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *WebhookDeliveryMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case webhookdelivery.FieldUserID:
+		return m.AddedUserID()
+	case webhookdelivery.FieldAttempt:
+		return m.AddedAttempt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *WebhookDeliveryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case webhookdelivery.FieldUserID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUserID(v)
+		return nil
+	case webhookdelivery.FieldAttempt:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttempt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookDelivery numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *WebhookDeliveryMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(webhookdelivery.FieldUserID) {
+		fields = append(fields, webhookdelivery.FieldUserID)
+	}
+	if m.FieldCleared(webhookdelivery.FieldSettledAt) {
+		fields = append(fields, webhookdelivery.FieldSettledAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *WebhookDeliveryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *WebhookDeliveryMutation) ClearField(name string) error {
+	switch name {
+	case webhookdelivery.FieldUserID:
+		m.ClearUserID()
+		return nil
+	case webhookdelivery.FieldSettledAt:
+		m.ClearSettledAt()
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookDelivery nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *WebhookDeliveryMutation) ResetField(name string) error {
+	switch name {
+	case webhookdelivery.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case webhookdelivery.FieldWebhookID:
+		m.ResetWebhookID()
+		return nil
+	case webhookdelivery.FieldEventID:
+		m.ResetEventID()
+		return nil
+	case webhookdelivery.FieldEvent:
+		m.ResetEvent()
+		return nil
+	case webhookdelivery.FieldResource:
+		m.ResetResource()
+		return nil
+	case webhookdelivery.FieldRecordID:
+		m.ResetRecordID()
+		return nil
+	case webhookdelivery.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case webhookdelivery.FieldChangedAt:
+		m.ResetChangedAt()
+		return nil
+	case webhookdelivery.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case webhookdelivery.FieldLeasedUntil:
+		m.ResetLeasedUntil()
+		return nil
+	case webhookdelivery.FieldAttempt:
+		m.ResetAttempt()
+		return nil
+	case webhookdelivery.FieldSettledAt:
+		m.ResetSettledAt()
+		return nil
+	case webhookdelivery.FieldSucceeded:
+		m.ResetSucceeded()
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookDelivery field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *WebhookDeliveryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.practice != nil {
+		edges = append(edges, webhookdelivery.EdgePractice)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *WebhookDeliveryMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case webhookdelivery.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *WebhookDeliveryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *WebhookDeliveryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *WebhookDeliveryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedpractice {
+		edges = append(edges, webhookdelivery.EdgePractice)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *WebhookDeliveryMutation) EdgeCleared(name string) bool {
+	switch name {
+	case webhookdelivery.EdgePractice:
+		return m.clearedpractice
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *WebhookDeliveryMutation) ClearEdge(name string) error {
+	switch name {
+	case webhookdelivery.EdgePractice:
+		m.ClearPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookDelivery unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *WebhookDeliveryMutation) ResetEdge(name string) error {
+	switch name {
+	case webhookdelivery.EdgePractice:
+		m.ResetPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown WebhookDelivery edge %s", name)
 }
 
 // WorkingSessionMutation represents an operation that mutates the WorkingSession nodes in the graph.

@@ -122,6 +122,12 @@ type Patient struct {
 	CustomField2 *string `json:"custom_field_2,omitempty"`
 	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata map[string]string `json:"metadata,omitempty"`
+	// When the patient's data was erased; null otherwise. Only amounts and dates of the account, invoices and payments are left.
+	ErasedAt *time.Time `json:"erased_at,omitempty"`
+	// Since when a legal hold keeps the record from being erased; null otherwise.
+	LegalHoldAt *time.Time `json:"legal_hold_at,omitempty"`
+	// Why it does.
+	LegalHoldReason *string `json:"legal_hold_reason,omitempty"`
 	// Text that search matches (SearchText).
 	SearchText string `json:"search_text,omitempty"`
 	// Home phone number, as entered.
@@ -335,9 +341,9 @@ func (*Patient) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case patient.FieldID, patient.FieldPreferredPhoneNumber, patient.FieldPaymentPlanID, patient.FieldDentistID, patient.FieldDentistRecallInterval, patient.FieldHygienistID, patient.FieldHygienistRecallInterval, patient.FieldDoctorID, patient.FieldMarketing:
 			values[i] = new(sql.NullInt64)
-		case patient.FieldTitle, patient.FieldFirstName, patient.FieldMiddleName, patient.FieldLastName, patient.FieldPreferredName, patient.FieldFirstNameFolded, patient.FieldLastNameFolded, patient.FieldEthnicity, patient.FieldAddressLine1, patient.FieldAddressLine2, patient.FieldTown, patient.FieldCounty, patient.FieldPostcode, patient.FieldEmailAddress, patient.FieldEmergencyContactName, patient.FieldEmergencyContactRelationship, patient.FieldRecallMethod, patient.FieldLegacyID, patient.FieldMedicalAlertText, patient.FieldNhsNumber, patient.FieldNiNumber, patient.FieldOccupation, patient.FieldCustomField1, patient.FieldCustomField2, patient.FieldSearchText, patient.FieldHomePhone, patient.FieldHomePhoneCountry, patient.FieldHomePhoneNormalized, patient.FieldMobilePhone, patient.FieldMobilePhoneCountry, patient.FieldMobilePhoneNormalized, patient.FieldWorkPhone, patient.FieldWorkPhoneCountry, patient.FieldWorkPhoneNormalized, patient.FieldEmergencyContactPhone, patient.FieldEmergencyContactPhoneCountry, patient.FieldEmergencyContactPhoneNormalized:
+		case patient.FieldTitle, patient.FieldFirstName, patient.FieldMiddleName, patient.FieldLastName, patient.FieldPreferredName, patient.FieldFirstNameFolded, patient.FieldLastNameFolded, patient.FieldEthnicity, patient.FieldAddressLine1, patient.FieldAddressLine2, patient.FieldTown, patient.FieldCounty, patient.FieldPostcode, patient.FieldEmailAddress, patient.FieldEmergencyContactName, patient.FieldEmergencyContactRelationship, patient.FieldRecallMethod, patient.FieldLegacyID, patient.FieldMedicalAlertText, patient.FieldNhsNumber, patient.FieldNiNumber, patient.FieldOccupation, patient.FieldCustomField1, patient.FieldCustomField2, patient.FieldLegalHoldReason, patient.FieldSearchText, patient.FieldHomePhone, patient.FieldHomePhoneCountry, patient.FieldHomePhoneNormalized, patient.FieldMobilePhone, patient.FieldMobilePhoneCountry, patient.FieldMobilePhoneNormalized, patient.FieldWorkPhone, patient.FieldWorkPhoneCountry, patient.FieldWorkPhoneNormalized, patient.FieldEmergencyContactPhone, patient.FieldEmergencyContactPhoneCountry, patient.FieldEmergencyContactPhoneNormalized:
 			values[i] = new(sql.NullString)
-		case patient.FieldCreatedAt, patient.FieldUpdatedAt:
+		case patient.FieldCreatedAt, patient.FieldUpdatedAt, patient.FieldErasedAt, patient.FieldLegalHoldAt:
 			values[i] = new(sql.NullTime)
 		case patient.FieldPracticeID, patient.FieldSiteID:
 			values[i] = new(uuid.UUID)
@@ -670,6 +676,27 @@ func (_m *Patient) assignValues(columns []string, values []any) error {
 				if err := json.Unmarshal(*value, &_m.Metadata); err != nil {
 					return fmt.Errorf("unmarshal field metadata: %w", err)
 				}
+			}
+		case patient.FieldErasedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field erased_at", values[i])
+			} else if value.Valid {
+				_m.ErasedAt = new(time.Time)
+				*_m.ErasedAt = value.Time
+			}
+		case patient.FieldLegalHoldAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field legal_hold_at", values[i])
+			} else if value.Valid {
+				_m.LegalHoldAt = new(time.Time)
+				*_m.LegalHoldAt = value.Time
+			}
+		case patient.FieldLegalHoldReason:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field legal_hold_reason", values[i])
+			} else if value.Valid {
+				_m.LegalHoldReason = new(string)
+				*_m.LegalHoldReason = value.String
 			}
 		case patient.FieldSearchText:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -1052,6 +1079,21 @@ func (_m *Patient) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("metadata=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Metadata))
+	builder.WriteString(", ")
+	if v := _m.ErasedAt; v != nil {
+		builder.WriteString("erased_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.LegalHoldAt; v != nil {
+		builder.WriteString("legal_hold_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.LegalHoldReason; v != nil {
+		builder.WriteString("legal_hold_reason=")
+		builder.WriteString(*v)
+	}
 	builder.WriteString(", ")
 	builder.WriteString("search_text=")
 	builder.WriteString(_m.SearchText)

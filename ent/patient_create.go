@@ -583,6 +583,48 @@ func (_c *PatientCreate) SetMetadata(v map[string]string) *PatientCreate {
 	return _c
 }
 
+// SetErasedAt sets the "erased_at" field.
+func (_c *PatientCreate) SetErasedAt(v time.Time) *PatientCreate {
+	_c.mutation.SetErasedAt(v)
+	return _c
+}
+
+// SetNillableErasedAt sets the "erased_at" field if the given value is not nil.
+func (_c *PatientCreate) SetNillableErasedAt(v *time.Time) *PatientCreate {
+	if v != nil {
+		_c.SetErasedAt(*v)
+	}
+	return _c
+}
+
+// SetLegalHoldAt sets the "legal_hold_at" field.
+func (_c *PatientCreate) SetLegalHoldAt(v time.Time) *PatientCreate {
+	_c.mutation.SetLegalHoldAt(v)
+	return _c
+}
+
+// SetNillableLegalHoldAt sets the "legal_hold_at" field if the given value is not nil.
+func (_c *PatientCreate) SetNillableLegalHoldAt(v *time.Time) *PatientCreate {
+	if v != nil {
+		_c.SetLegalHoldAt(*v)
+	}
+	return _c
+}
+
+// SetLegalHoldReason sets the "legal_hold_reason" field.
+func (_c *PatientCreate) SetLegalHoldReason(v string) *PatientCreate {
+	_c.mutation.SetLegalHoldReason(v)
+	return _c
+}
+
+// SetNillableLegalHoldReason sets the "legal_hold_reason" field if the given value is not nil.
+func (_c *PatientCreate) SetNillableLegalHoldReason(v *string) *PatientCreate {
+	if v != nil {
+		_c.SetLegalHoldReason(*v)
+	}
+	return _c
+}
+
 // SetSearchText sets the "search_text" field.
 func (_c *PatientCreate) SetSearchText(v string) *PatientCreate {
 	_c.mutation.SetSearchText(v)
@@ -1275,6 +1317,18 @@ func (_c *PatientCreate) createSpec() (*Patient, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Metadata(); ok {
 		_spec.SetField(patient.FieldMetadata, field.TypeJSON, value)
 		_node.Metadata = value
+	}
+	if value, ok := _c.mutation.ErasedAt(); ok {
+		_spec.SetField(patient.FieldErasedAt, field.TypeTime, value)
+		_node.ErasedAt = &value
+	}
+	if value, ok := _c.mutation.LegalHoldAt(); ok {
+		_spec.SetField(patient.FieldLegalHoldAt, field.TypeTime, value)
+		_node.LegalHoldAt = &value
+	}
+	if value, ok := _c.mutation.LegalHoldReason(); ok {
+		_spec.SetField(patient.FieldLegalHoldReason, field.TypeString, value)
+		_node.LegalHoldReason = &value
 	}
 	if value, ok := _c.mutation.SearchText(); ok {
 		_spec.SetField(patient.FieldSearchText, field.TypeString, value)

@@ -851,6 +851,66 @@ func (_u *PatientUpdate) SetMetadata(v map[string]string) *PatientUpdate {
 	return _u
 }
 
+// SetErasedAt sets the "erased_at" field.
+func (_u *PatientUpdate) SetErasedAt(v time.Time) *PatientUpdate {
+	_u.mutation.SetErasedAt(v)
+	return _u
+}
+
+// SetNillableErasedAt sets the "erased_at" field if the given value is not nil.
+func (_u *PatientUpdate) SetNillableErasedAt(v *time.Time) *PatientUpdate {
+	if v != nil {
+		_u.SetErasedAt(*v)
+	}
+	return _u
+}
+
+// ClearErasedAt clears the value of the "erased_at" field.
+func (_u *PatientUpdate) ClearErasedAt() *PatientUpdate {
+	_u.mutation.ClearErasedAt()
+	return _u
+}
+
+// SetLegalHoldAt sets the "legal_hold_at" field.
+func (_u *PatientUpdate) SetLegalHoldAt(v time.Time) *PatientUpdate {
+	_u.mutation.SetLegalHoldAt(v)
+	return _u
+}
+
+// SetNillableLegalHoldAt sets the "legal_hold_at" field if the given value is not nil.
+func (_u *PatientUpdate) SetNillableLegalHoldAt(v *time.Time) *PatientUpdate {
+	if v != nil {
+		_u.SetLegalHoldAt(*v)
+	}
+	return _u
+}
+
+// ClearLegalHoldAt clears the value of the "legal_hold_at" field.
+func (_u *PatientUpdate) ClearLegalHoldAt() *PatientUpdate {
+	_u.mutation.ClearLegalHoldAt()
+	return _u
+}
+
+// SetLegalHoldReason sets the "legal_hold_reason" field.
+func (_u *PatientUpdate) SetLegalHoldReason(v string) *PatientUpdate {
+	_u.mutation.SetLegalHoldReason(v)
+	return _u
+}
+
+// SetNillableLegalHoldReason sets the "legal_hold_reason" field if the given value is not nil.
+func (_u *PatientUpdate) SetNillableLegalHoldReason(v *string) *PatientUpdate {
+	if v != nil {
+		_u.SetLegalHoldReason(*v)
+	}
+	return _u
+}
+
+// ClearLegalHoldReason clears the value of the "legal_hold_reason" field.
+func (_u *PatientUpdate) ClearLegalHoldReason() *PatientUpdate {
+	_u.mutation.ClearLegalHoldReason()
+	return _u
+}
+
 // SetSearchText sets the "search_text" field.
 func (_u *PatientUpdate) SetSearchText(v string) *PatientUpdate {
 	_u.mutation.SetSearchText(v)
@@ -1675,6 +1735,24 @@ func (_u *PatientUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Metadata(); ok {
 		_spec.SetField(patient.FieldMetadata, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.ErasedAt(); ok {
+		_spec.SetField(patient.FieldErasedAt, field.TypeTime, value)
+	}
+	if _u.mutation.ErasedAtCleared() {
+		_spec.ClearField(patient.FieldErasedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.LegalHoldAt(); ok {
+		_spec.SetField(patient.FieldLegalHoldAt, field.TypeTime, value)
+	}
+	if _u.mutation.LegalHoldAtCleared() {
+		_spec.ClearField(patient.FieldLegalHoldAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.LegalHoldReason(); ok {
+		_spec.SetField(patient.FieldLegalHoldReason, field.TypeString, value)
+	}
+	if _u.mutation.LegalHoldReasonCleared() {
+		_spec.ClearField(patient.FieldLegalHoldReason, field.TypeString)
 	}
 	if value, ok := _u.mutation.SearchText(); ok {
 		_spec.SetField(patient.FieldSearchText, field.TypeString, value)
@@ -3026,6 +3104,66 @@ func (_u *PatientUpdateOne) SetMetadata(v map[string]string) *PatientUpdateOne {
 	return _u
 }
 
+// SetErasedAt sets the "erased_at" field.
+func (_u *PatientUpdateOne) SetErasedAt(v time.Time) *PatientUpdateOne {
+	_u.mutation.SetErasedAt(v)
+	return _u
+}
+
+// SetNillableErasedAt sets the "erased_at" field if the given value is not nil.
+func (_u *PatientUpdateOne) SetNillableErasedAt(v *time.Time) *PatientUpdateOne {
+	if v != nil {
+		_u.SetErasedAt(*v)
+	}
+	return _u
+}
+
+// ClearErasedAt clears the value of the "erased_at" field.
+func (_u *PatientUpdateOne) ClearErasedAt() *PatientUpdateOne {
+	_u.mutation.ClearErasedAt()
+	return _u
+}
+
+// SetLegalHoldAt sets the "legal_hold_at" field.
+func (_u *PatientUpdateOne) SetLegalHoldAt(v time.Time) *PatientUpdateOne {
+	_u.mutation.SetLegalHoldAt(v)
+	return _u
+}
+
+// SetNillableLegalHoldAt sets the "legal_hold_at" field if the given value is not nil.
+func (_u *PatientUpdateOne) SetNillableLegalHoldAt(v *time.Time) *PatientUpdateOne {
+	if v != nil {
+		_u.SetLegalHoldAt(*v)
+	}
+	return _u
+}
+
+// ClearLegalHoldAt clears the value of the "legal_hold_at" field.
+func (_u *PatientUpdateOne) ClearLegalHoldAt() *PatientUpdateOne {
+	_u.mutation.ClearLegalHoldAt()
+	return _u
+}
+
+// SetLegalHoldReason sets the "legal_hold_reason" field.
+func (_u *PatientUpdateOne) SetLegalHoldReason(v string) *PatientUpdateOne {
+	_u.mutation.SetLegalHoldReason(v)
+	return _u
+}
+
+// SetNillableLegalHoldReason sets the "legal_hold_reason" field if the given value is not nil.
+func (_u *PatientUpdateOne) SetNillableLegalHoldReason(v *string) *PatientUpdateOne {
+	if v != nil {
+		_u.SetLegalHoldReason(*v)
+	}
+	return _u
+}
+
+// ClearLegalHoldReason clears the value of the "legal_hold_reason" field.
+func (_u *PatientUpdateOne) ClearLegalHoldReason() *PatientUpdateOne {
+	_u.mutation.ClearLegalHoldReason()
+	return _u
+}
+
 // SetSearchText sets the "search_text" field.
 func (_u *PatientUpdateOne) SetSearchText(v string) *PatientUpdateOne {
 	_u.mutation.SetSearchText(v)
@@ -3880,6 +4018,24 @@ func (_u *PatientUpdateOne) sqlSave(ctx context.Context) (_node *Patient, err er
 	}
 	if value, ok := _u.mutation.Metadata(); ok {
 		_spec.SetField(patient.FieldMetadata, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.ErasedAt(); ok {
+		_spec.SetField(patient.FieldErasedAt, field.TypeTime, value)
+	}
+	if _u.mutation.ErasedAtCleared() {
+		_spec.ClearField(patient.FieldErasedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.LegalHoldAt(); ok {
+		_spec.SetField(patient.FieldLegalHoldAt, field.TypeTime, value)
+	}
+	if _u.mutation.LegalHoldAtCleared() {
+		_spec.ClearField(patient.FieldLegalHoldAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.LegalHoldReason(); ok {
+		_spec.SetField(patient.FieldLegalHoldReason, field.TypeString, value)
+	}
+	if _u.mutation.LegalHoldReasonCleared() {
+		_spec.ClearField(patient.FieldLegalHoldReason, field.TypeString)
 	}
 	if value, ok := _u.mutation.SearchText(); ok {
 		_spec.SetField(patient.FieldSearchText, field.TypeString, value)

@@ -47,10 +47,16 @@ type Practice struct {
 	MinimumAppointmentDuration int `json:"minimum_appointment_duration,omitempty"`
 	// Local opening times per weekday; closed days are absent.
 	OpeningHours schema.OpeningHours `json:"opening_hours,omitempty"`
+	// Years after the last entry for which patients' records are kept; null for the default of the country.
+	RecordRetentionYears *int `json:"record_retention_years,omitempty"`
 	// Label of the patients' custom_field_1.
 	CustomPatientFieldLabel1 *string `json:"custom_patient_field_label_1,omitempty"`
 	// Label of the patients' custom_field_2.
 	CustomPatientFieldLabel2 *string `json:"custom_patient_field_label_2,omitempty"`
+	// Permission level from which users need two-factor authentication; 0 for no one.
+	SecondFactorLevel int `json:"second_factor_level,omitempty"`
+	// Minutes without a request after which a browser session locks; 0 for never.
+	IdleLockMinutes int `json:"idle_lock_minutes,omitempty"`
 	// First line of the address.
 	AddressLine1 *string `json:"address_line_1,omitempty"`
 	// Second line of the address.
@@ -73,7 +79,7 @@ func (*Practice) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case practice.FieldNhs:
 			values[i] = new(sql.NullBool)
-		case practice.FieldMinimumAppointmentDuration:
+		case practice.FieldMinimumAppointmentDuration, practice.FieldRecordRetentionYears, practice.FieldSecondFactorLevel, practice.FieldIdleLockMinutes:
 			values[i] = new(sql.NullInt64)
 		case practice.FieldName, practice.FieldSlug, practice.FieldCountry, practice.FieldPhoneNumber, practice.FieldEmailAddress, practice.FieldWebsite, practice.FieldLogoURL, practice.FieldTimeZone, practice.FieldCustomPatientFieldLabel1, practice.FieldCustomPatientFieldLabel2, practice.FieldAddressLine1, practice.FieldAddressLine2, practice.FieldTown, practice.FieldCounty, practice.FieldPostcode:
 			values[i] = new(sql.NullString)
@@ -186,6 +192,13 @@ func (_m *Practice) assignValues(columns []string, values []any) error {
 					return fmt.Errorf("unmarshal field opening_hours: %w", err)
 				}
 			}
+		case practice.FieldRecordRetentionYears:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field record_retention_years", values[i])
+			} else if value.Valid {
+				_m.RecordRetentionYears = new(int)
+				*_m.RecordRetentionYears = int(value.Int64)
+			}
 		case practice.FieldCustomPatientFieldLabel1:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field custom_patient_field_label_1", values[i])
@@ -199,6 +212,18 @@ func (_m *Practice) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.CustomPatientFieldLabel2 = new(string)
 				*_m.CustomPatientFieldLabel2 = value.String
+			}
+		case practice.FieldSecondFactorLevel:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field second_factor_level", values[i])
+			} else if value.Valid {
+				_m.SecondFactorLevel = int(value.Int64)
+			}
+		case practice.FieldIdleLockMinutes:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field idle_lock_minutes", values[i])
+			} else if value.Valid {
+				_m.IdleLockMinutes = int(value.Int64)
 			}
 		case practice.FieldAddressLine1:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -318,6 +343,11 @@ func (_m *Practice) String() string {
 	builder.WriteString("opening_hours=")
 	builder.WriteString(fmt.Sprintf("%v", _m.OpeningHours))
 	builder.WriteString(", ")
+	if v := _m.RecordRetentionYears; v != nil {
+		builder.WriteString("record_retention_years=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
 	if v := _m.CustomPatientFieldLabel1; v != nil {
 		builder.WriteString("custom_patient_field_label_1=")
 		builder.WriteString(*v)
@@ -327,6 +357,12 @@ func (_m *Practice) String() string {
 		builder.WriteString("custom_patient_field_label_2=")
 		builder.WriteString(*v)
 	}
+	builder.WriteString(", ")
+	builder.WriteString("second_factor_level=")
+	builder.WriteString(fmt.Sprintf("%v", _m.SecondFactorLevel))
+	builder.WriteString(", ")
+	builder.WriteString("idle_lock_minutes=")
+	builder.WriteString(fmt.Sprintf("%v", _m.IdleLockMinutes))
 	builder.WriteString(", ")
 	if v := _m.AddressLine1; v != nil {
 		builder.WriteString("address_line_1=")

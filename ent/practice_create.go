@@ -148,6 +148,20 @@ func (_c *PracticeCreate) SetOpeningHours(v schema.OpeningHours) *PracticeCreate
 	return _c
 }
 
+// SetRecordRetentionYears sets the "record_retention_years" field.
+func (_c *PracticeCreate) SetRecordRetentionYears(v int) *PracticeCreate {
+	_c.mutation.SetRecordRetentionYears(v)
+	return _c
+}
+
+// SetNillableRecordRetentionYears sets the "record_retention_years" field if the given value is not nil.
+func (_c *PracticeCreate) SetNillableRecordRetentionYears(v *int) *PracticeCreate {
+	if v != nil {
+		_c.SetRecordRetentionYears(*v)
+	}
+	return _c
+}
+
 // SetCustomPatientFieldLabel1 sets the "custom_patient_field_label_1" field.
 func (_c *PracticeCreate) SetCustomPatientFieldLabel1(v string) *PracticeCreate {
 	_c.mutation.SetCustomPatientFieldLabel1(v)
@@ -172,6 +186,34 @@ func (_c *PracticeCreate) SetCustomPatientFieldLabel2(v string) *PracticeCreate 
 func (_c *PracticeCreate) SetNillableCustomPatientFieldLabel2(v *string) *PracticeCreate {
 	if v != nil {
 		_c.SetCustomPatientFieldLabel2(*v)
+	}
+	return _c
+}
+
+// SetSecondFactorLevel sets the "second_factor_level" field.
+func (_c *PracticeCreate) SetSecondFactorLevel(v int) *PracticeCreate {
+	_c.mutation.SetSecondFactorLevel(v)
+	return _c
+}
+
+// SetNillableSecondFactorLevel sets the "second_factor_level" field if the given value is not nil.
+func (_c *PracticeCreate) SetNillableSecondFactorLevel(v *int) *PracticeCreate {
+	if v != nil {
+		_c.SetSecondFactorLevel(*v)
+	}
+	return _c
+}
+
+// SetIdleLockMinutes sets the "idle_lock_minutes" field.
+func (_c *PracticeCreate) SetIdleLockMinutes(v int) *PracticeCreate {
+	_c.mutation.SetIdleLockMinutes(v)
+	return _c
+}
+
+// SetNillableIdleLockMinutes sets the "idle_lock_minutes" field if the given value is not nil.
+func (_c *PracticeCreate) SetNillableIdleLockMinutes(v *int) *PracticeCreate {
+	if v != nil {
+		_c.SetIdleLockMinutes(*v)
 	}
 	return _c
 }
@@ -309,6 +351,14 @@ func (_c *PracticeCreate) defaults() error {
 		v := practice.DefaultOpeningHours
 		_c.mutation.SetOpeningHours(v)
 	}
+	if _, ok := _c.mutation.SecondFactorLevel(); !ok {
+		v := practice.DefaultSecondFactorLevel
+		_c.mutation.SetSecondFactorLevel(v)
+	}
+	if _, ok := _c.mutation.IdleLockMinutes(); !ok {
+		v := practice.DefaultIdleLockMinutes
+		_c.mutation.SetIdleLockMinutes(v)
+	}
 	if _, ok := _c.mutation.ID(); !ok {
 		if practice.DefaultID == nil {
 			return fmt.Errorf("ent: uninitialized practice.DefaultID (forgotten import ent/runtime?)")
@@ -347,6 +397,12 @@ func (_c *PracticeCreate) check() error {
 	}
 	if _, ok := _c.mutation.OpeningHours(); !ok {
 		return &ValidationError{Name: "opening_hours", err: errors.New(`ent: missing required field "Practice.opening_hours"`)}
+	}
+	if _, ok := _c.mutation.SecondFactorLevel(); !ok {
+		return &ValidationError{Name: "second_factor_level", err: errors.New(`ent: missing required field "Practice.second_factor_level"`)}
+	}
+	if _, ok := _c.mutation.IdleLockMinutes(); !ok {
+		return &ValidationError{Name: "idle_lock_minutes", err: errors.New(`ent: missing required field "Practice.idle_lock_minutes"`)}
 	}
 	return nil
 }
@@ -435,6 +491,10 @@ func (_c *PracticeCreate) createSpec() (*Practice, *sqlgraph.CreateSpec) {
 		_spec.SetField(practice.FieldOpeningHours, field.TypeJSON, value)
 		_node.OpeningHours = value
 	}
+	if value, ok := _c.mutation.RecordRetentionYears(); ok {
+		_spec.SetField(practice.FieldRecordRetentionYears, field.TypeInt, value)
+		_node.RecordRetentionYears = &value
+	}
 	if value, ok := _c.mutation.CustomPatientFieldLabel1(); ok {
 		_spec.SetField(practice.FieldCustomPatientFieldLabel1, field.TypeString, value)
 		_node.CustomPatientFieldLabel1 = &value
@@ -442,6 +502,14 @@ func (_c *PracticeCreate) createSpec() (*Practice, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.CustomPatientFieldLabel2(); ok {
 		_spec.SetField(practice.FieldCustomPatientFieldLabel2, field.TypeString, value)
 		_node.CustomPatientFieldLabel2 = &value
+	}
+	if value, ok := _c.mutation.SecondFactorLevel(); ok {
+		_spec.SetField(practice.FieldSecondFactorLevel, field.TypeInt, value)
+		_node.SecondFactorLevel = value
+	}
+	if value, ok := _c.mutation.IdleLockMinutes(); ok {
+		_spec.SetField(practice.FieldIdleLockMinutes, field.TypeInt, value)
+		_node.IdleLockMinutes = value
 	}
 	if value, ok := _c.mutation.AddressLine1(); ok {
 		_spec.SetField(practice.FieldAddressLine1, field.TypeString, value)

@@ -222,6 +222,33 @@ func (_u *PracticeUpdate) SetOpeningHours(v schema.OpeningHours) *PracticeUpdate
 	return _u
 }
 
+// SetRecordRetentionYears sets the "record_retention_years" field.
+func (_u *PracticeUpdate) SetRecordRetentionYears(v int) *PracticeUpdate {
+	_u.mutation.ResetRecordRetentionYears()
+	_u.mutation.SetRecordRetentionYears(v)
+	return _u
+}
+
+// SetNillableRecordRetentionYears sets the "record_retention_years" field if the given value is not nil.
+func (_u *PracticeUpdate) SetNillableRecordRetentionYears(v *int) *PracticeUpdate {
+	if v != nil {
+		_u.SetRecordRetentionYears(*v)
+	}
+	return _u
+}
+
+// AddRecordRetentionYears adds value to the "record_retention_years" field.
+func (_u *PracticeUpdate) AddRecordRetentionYears(v int) *PracticeUpdate {
+	_u.mutation.AddRecordRetentionYears(v)
+	return _u
+}
+
+// ClearRecordRetentionYears clears the value of the "record_retention_years" field.
+func (_u *PracticeUpdate) ClearRecordRetentionYears() *PracticeUpdate {
+	_u.mutation.ClearRecordRetentionYears()
+	return _u
+}
+
 // SetCustomPatientFieldLabel1 sets the "custom_patient_field_label_1" field.
 func (_u *PracticeUpdate) SetCustomPatientFieldLabel1(v string) *PracticeUpdate {
 	_u.mutation.SetCustomPatientFieldLabel1(v)
@@ -259,6 +286,48 @@ func (_u *PracticeUpdate) SetNillableCustomPatientFieldLabel2(v *string) *Practi
 // ClearCustomPatientFieldLabel2 clears the value of the "custom_patient_field_label_2" field.
 func (_u *PracticeUpdate) ClearCustomPatientFieldLabel2() *PracticeUpdate {
 	_u.mutation.ClearCustomPatientFieldLabel2()
+	return _u
+}
+
+// SetSecondFactorLevel sets the "second_factor_level" field.
+func (_u *PracticeUpdate) SetSecondFactorLevel(v int) *PracticeUpdate {
+	_u.mutation.ResetSecondFactorLevel()
+	_u.mutation.SetSecondFactorLevel(v)
+	return _u
+}
+
+// SetNillableSecondFactorLevel sets the "second_factor_level" field if the given value is not nil.
+func (_u *PracticeUpdate) SetNillableSecondFactorLevel(v *int) *PracticeUpdate {
+	if v != nil {
+		_u.SetSecondFactorLevel(*v)
+	}
+	return _u
+}
+
+// AddSecondFactorLevel adds value to the "second_factor_level" field.
+func (_u *PracticeUpdate) AddSecondFactorLevel(v int) *PracticeUpdate {
+	_u.mutation.AddSecondFactorLevel(v)
+	return _u
+}
+
+// SetIdleLockMinutes sets the "idle_lock_minutes" field.
+func (_u *PracticeUpdate) SetIdleLockMinutes(v int) *PracticeUpdate {
+	_u.mutation.ResetIdleLockMinutes()
+	_u.mutation.SetIdleLockMinutes(v)
+	return _u
+}
+
+// SetNillableIdleLockMinutes sets the "idle_lock_minutes" field if the given value is not nil.
+func (_u *PracticeUpdate) SetNillableIdleLockMinutes(v *int) *PracticeUpdate {
+	if v != nil {
+		_u.SetIdleLockMinutes(*v)
+	}
+	return _u
+}
+
+// AddIdleLockMinutes adds value to the "idle_lock_minutes" field.
+func (_u *PracticeUpdate) AddIdleLockMinutes(v int) *PracticeUpdate {
+	_u.mutation.AddIdleLockMinutes(v)
 	return _u
 }
 
@@ -460,6 +529,15 @@ func (_u *PracticeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.OpeningHours(); ok {
 		_spec.SetField(practice.FieldOpeningHours, field.TypeJSON, value)
 	}
+	if value, ok := _u.mutation.RecordRetentionYears(); ok {
+		_spec.SetField(practice.FieldRecordRetentionYears, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRecordRetentionYears(); ok {
+		_spec.AddField(practice.FieldRecordRetentionYears, field.TypeInt, value)
+	}
+	if _u.mutation.RecordRetentionYearsCleared() {
+		_spec.ClearField(practice.FieldRecordRetentionYears, field.TypeInt)
+	}
 	if value, ok := _u.mutation.CustomPatientFieldLabel1(); ok {
 		_spec.SetField(practice.FieldCustomPatientFieldLabel1, field.TypeString, value)
 	}
@@ -471,6 +549,18 @@ func (_u *PracticeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.CustomPatientFieldLabel2Cleared() {
 		_spec.ClearField(practice.FieldCustomPatientFieldLabel2, field.TypeString)
+	}
+	if value, ok := _u.mutation.SecondFactorLevel(); ok {
+		_spec.SetField(practice.FieldSecondFactorLevel, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedSecondFactorLevel(); ok {
+		_spec.AddField(practice.FieldSecondFactorLevel, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.IdleLockMinutes(); ok {
+		_spec.SetField(practice.FieldIdleLockMinutes, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedIdleLockMinutes(); ok {
+		_spec.AddField(practice.FieldIdleLockMinutes, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.AddressLine1(); ok {
 		_spec.SetField(practice.FieldAddressLine1, field.TypeString, value)
@@ -717,6 +807,33 @@ func (_u *PracticeUpdateOne) SetOpeningHours(v schema.OpeningHours) *PracticeUpd
 	return _u
 }
 
+// SetRecordRetentionYears sets the "record_retention_years" field.
+func (_u *PracticeUpdateOne) SetRecordRetentionYears(v int) *PracticeUpdateOne {
+	_u.mutation.ResetRecordRetentionYears()
+	_u.mutation.SetRecordRetentionYears(v)
+	return _u
+}
+
+// SetNillableRecordRetentionYears sets the "record_retention_years" field if the given value is not nil.
+func (_u *PracticeUpdateOne) SetNillableRecordRetentionYears(v *int) *PracticeUpdateOne {
+	if v != nil {
+		_u.SetRecordRetentionYears(*v)
+	}
+	return _u
+}
+
+// AddRecordRetentionYears adds value to the "record_retention_years" field.
+func (_u *PracticeUpdateOne) AddRecordRetentionYears(v int) *PracticeUpdateOne {
+	_u.mutation.AddRecordRetentionYears(v)
+	return _u
+}
+
+// ClearRecordRetentionYears clears the value of the "record_retention_years" field.
+func (_u *PracticeUpdateOne) ClearRecordRetentionYears() *PracticeUpdateOne {
+	_u.mutation.ClearRecordRetentionYears()
+	return _u
+}
+
 // SetCustomPatientFieldLabel1 sets the "custom_patient_field_label_1" field.
 func (_u *PracticeUpdateOne) SetCustomPatientFieldLabel1(v string) *PracticeUpdateOne {
 	_u.mutation.SetCustomPatientFieldLabel1(v)
@@ -754,6 +871,48 @@ func (_u *PracticeUpdateOne) SetNillableCustomPatientFieldLabel2(v *string) *Pra
 // ClearCustomPatientFieldLabel2 clears the value of the "custom_patient_field_label_2" field.
 func (_u *PracticeUpdateOne) ClearCustomPatientFieldLabel2() *PracticeUpdateOne {
 	_u.mutation.ClearCustomPatientFieldLabel2()
+	return _u
+}
+
+// SetSecondFactorLevel sets the "second_factor_level" field.
+func (_u *PracticeUpdateOne) SetSecondFactorLevel(v int) *PracticeUpdateOne {
+	_u.mutation.ResetSecondFactorLevel()
+	_u.mutation.SetSecondFactorLevel(v)
+	return _u
+}
+
+// SetNillableSecondFactorLevel sets the "second_factor_level" field if the given value is not nil.
+func (_u *PracticeUpdateOne) SetNillableSecondFactorLevel(v *int) *PracticeUpdateOne {
+	if v != nil {
+		_u.SetSecondFactorLevel(*v)
+	}
+	return _u
+}
+
+// AddSecondFactorLevel adds value to the "second_factor_level" field.
+func (_u *PracticeUpdateOne) AddSecondFactorLevel(v int) *PracticeUpdateOne {
+	_u.mutation.AddSecondFactorLevel(v)
+	return _u
+}
+
+// SetIdleLockMinutes sets the "idle_lock_minutes" field.
+func (_u *PracticeUpdateOne) SetIdleLockMinutes(v int) *PracticeUpdateOne {
+	_u.mutation.ResetIdleLockMinutes()
+	_u.mutation.SetIdleLockMinutes(v)
+	return _u
+}
+
+// SetNillableIdleLockMinutes sets the "idle_lock_minutes" field if the given value is not nil.
+func (_u *PracticeUpdateOne) SetNillableIdleLockMinutes(v *int) *PracticeUpdateOne {
+	if v != nil {
+		_u.SetIdleLockMinutes(*v)
+	}
+	return _u
+}
+
+// AddIdleLockMinutes adds value to the "idle_lock_minutes" field.
+func (_u *PracticeUpdateOne) AddIdleLockMinutes(v int) *PracticeUpdateOne {
+	_u.mutation.AddIdleLockMinutes(v)
 	return _u
 }
 
@@ -985,6 +1144,15 @@ func (_u *PracticeUpdateOne) sqlSave(ctx context.Context) (_node *Practice, err 
 	if value, ok := _u.mutation.OpeningHours(); ok {
 		_spec.SetField(practice.FieldOpeningHours, field.TypeJSON, value)
 	}
+	if value, ok := _u.mutation.RecordRetentionYears(); ok {
+		_spec.SetField(practice.FieldRecordRetentionYears, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRecordRetentionYears(); ok {
+		_spec.AddField(practice.FieldRecordRetentionYears, field.TypeInt, value)
+	}
+	if _u.mutation.RecordRetentionYearsCleared() {
+		_spec.ClearField(practice.FieldRecordRetentionYears, field.TypeInt)
+	}
 	if value, ok := _u.mutation.CustomPatientFieldLabel1(); ok {
 		_spec.SetField(practice.FieldCustomPatientFieldLabel1, field.TypeString, value)
 	}
@@ -996,6 +1164,18 @@ func (_u *PracticeUpdateOne) sqlSave(ctx context.Context) (_node *Practice, err 
 	}
 	if _u.mutation.CustomPatientFieldLabel2Cleared() {
 		_spec.ClearField(practice.FieldCustomPatientFieldLabel2, field.TypeString)
+	}
+	if value, ok := _u.mutation.SecondFactorLevel(); ok {
+		_spec.SetField(practice.FieldSecondFactorLevel, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedSecondFactorLevel(); ok {
+		_spec.AddField(practice.FieldSecondFactorLevel, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.IdleLockMinutes(); ok {
+		_spec.SetField(practice.FieldIdleLockMinutes, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedIdleLockMinutes(); ok {
+		_spec.AddField(practice.FieldIdleLockMinutes, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.AddressLine1(); ok {
 		_spec.SetField(practice.FieldAddressLine1, field.TypeString, value)

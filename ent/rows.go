@@ -16,8 +16,11 @@ import (
 	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/auditblock"
+	"chairside/ent/auditcut"
+	"chairside/ent/auditevent"
+	"chairside/ent/auditread"
 	"chairside/ent/authorizationcode"
-	"chairside/ent/change"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
@@ -54,6 +57,9 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/waitinglist"
+	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
+	"chairside/ent/webhookdelivery"
 	"chairside/ent/workingsession"
 	"chairside/internal/entx"
 )
@@ -284,7 +290,7 @@ func (q *AppointmentReasonQuery) Rows(ctx context.Context, columns string) (*sql
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table.
-func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+func (q *AuditBlockQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
@@ -292,7 +298,7 @@ func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql
 	if entx.Intercepted(q.inters) {
 		return nil, entx.ErrIntercepted
 	}
-	q.ctx.Fields = []string{authorizationcode.FieldID} // or sqlQuery would name every column
+	q.ctx.Fields = []string{auditblock.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -310,7 +316,7 @@ func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table.
-func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+func (q *AuditCutQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
 		return nil, err
@@ -318,7 +324,85 @@ func (q *ChangeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, erro
 	if entx.Intercepted(q.inters) {
 		return nil, entx.ErrIntercepted
 	}
-	q.ctx.Fields = []string{change.FieldID} // or sqlQuery would name every column
+	q.ctx.Fields = []string{auditcut.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *AuditEventQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{auditevent.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *AuditReadQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{auditread.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *AuthorizationCodeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{authorizationcode.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)
@@ -1312,6 +1396,84 @@ func (q *WaitingListQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *WebhookQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{webhook.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *WebhookAttemptQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{webhookattempt.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *WebhookDeliveryQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{webhookdelivery.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1352,6 +1514,7 @@ var storedTypes = entx.StoredTypes{
 	"at":                                  "timestamptz",
 	"authorization_codes.id":              "uuid",
 	"cancelled_at":                        "timestamptz",
+	"changed_at":                          "timestamptz",
 	"completed_at":                        "timestamptz",
 	"confirmed_at":                        "timestamptz",
 	"contacted_at":                        "timestamptz",
@@ -1366,20 +1529,27 @@ var storedTypes = entx.StoredTypes{
 	"deleted_at":                          "timestamptz",
 	"dentist_recall_date":                 "date",
 	"did_not_attend_at":                   "timestamptz",
+	"disabled_at":                         "timestamptz",
+	"due_at":                              "timestamptz",
 	"due_on":                              "date",
 	"end_date":                            "date",
+	"erased_at":                           "timestamptz",
 	"expires_at":                          "timestamptz",
 	"family_id":                           "uuid",
 	"fees.id":                             "uuid",
 	"finish_time":                         "timestamptz",
 	"finished_at":                         "timestamptz",
 	"from_date":                           "date",
+	"held_until":                          "timestamptz",
 	"hygienist_recall_date":               "date",
 	"in_surgery_at":                       "timestamptz",
 	"invoice_items.id":                    "uuid",
+	"last_delivered_at":                   "timestamptz",
 	"last_login":                          "timestamptz",
 	"last_seen_at":                        "timestamptz",
 	"last_used_at":                        "timestamptz",
+	"leased_until":                        "timestamptz",
+	"legal_hold_at":                       "timestamptz",
 	"nhs_claims.id":                       "uuid",
 	"owner_id":                            "uuid",
 	"paid_on":                             "date",
@@ -1387,6 +1557,7 @@ var storedTypes = entx.StoredTypes{
 	"pending_at":                          "timestamptz",
 	"practice_id":                         "uuid",
 	"practices.id":                        "uuid",
+	"previous_until":                      "timestamptz",
 	"rate_buckets.id":                     "uuid",
 	"refresh_tokens.id":                   "uuid",
 	"refreshable_until":                   "timestamptz",
@@ -1395,8 +1566,11 @@ var storedTypes = entx.StoredTypes{
 	"room_id":                             "uuid",
 	"rooms.id":                            "uuid",
 	"sent_at":                             "timestamptz",
+	"session_id":                          "uuid",
 	"sessions.id":                         "uuid",
+	"settled_at":                          "timestamptz",
 	"site_id":                             "uuid",
+	"site_lifted_until":                   "timestamptz",
 	"sites.id":                            "uuid",
 	"start_date":                          "date",
 	"start_time":                          "timestamptz",
@@ -1407,5 +1581,7 @@ var storedTypes = entx.StoredTypes{
 	"token_id":                            "uuid",
 	"updated_at":                          "timestamptz",
 	"used_at":                             "timestamptz",
+	"webhook_id":                          "uuid",
+	"webhooks.id":                         "uuid",
 	"working_sessions.id":                 "uuid",
 }

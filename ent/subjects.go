@@ -5,20 +5,32 @@ package ent
 import "github.com/google/uuid"
 
 // Subjects calls int64ID or uuidID with the table and the id of each record of patient data
-// in the result of a query.
-func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table string, id uuid.UUID)) {
+// in the result of a query, and patient with the patient that the record names.
+func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table string, id uuid.UUID), patient func(id int64)) {
 	switch rows := v.(type) {
 	case []*Account:
 		for _, r := range rows {
 			int64ID("accounts", r.ID)
+			patient(r.PatientID)
 		}
 	case []*Appointment:
 		for _, r := range rows {
 			int64ID("appointments", r.ID)
+			if r.PatientID != nil {
+				patient(*r.PatientID)
+			}
+		}
+	case []*AuditEvent:
+		for _, r := range rows {
+			int64ID("audit_events", r.ID)
+			if r.PatientID != nil {
+				patient(*r.PatientID)
+			}
 		}
 	case []*Invoice:
 		for _, r := range rows {
 			int64ID("invoices", r.ID)
+			patient(r.PatientID)
 		}
 	case []*InvoiceItem:
 		for _, r := range rows {
@@ -27,14 +39,17 @@ func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table s
 	case []*NHSClaim:
 		for _, r := range rows {
 			uuidID("nhs_claims", r.ID)
+			patient(r.PatientID)
 		}
 	case []*Note:
 		for _, r := range rows {
 			int64ID("notes", r.ID)
+			patient(r.PatientID)
 		}
 	case []*NoteVersion:
 		for _, r := range rows {
 			int64ID("note_versions", r.ID)
+			patient(r.PatientID)
 		}
 	case []*Patient:
 		for _, r := range rows {
@@ -43,10 +58,12 @@ func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table s
 	case []*PatientReferral:
 		for _, r := range rows {
 			int64ID("patient_referrals", r.ID)
+			patient(r.PatientID)
 		}
 	case []*Payment:
 		for _, r := range rows {
 			int64ID("payments", r.ID)
+			patient(r.PatientID)
 		}
 	case []*PaymentExplanation:
 		for _, r := range rows {
@@ -55,22 +72,27 @@ func Subjects(v Value, int64ID func(table string, id int64), uuidID func(table s
 	case []*Recall:
 		for _, r := range rows {
 			int64ID("recalls", r.ID)
+			patient(r.PatientID)
 		}
 	case []*TreatmentAppointment:
 		for _, r := range rows {
 			int64ID("treatment_appointments", r.ID)
+			patient(r.PatientID)
 		}
 	case []*TreatmentPlan:
 		for _, r := range rows {
 			int64ID("treatment_plans", r.ID)
+			patient(r.PatientID)
 		}
 	case []*TreatmentPlanItem:
 		for _, r := range rows {
 			int64ID("treatment_plan_items", r.ID)
+			patient(r.PatientID)
 		}
 	case []*WaitingList:
 		for _, r := range rows {
 			int64ID("waiting_lists", r.ID)
+			patient(r.PatientID)
 		}
 	}
 }

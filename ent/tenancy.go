@@ -278,6 +278,130 @@ func (m *AppointmentReasonMutation) Confine(ps ...func(*sql.Selector)) error {
 
 // Confine restricts the query to the rows for which the predicates hold. Every predicate,
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *AuditBlockQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.AuditBlock{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *AuditBlockQuery) Shape(shapes ...func(*sql.Selector)) {
+	q.shapes = append(q.shapes, shapes...)
+}
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *AuditBlockMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.AuditBlock{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *AuditCutQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.AuditCut{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *AuditCutQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *AuditCutMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.AuditCut{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *AuditEventQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.AuditEvent{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *AuditEventQuery) Shape(shapes ...func(*sql.Selector)) {
+	q.shapes = append(q.shapes, shapes...)
+}
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *AuditEventMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.AuditEvent{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *AuditReadQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.AuditRead{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *AuditReadQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *AuditReadMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.AuditRead{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *AuthorizationCodeQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // the first predicate is the confinement; the rest were added since
@@ -304,36 +428,6 @@ func (m *AuthorizationCodeMutation) Confine(ps ...func(*sql.Selector)) error {
 		var c entx.Confinement
 		c = c.And(ps...)
 		m.predicates = []predicate.AuthorizationCode{entx.Confined(&c, m.predicates)}
-	}
-	return nil
-}
-
-// Confine restricts the query to the rows for which the predicates hold. Every predicate,
-// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
-func (q *ChangeQuery) Confine(ps ...func(*sql.Selector)) {
-	q.confinement = q.confinement.And(ps...)
-	if q.isConfined { // the first predicate is the confinement; the rest were added since
-		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
-	} else {
-		q.requested, q.isConfined = q.predicates, true
-	}
-	q.predicates = []predicate.Change{entx.Confined(&q.confinement, q.requested)}
-}
-
-// Shape adds functions that change the statement after it has been confined. Only generated
-// code and package list may call it, to select a page.
-func (q *ChangeQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
-
-// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
-// whose columns are in other tables, whose rows it could not restrict.
-func (m *ChangeMutation) Confine(ps ...func(*sql.Selector)) error {
-	if err := entx.RefuseEdges(m); err != nil {
-		return err
-	}
-	if len(ps) > 0 {
-		var c entx.Confinement
-		c = c.And(ps...)
-		m.predicates = []predicate.Change{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }
@@ -1452,6 +1546,100 @@ func (m *WaitingListMutation) Confine(ps ...func(*sql.Selector)) error {
 		var c entx.Confinement
 		c = c.And(ps...)
 		m.predicates = []predicate.WaitingList{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *WebhookQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.Webhook{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *WebhookQuery) Shape(shapes ...func(*sql.Selector)) { q.shapes = append(q.shapes, shapes...) }
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *WebhookMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.Webhook{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *WebhookAttemptQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.WebhookAttempt{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *WebhookAttemptQuery) Shape(shapes ...func(*sql.Selector)) {
+	q.shapes = append(q.shapes, shapes...)
+}
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *WebhookAttemptMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.WebhookAttempt{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *WebhookDeliveryQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.WebhookDelivery{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *WebhookDeliveryQuery) Shape(shapes ...func(*sql.Selector)) {
+	q.shapes = append(q.shapes, shapes...)
+}
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *WebhookDeliveryMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.WebhookDelivery{entx.Confined(&c, m.predicates)}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@
 package ent
 
 import (
+	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/ent/practice"
 	"chairside/ent/treatmentappointment"
@@ -34,7 +35,7 @@ type TreatmentAppointment struct {
 	PatientID int64 `json:"patient_id,omitempty"`
 	// Position among the visits of the plan, from 1.
 	Position int `json:"position,omitempty"`
-	// The appointment, which may have been deleted since; null until the visit is booked.
+	// The appointment; null until the visit is booked, and after the appointment is deleted.
 	AppointmentID *int64 `json:"appointment_id,omitempty"`
 	// Notes.
 	Notes *string `json:"notes,omitempty"`
@@ -54,9 +55,11 @@ type TreatmentAppointmentEdges struct {
 	TreatmentPlan *TreatmentPlan `json:"treatment_plan,omitempty"`
 	// Patient holds the value of the patient edge.
 	Patient *Patient `json:"patient,omitempty"`
+	// Appointment holds the value of the appointment edge.
+	Appointment *Appointment `json:"appointment,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [3]bool
+	loadedTypes [4]bool
 }
 
 // PracticeOrErr returns the Practice value or an error if the edge
@@ -90,6 +93,17 @@ func (e TreatmentAppointmentEdges) PatientOrErr() (*Patient, error) {
 		return nil, &NotFoundError{label: patient.Label}
 	}
 	return nil, &NotLoadedError{edge: "patient"}
+}
+
+// AppointmentOrErr returns the Appointment value or an error if the edge
+// was not loaded in eager-loading, or loaded but was not found.
+func (e TreatmentAppointmentEdges) AppointmentOrErr() (*Appointment, error) {
+	if e.Appointment != nil {
+		return e.Appointment, nil
+	} else if e.loadedTypes[3] {
+		return nil, &NotFoundError{label: appointment.Label}
+	}
+	return nil, &NotLoadedError{edge: "appointment"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -210,6 +224,11 @@ func (_m *TreatmentAppointment) QueryTreatmentPlan() *TreatmentPlanQuery {
 // QueryPatient queries the "patient" edge of the TreatmentAppointment entity.
 func (_m *TreatmentAppointment) QueryPatient() *PatientQuery {
 	return NewTreatmentAppointmentClient(_m.config).QueryPatient(_m)
+}
+
+// QueryAppointment queries the "appointment" edge of the TreatmentAppointment entity.
+func (_m *TreatmentAppointment) QueryAppointment() *AppointmentQuery {
+	return NewTreatmentAppointmentClient(_m.config).QueryAppointment(_m)
 }
 
 // Update returns a builder for updating this TreatmentAppointment.

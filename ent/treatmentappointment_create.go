@@ -3,6 +3,7 @@
 package ent
 
 import (
+	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/ent/practice"
 	"chairside/ent/treatmentappointment"
@@ -121,6 +122,11 @@ func (_c *TreatmentAppointmentCreate) SetTreatmentPlan(v *TreatmentPlan) *Treatm
 // SetPatient sets the "patient" edge to the Patient entity.
 func (_c *TreatmentAppointmentCreate) SetPatient(v *Patient) *TreatmentAppointmentCreate {
 	return _c.SetPatientID(v.ID)
+}
+
+// SetAppointment sets the "appointment" edge to the Appointment entity.
+func (_c *TreatmentAppointmentCreate) SetAppointment(v *Appointment) *TreatmentAppointmentCreate {
+	return _c.SetAppointmentID(v.ID)
 }
 
 // Mutation returns the TreatmentAppointmentMutation object of the builder.
@@ -243,10 +249,6 @@ func (_c *TreatmentAppointmentCreate) createSpec() (*TreatmentAppointment, *sqlg
 		_spec.SetField(treatmentappointment.FieldPosition, field.TypeInt, value)
 		_node.Position = value
 	}
-	if value, ok := _c.mutation.AppointmentID(); ok {
-		_spec.SetField(treatmentappointment.FieldAppointmentID, field.TypeInt64, value)
-		_node.AppointmentID = &value
-	}
 	if value, ok := _c.mutation.Notes(); ok {
 		_spec.SetField(treatmentappointment.FieldNotes, field.TypeString, value)
 		_node.Notes = &value
@@ -304,6 +306,23 @@ func (_c *TreatmentAppointmentCreate) createSpec() (*TreatmentAppointment, *sqlg
 			edge.Target.Nodes = append(edge.Target.Nodes, k)
 		}
 		_node.PatientID = nodes[0]
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.AppointmentIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   treatmentappointment.AppointmentTable,
+			Columns: []string{treatmentappointment.AppointmentColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointment.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_node.AppointmentID = &nodes[0]
 		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec

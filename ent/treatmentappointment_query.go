@@ -3,6 +3,7 @@
 package ent
 
 import (
+	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
@@ -31,6 +32,7 @@ type TreatmentAppointmentQuery struct {
 	withPractice      *PracticeQuery
 	withTreatmentPlan *TreatmentPlanQuery
 	withPatient       *PatientQuery
+	withAppointment   *AppointmentQuery
 	confinement       entx.Confinement
 	isConfined        bool
 	requested         []predicate.TreatmentAppointment
@@ -131,6 +133,28 @@ func (_q *TreatmentAppointmentQuery) QueryPatient() *PatientQuery {
 			sqlgraph.From(treatmentappointment.Table, treatmentappointment.FieldID, selector),
 			sqlgraph.To(patient.Table, patient.FieldID),
 			sqlgraph.Edge(sqlgraph.M2O, false, treatmentappointment.PatientTable, treatmentappointment.PatientColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryAppointment chains the current query on the "appointment" edge.
+func (_q *TreatmentAppointmentQuery) QueryAppointment() *AppointmentQuery {
+	query := (&AppointmentClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(treatmentappointment.Table, treatmentappointment.FieldID, selector),
+			sqlgraph.To(appointment.Table, appointment.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, treatmentappointment.AppointmentTable, treatmentappointment.AppointmentColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -333,6 +357,7 @@ func (_q *TreatmentAppointmentQuery) Clone() *TreatmentAppointmentQuery {
 		withPractice:      _q.withPractice.Clone(),
 		withTreatmentPlan: _q.withTreatmentPlan.Clone(),
 		withPatient:       _q.withPatient.Clone(),
+		withAppointment:   _q.withAppointment.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -370,6 +395,17 @@ func (_q *TreatmentAppointmentQuery) WithPatient(opts ...func(*PatientQuery)) *T
 		opt(query)
 	}
 	_q.withPatient = query
+	return _q
+}
+
+// WithAppointment tells the query-builder to eager-load the nodes that are connected to
+// the "appointment" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *TreatmentAppointmentQuery) WithAppointment(opts ...func(*AppointmentQuery)) *TreatmentAppointmentQuery {
+	query := (&AppointmentClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withAppointment = query
 	return _q
 }
 
@@ -451,10 +487,11 @@ func (_q *TreatmentAppointmentQuery) sqlAll(ctx context.Context, hooks ...queryH
 	var (
 		nodes       = []*TreatmentAppointment{}
 		_spec       = _q.querySpec()
-		loadedTypes = [3]bool{
+		loadedTypes = [4]bool{
 			_q.withPractice != nil,
 			_q.withTreatmentPlan != nil,
 			_q.withPatient != nil,
+			_q.withAppointment != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -491,6 +528,12 @@ func (_q *TreatmentAppointmentQuery) sqlAll(ctx context.Context, hooks ...queryH
 	if query := _q.withPatient; query != nil {
 		if err := _q.loadPatient(ctx, query, nodes, nil,
 			func(n *TreatmentAppointment, e *Patient) { n.Edges.Patient = e }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withAppointment; query != nil {
+		if err := _q.loadAppointment(ctx, query, nodes, nil,
+			func(n *TreatmentAppointment, e *Appointment) { n.Edges.Appointment = e }); err != nil {
 			return nil, err
 		}
 	}
@@ -584,6 +627,38 @@ func (_q *TreatmentAppointmentQuery) loadPatient(ctx context.Context, query *Pat
 	}
 	return nil
 }
+func (_q *TreatmentAppointmentQuery) loadAppointment(ctx context.Context, query *AppointmentQuery, nodes []*TreatmentAppointment, init func(*TreatmentAppointment), assign func(*TreatmentAppointment, *Appointment)) error {
+	ids := make([]int64, 0, len(nodes))
+	nodeids := make(map[int64][]*TreatmentAppointment)
+	for i := range nodes {
+		if nodes[i].AppointmentID == nil {
+			continue
+		}
+		fk := *nodes[i].AppointmentID
+		if _, ok := nodeids[fk]; !ok {
+			ids = append(ids, fk)
+		}
+		nodeids[fk] = append(nodeids[fk], nodes[i])
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	query.Where(appointment.IDIn(ids...))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		nodes, ok := nodeids[n.ID]
+		if !ok {
+			return fmt.Errorf(`unexpected foreign-key "appointment_id" returned %v`, n.ID)
+		}
+		for i := range nodes {
+			assign(nodes[i], n)
+		}
+	}
+	return nil
+}
 
 func (_q *TreatmentAppointmentQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
@@ -619,6 +694,9 @@ func (_q *TreatmentAppointmentQuery) querySpec() *sqlgraph.QuerySpec {
 		}
 		if _q.withPatient != nil {
 			_spec.Node.AddColumnOnce(treatmentappointment.FieldPatientID)
+		}
+		if _q.withAppointment != nil {
+			_spec.Node.AddColumnOnce(treatmentappointment.FieldAppointmentID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {

@@ -3,6 +3,7 @@
 package ent
 
 import (
+	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
 	"chairside/ent/treatmentappointment"
@@ -97,7 +98,6 @@ func (_u *TreatmentAppointmentUpdate) AddPosition(v int) *TreatmentAppointmentUp
 
 // SetAppointmentID sets the "appointment_id" field.
 func (_u *TreatmentAppointmentUpdate) SetAppointmentID(v int64) *TreatmentAppointmentUpdate {
-	_u.mutation.ResetAppointmentID()
 	_u.mutation.SetAppointmentID(v)
 	return _u
 }
@@ -107,12 +107,6 @@ func (_u *TreatmentAppointmentUpdate) SetNillableAppointmentID(v *int64) *Treatm
 	if v != nil {
 		_u.SetAppointmentID(*v)
 	}
-	return _u
-}
-
-// AddAppointmentID adds value to the "appointment_id" field.
-func (_u *TreatmentAppointmentUpdate) AddAppointmentID(v int64) *TreatmentAppointmentUpdate {
-	_u.mutation.AddAppointmentID(v)
 	return _u
 }
 
@@ -166,6 +160,11 @@ func (_u *TreatmentAppointmentUpdate) SetPatient(v *Patient) *TreatmentAppointme
 	return _u.SetPatientID(v.ID)
 }
 
+// SetAppointment sets the "appointment" edge to the Appointment entity.
+func (_u *TreatmentAppointmentUpdate) SetAppointment(v *Appointment) *TreatmentAppointmentUpdate {
+	return _u.SetAppointmentID(v.ID)
+}
+
 // Mutation returns the TreatmentAppointmentMutation object of the builder.
 func (_u *TreatmentAppointmentUpdate) Mutation() *TreatmentAppointmentMutation {
 	return _u.mutation
@@ -180,6 +179,12 @@ func (_u *TreatmentAppointmentUpdate) ClearTreatmentPlan() *TreatmentAppointment
 // ClearPatient clears the "patient" edge to the Patient entity.
 func (_u *TreatmentAppointmentUpdate) ClearPatient() *TreatmentAppointmentUpdate {
 	_u.mutation.ClearPatient()
+	return _u
+}
+
+// ClearAppointment clears the "appointment" edge to the Appointment entity.
+func (_u *TreatmentAppointmentUpdate) ClearAppointment() *TreatmentAppointmentUpdate {
+	_u.mutation.ClearAppointment()
 	return _u
 }
 
@@ -251,15 +256,6 @@ func (_u *TreatmentAppointmentUpdate) sqlSave(ctx context.Context) (_node int, e
 	if value, ok := _u.mutation.AddedPosition(); ok {
 		_spec.AddField(treatmentappointment.FieldPosition, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.AppointmentID(); ok {
-		_spec.SetField(treatmentappointment.FieldAppointmentID, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedAppointmentID(); ok {
-		_spec.AddField(treatmentappointment.FieldAppointmentID, field.TypeInt64, value)
-	}
-	if _u.mutation.AppointmentIDCleared() {
-		_spec.ClearField(treatmentappointment.FieldAppointmentID, field.TypeInt64)
-	}
 	if value, ok := _u.mutation.Notes(); ok {
 		_spec.SetField(treatmentappointment.FieldNotes, field.TypeString, value)
 	}
@@ -320,6 +316,35 @@ func (_u *TreatmentAppointmentUpdate) sqlSave(ctx context.Context) (_node int, e
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(patient.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AppointmentCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   treatmentappointment.AppointmentTable,
+			Columns: []string{treatmentappointment.AppointmentColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointment.FieldID, field.TypeInt64),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AppointmentIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   treatmentappointment.AppointmentTable,
+			Columns: []string{treatmentappointment.AppointmentColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointment.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {
@@ -416,7 +441,6 @@ func (_u *TreatmentAppointmentUpdateOne) AddPosition(v int) *TreatmentAppointmen
 
 // SetAppointmentID sets the "appointment_id" field.
 func (_u *TreatmentAppointmentUpdateOne) SetAppointmentID(v int64) *TreatmentAppointmentUpdateOne {
-	_u.mutation.ResetAppointmentID()
 	_u.mutation.SetAppointmentID(v)
 	return _u
 }
@@ -426,12 +450,6 @@ func (_u *TreatmentAppointmentUpdateOne) SetNillableAppointmentID(v *int64) *Tre
 	if v != nil {
 		_u.SetAppointmentID(*v)
 	}
-	return _u
-}
-
-// AddAppointmentID adds value to the "appointment_id" field.
-func (_u *TreatmentAppointmentUpdateOne) AddAppointmentID(v int64) *TreatmentAppointmentUpdateOne {
-	_u.mutation.AddAppointmentID(v)
 	return _u
 }
 
@@ -485,6 +503,11 @@ func (_u *TreatmentAppointmentUpdateOne) SetPatient(v *Patient) *TreatmentAppoin
 	return _u.SetPatientID(v.ID)
 }
 
+// SetAppointment sets the "appointment" edge to the Appointment entity.
+func (_u *TreatmentAppointmentUpdateOne) SetAppointment(v *Appointment) *TreatmentAppointmentUpdateOne {
+	return _u.SetAppointmentID(v.ID)
+}
+
 // Mutation returns the TreatmentAppointmentMutation object of the builder.
 func (_u *TreatmentAppointmentUpdateOne) Mutation() *TreatmentAppointmentMutation {
 	return _u.mutation
@@ -499,6 +522,12 @@ func (_u *TreatmentAppointmentUpdateOne) ClearTreatmentPlan() *TreatmentAppointm
 // ClearPatient clears the "patient" edge to the Patient entity.
 func (_u *TreatmentAppointmentUpdateOne) ClearPatient() *TreatmentAppointmentUpdateOne {
 	_u.mutation.ClearPatient()
+	return _u
+}
+
+// ClearAppointment clears the "appointment" edge to the Appointment entity.
+func (_u *TreatmentAppointmentUpdateOne) ClearAppointment() *TreatmentAppointmentUpdateOne {
+	_u.mutation.ClearAppointment()
 	return _u
 }
 
@@ -600,15 +629,6 @@ func (_u *TreatmentAppointmentUpdateOne) sqlSave(ctx context.Context) (_node *Tr
 	if value, ok := _u.mutation.AddedPosition(); ok {
 		_spec.AddField(treatmentappointment.FieldPosition, field.TypeInt, value)
 	}
-	if value, ok := _u.mutation.AppointmentID(); ok {
-		_spec.SetField(treatmentappointment.FieldAppointmentID, field.TypeInt64, value)
-	}
-	if value, ok := _u.mutation.AddedAppointmentID(); ok {
-		_spec.AddField(treatmentappointment.FieldAppointmentID, field.TypeInt64, value)
-	}
-	if _u.mutation.AppointmentIDCleared() {
-		_spec.ClearField(treatmentappointment.FieldAppointmentID, field.TypeInt64)
-	}
 	if value, ok := _u.mutation.Notes(); ok {
 		_spec.SetField(treatmentappointment.FieldNotes, field.TypeString, value)
 	}
@@ -669,6 +689,35 @@ func (_u *TreatmentAppointmentUpdateOne) sqlSave(ctx context.Context) (_node *Tr
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(patient.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.AppointmentCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   treatmentappointment.AppointmentTable,
+			Columns: []string{treatmentappointment.AppointmentColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointment.FieldID, field.TypeInt64),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.AppointmentIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.M2O,
+			Inverse: false,
+			Table:   treatmentappointment.AppointmentTable,
+			Columns: []string{treatmentappointment.AppointmentColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(appointment.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {

@@ -28,10 +28,16 @@ type Tx struct {
 	AppointmentHold *AppointmentHoldClient
 	// AppointmentReason is the client for interacting with the AppointmentReason builders.
 	AppointmentReason *AppointmentReasonClient
+	// AuditBlock is the client for interacting with the AuditBlock builders.
+	AuditBlock *AuditBlockClient
+	// AuditCut is the client for interacting with the AuditCut builders.
+	AuditCut *AuditCutClient
+	// AuditEvent is the client for interacting with the AuditEvent builders.
+	AuditEvent *AuditEventClient
+	// AuditRead is the client for interacting with the AuditRead builders.
+	AuditRead *AuditReadClient
 	// AuthorizationCode is the client for interacting with the AuthorizationCode builders.
 	AuthorizationCode *AuthorizationCodeClient
-	// Change is the client for interacting with the Change builders.
-	Change *ChangeClient
 	// Contract is the client for interacting with the Contract builders.
 	Contract *ContractClient
 	// CustomField is the client for interacting with the CustomField builders.
@@ -104,6 +110,12 @@ type Tx struct {
 	User *UserClient
 	// WaitingList is the client for interacting with the WaitingList builders.
 	WaitingList *WaitingListClient
+	// Webhook is the client for interacting with the Webhook builders.
+	Webhook *WebhookClient
+	// WebhookAttempt is the client for interacting with the WebhookAttempt builders.
+	WebhookAttempt *WebhookAttemptClient
+	// WebhookDelivery is the client for interacting with the WebhookDelivery builders.
+	WebhookDelivery *WebhookDeliveryClient
 	// WorkingSession is the client for interacting with the WorkingSession builders.
 	WorkingSession *WorkingSessionClient
 
@@ -245,8 +257,11 @@ func (tx *Tx) init() {
 	tx.AppointmentCancellationReason = NewAppointmentCancellationReasonClient(tx.config)
 	tx.AppointmentHold = NewAppointmentHoldClient(tx.config)
 	tx.AppointmentReason = NewAppointmentReasonClient(tx.config)
+	tx.AuditBlock = NewAuditBlockClient(tx.config)
+	tx.AuditCut = NewAuditCutClient(tx.config)
+	tx.AuditEvent = NewAuditEventClient(tx.config)
+	tx.AuditRead = NewAuditReadClient(tx.config)
 	tx.AuthorizationCode = NewAuthorizationCodeClient(tx.config)
-	tx.Change = NewChangeClient(tx.config)
 	tx.Contract = NewContractClient(tx.config)
 	tx.CustomField = NewCustomFieldClient(tx.config)
 	tx.CustomFieldAnswer = NewCustomFieldAnswerClient(tx.config)
@@ -283,6 +298,9 @@ func (tx *Tx) init() {
 	tx.TreatmentPlanItem = NewTreatmentPlanItemClient(tx.config)
 	tx.User = NewUserClient(tx.config)
 	tx.WaitingList = NewWaitingListClient(tx.config)
+	tx.Webhook = NewWebhookClient(tx.config)
+	tx.WebhookAttempt = NewWebhookAttemptClient(tx.config)
+	tx.WebhookDelivery = NewWebhookDeliveryClient(tx.config)
 	tx.WorkingSession = NewWorkingSessionClient(tx.config)
 }
 

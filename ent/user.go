@@ -56,6 +56,8 @@ type User struct {
 	TotpSecret string `json:"-"`
 	// Time step of the last used code; no code works twice.
 	TotpStep int64 `json:"totp_step,omitempty"`
+	// Browsers that have signed in as the user, the last used first.
+	KnownBrowsers []schema.KnownBrowser `json:"-"`
 	// SHA-256 of the unused recovery codes.
 	RecoveryCodes []string `json:"-"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -117,7 +119,7 @@ func (*User) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case user.FieldSiteID:
 			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
-		case user.FieldRecoveryCodes:
+		case user.FieldKnownBrowsers, user.FieldRecoveryCodes:
 			values[i] = new([]byte)
 		case user.FieldActive:
 			values[i] = new(sql.NullBool)
@@ -250,6 +252,14 @@ func (_m *User) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.TotpStep = value.Int64
 			}
+		case user.FieldKnownBrowsers:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field known_browsers", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.KnownBrowsers); err != nil {
+					return fmt.Errorf("unmarshal field known_browsers: %w", err)
+				}
+			}
 		case user.FieldRecoveryCodes:
 			if value, ok := values[i].(*[]byte); !ok {
 				return fmt.Errorf("unexpected type %T for field recovery_codes", values[i])
@@ -362,6 +372,8 @@ func (_m *User) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("totp_step=")
 	builder.WriteString(fmt.Sprintf("%v", _m.TotpStep))
+	builder.WriteString(", ")
+	builder.WriteString("known_browsers=<sensitive>")
 	builder.WriteString(", ")
 	builder.WriteString("recovery_codes=<sensitive>")
 	builder.WriteByte(')')

@@ -193,6 +193,12 @@ func (_c *UserCreate) SetNillableTotpStep(v *int64) *UserCreate {
 	return _c
 }
 
+// SetKnownBrowsers sets the "known_browsers" field.
+func (_c *UserCreate) SetKnownBrowsers(v []schema.KnownBrowser) *UserCreate {
+	_c.mutation.SetKnownBrowsers(v)
+	return _c
+}
+
 // SetRecoveryCodes sets the "recovery_codes" field.
 func (_c *UserCreate) SetRecoveryCodes(v []string) *UserCreate {
 	_c.mutation.SetRecoveryCodes(v)
@@ -432,6 +438,10 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.TotpStep(); ok {
 		_spec.SetField(user.FieldTotpStep, field.TypeInt64, value)
 		_node.TotpStep = value
+	}
+	if value, ok := _c.mutation.KnownBrowsers(); ok {
+		_spec.SetField(user.FieldKnownBrowsers, field.TypeJSON, value)
+		_node.KnownBrowsers = value
 	}
 	if value, ok := _c.mutation.RecoveryCodes(); ok {
 		_spec.SetField(user.FieldRecoveryCodes, field.TypeJSON, value)

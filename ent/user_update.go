@@ -262,6 +262,24 @@ func (_u *UserUpdate) AddTotpStep(v int64) *UserUpdate {
 	return _u
 }
 
+// SetKnownBrowsers sets the "known_browsers" field.
+func (_u *UserUpdate) SetKnownBrowsers(v []schema.KnownBrowser) *UserUpdate {
+	_u.mutation.SetKnownBrowsers(v)
+	return _u
+}
+
+// AppendKnownBrowsers appends value to the "known_browsers" field.
+func (_u *UserUpdate) AppendKnownBrowsers(v []schema.KnownBrowser) *UserUpdate {
+	_u.mutation.AppendKnownBrowsers(v)
+	return _u
+}
+
+// ClearKnownBrowsers clears the value of the "known_browsers" field.
+func (_u *UserUpdate) ClearKnownBrowsers() *UserUpdate {
+	_u.mutation.ClearKnownBrowsers()
+	return _u
+}
+
 // SetRecoveryCodes sets the "recovery_codes" field.
 func (_u *UserUpdate) SetRecoveryCodes(v []string) *UserUpdate {
 	_u.mutation.SetRecoveryCodes(v)
@@ -434,6 +452,17 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedTotpStep(); ok {
 		_spec.AddField(user.FieldTotpStep, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.KnownBrowsers(); ok {
+		_spec.SetField(user.FieldKnownBrowsers, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedKnownBrowsers(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, user.FieldKnownBrowsers, value)
+		})
+	}
+	if _u.mutation.KnownBrowsersCleared() {
+		_spec.ClearField(user.FieldKnownBrowsers, field.TypeJSON)
 	}
 	if value, ok := _u.mutation.RecoveryCodes(); ok {
 		_spec.SetField(user.FieldRecoveryCodes, field.TypeJSON, value)
@@ -755,6 +784,24 @@ func (_u *UserUpdateOne) AddTotpStep(v int64) *UserUpdateOne {
 	return _u
 }
 
+// SetKnownBrowsers sets the "known_browsers" field.
+func (_u *UserUpdateOne) SetKnownBrowsers(v []schema.KnownBrowser) *UserUpdateOne {
+	_u.mutation.SetKnownBrowsers(v)
+	return _u
+}
+
+// AppendKnownBrowsers appends value to the "known_browsers" field.
+func (_u *UserUpdateOne) AppendKnownBrowsers(v []schema.KnownBrowser) *UserUpdateOne {
+	_u.mutation.AppendKnownBrowsers(v)
+	return _u
+}
+
+// ClearKnownBrowsers clears the value of the "known_browsers" field.
+func (_u *UserUpdateOne) ClearKnownBrowsers() *UserUpdateOne {
+	_u.mutation.ClearKnownBrowsers()
+	return _u
+}
+
 // SetRecoveryCodes sets the "recovery_codes" field.
 func (_u *UserUpdateOne) SetRecoveryCodes(v []string) *UserUpdateOne {
 	_u.mutation.SetRecoveryCodes(v)
@@ -957,6 +1004,17 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 	}
 	if value, ok := _u.mutation.AddedTotpStep(); ok {
 		_spec.AddField(user.FieldTotpStep, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.KnownBrowsers(); ok {
+		_spec.SetField(user.FieldKnownBrowsers, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedKnownBrowsers(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, user.FieldKnownBrowsers, value)
+		})
+	}
+	if _u.mutation.KnownBrowsersCleared() {
+		_spec.ClearField(user.FieldKnownBrowsers, field.TypeJSON)
 	}
 	if value, ok := _u.mutation.RecoveryCodes(); ok {
 		_spec.SetField(user.FieldRecoveryCodes, field.TypeJSON, value)

@@ -51,7 +51,7 @@ type WaitingList struct {
 	Afternoons bool `json:"afternoons,omitempty"`
 	// Notes.
 	Notes *string `json:"notes,omitempty"`
-	// Urgency: 0 to 9, the most urgent.
+	// Urgency from 0 to 9; 9 is the most urgent.
 	Priority int `json:"priority,omitempty"`
 	// The patient's appointment that the entry led to; null after it is deleted.
 	AppointmentID *int64 `json:"appointment_id,omitempty"`

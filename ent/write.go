@@ -12,26 +12,31 @@ import (
 
 	"chairside/ent/appointment"
 	"chairside/ent/appointmenthold"
-	"chairside/ent/change"
+	"chairside/ent/auditevent"
 	"chairside/ent/fee"
 	"chairside/ent/note"
 	"chairside/ent/patient"
 	"chairside/ent/recall"
 	"chairside/ent/waitinglist"
+	"chairside/ent/webhook"
 	"chairside/internal/entx"
 )
 
 // changesOf returns a client for the audit log, and whether it is in a transaction. (The
 // mutation's own Tx and Client would create clients for all tables.)
-func changesOf(c config) (changes *ChangeClient, inTransaction bool) {
+func changesOf(c config) (changes *AuditEventClient, inTransaction bool) {
 	_, inTransaction = c.driver.(*txDriver)
-	return NewChangeClient(c), inTransaction
+	return NewAuditEventClient(c), inTransaction
 }
 
 // SpecOfWritten runs the hooks of the create and returns its row, for entx.WritePrefix. The
-// record's id is SQL text: that of the row which the same statement writes.
-func (c *ChangeCreate) SpecOfWritten(ctx context.Context) (*sqlgraph.CreateSpec, error) {
+// record's id is SQL text: that of the row which the same statement writes. So is the patient's
+// if the row is a patient.
+func (c *AuditEventCreate) SpecOfWritten(ctx context.Context, isPatient bool) (*sqlgraph.CreateSpec, error) {
 	c.SetRecordID("")
+	if isPatient {
+		c.SetPatientID(0)
+	}
 	if err := c.defaults(); err != nil {
 		return nil, err
 	}
@@ -40,33 +45,138 @@ func (c *ChangeCreate) SpecOfWritten(ctx context.Context) (*sqlgraph.CreateSpec,
 			return nil, err
 		}
 		_, spec := c.createSpec()
-		return entx.SetSQL(spec, change.FieldRecordID, `"id"::text`), nil
+		if isPatient {
+			spec = entx.SetSQL(spec, auditevent.FieldPatientID, `"id"`)
+		}
+		return entx.SetSQL(spec, auditevent.FieldRecordID, `"id"::text`), nil
 	}, c.mutation, c.hooks)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *AccessTokenMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Columns are the columns of each entity but its id.
+var Columns = map[string][]string{
+	TypeAccessToken:                   {"practice_id", "created_at", "updated_at", "hash", "name", "user_id", "scopes", "application_id", "site_id", "site_lifted_until", "site_lift_reason", "expires_at", "last_used_at", "refreshable_until", "revoked_at"},
+	TypeAccount:                       {"practice_id", "created_at", "updated_at", "patient_id", "opening_balance", "current_balance", "planned_nhs_treatment_value", "planned_private_treatment_value"},
+	TypeAcquisitionSource:             {"practice_id", "created_at", "updated_at", "active", "name", "name_folded", "notes"},
+	TypeApplication:                   {"created_at", "updated_at", "owner_id", "user_id", "name", "redirect_uris", "scopes", "public", "secret_hash", "refresh_tokens", "deleted_at"},
+	TypeAppointment:                   {"practice_id", "created_at", "updated_at", "start_time", "finish_time", "duration", "practitioner_id", "patient_id", "reason", "state", "notes", "treatment_description", "room_id", "user_id", "booked_via_api", "appointment_cancellation_reason_id", "metadata", "pending_at", "confirmed_at", "arrived_at", "in_surgery_at", "completed_at", "cancelled_at", "did_not_attend_at"},
+	TypeAppointmentCancellationReason: {"practice_id", "created_at", "updated_at", "reason", "reason_type", "archived"},
+	TypeAppointmentHold:               {"practice_id", "practitioner_id", "start_time", "finish_time", "expires_at", "token_id"},
+	TypeAppointmentReason:             {"practice_id", "created_at", "updated_at", "reason", "colour", "deleted", "exam", "hygiene", "position"},
+	TypeAuditBlock:                    {"practice_id", "number", "at", "through", "floor", "entries", "previous", "hash"},
+	TypeAuditCut:                      {"practice_id", "at", "number", "hash", "signature"},
+	TypeAuditEvent:                    {"practice_id", "at", "action", "resource", "record_id", "patient_id", "user_id", "token_id", "session_id", "application_id", "request_id", "operation", "status", "fields", "details", "xid"},
+	TypeAuditRead:                     {"practice_id", "patient_id", "event_id"},
+	TypeAuthorizationCode:             {"practice_id", "hash", "application_id", "user_id", "redirect_uri", "scopes", "challenge", "expires_at", "used_at", "token_id"},
+	TypeContract:                      {"practice_id", "created_at", "updated_at", "active", "contract_number", "end_date", "name", "name_folded", "nhs_location_id", "nhs_site_id", "notes", "pds_plus", "site_id", "start_date", "target", "uda_value", "uoa_target", "uoa_value"},
+	TypeCustomField:                   {"practice_id", "created_at", "updated_at", "active", "customizable_type", "default_value", "description", "name", "options", "position", "type", "width"},
+	TypeCustomFieldAnswer:             {"practice_id", "created_at", "updated_at", "custom_field_id", "patient_id", "treatment_plan_item_id", "value"},
+	TypeFee:                           {"practice_id", "created_at", "updated_at", "payment_plan_id", "treatment_id", "multiple_pricing", "duration_one", "duration_two", "duration_three", "duration_four", "duration_five", "price_one", "price_two", "price_three", "price_four", "price_five"},
+	TypeFeedChange:                    {"practice_id", "seq", "at", "resource", "record_id", "event", "site_key", "origin"},
+	TypeFeedState:                     {"last_seq", "swept_seq", "epoch"},
+	TypeIdempotencyKey:                {"practice_id", "token_id", "key_hash", "request_hash", "status", "response", "created_at"},
+	TypeImportRun:                     {"created_at", "updated_at", "digest", "progress", "finished_at"},
+	TypeImportedRecord:                {"practice_id", "source", "resource", "legacy_id", "record_id"},
+	TypeInvoice:                       {"practice_id", "created_at", "updated_at", "account_id", "patient_id", "site_id", "user_id", "amount", "amount_outstanding", "nhs_amount", "dated_on", "due_on", "footnote", "paid", "paid_on", "payment_terms", "reference", "sent_at", "status"},
+	TypeInvoiceItem:                   {"practice_id", "created_at", "updated_at", "invoice_id", "name", "quantity", "item_price", "total_price", "nhs_charge", "practitioner_id", "sundry_id", "treatment_plan_id", "treatment_plan_item_id", "user_id"},
+	TypeNHSClaim:                      {"practice_id", "created_at", "updated_at", "contract_id", "patient_id", "practitioner_id", "treatment_plan_id", "site_id", "claim_status", "sequence_number", "status_comments", "expected_uda", "awarded_uda", "uda_band", "submitted_date", "approval_date", "dentist_charge", "patient_charge", "ni_calculated_dentist_fee", "ni_calculated_patient_fee", "scot_amount_authorised", "scot_amount_expected", "ortho", "continuation_part_number"},
+	TypeNote:                          {"practice_id", "created_at", "updated_at", "patient_id", "user_id", "body", "pinned", "kind"},
+	TypeNoteVersion:                   {"practice_id", "note_id", "patient_id", "body", "at", "user_id"},
+	TypePatient:                       {"practice_id", "created_at", "updated_at", "title", "first_name", "middle_name", "last_name", "preferred_name", "first_name_folded", "last_name_folded", "date_of_birth", "gender", "ethnicity", "active", "address_line_1", "address_line_2", "town", "county", "postcode", "email_address", "emergency_contact_name", "emergency_contact_relationship", "preferred_phone_number", "payment_plan_id", "site_id", "dentist_id", "dentist_recall_date", "dentist_recall_interval", "hygienist_id", "hygienist_recall_date", "hygienist_recall_interval", "recall_method", "acquisition_source_id", "doctor_id", "family_id", "legacy_id", "marketing", "medical_alert", "medical_alert_text", "nhs_number", "ni_number", "occupation", "use_email", "use_sms", "custom_field_1", "custom_field_2", "metadata", "erased_at", "legal_hold_at", "legal_hold_reason", "search_text", "home_phone", "home_phone_country", "home_phone_normalized", "mobile_phone", "mobile_phone_country", "mobile_phone_normalized", "work_phone", "work_phone_country", "work_phone_normalized", "emergency_contact_phone", "emergency_contact_phone_country", "emergency_contact_phone_normalized"},
+	TypePatientReferral:               {"practice_id", "created_at", "updated_at", "patient_id", "referrable_type", "referrable_attributes", "status", "reference", "dated_on"},
+	TypePayment:                       {"practice_id", "created_at", "updated_at", "patient_id", "site_id", "amount", "amount_unexplained", "dated_on", "deleted", "method"},
+	TypePaymentExplanation:            {"practice_id", "created_at", "updated_at", "payment_id", "invoice_id", "amount"},
+	TypePaymentPlan:                   {"practice_id", "created_at", "updated_at", "name", "active", "nhs"},
+	TypePractice:                      {"created_at", "updated_at", "name", "slug", "country", "phone_number", "email_address", "website", "logo_url", "time_zone", "nhs", "minimum_appointment_duration", "opening_hours", "record_retention_years", "custom_patient_field_label_1", "custom_patient_field_label_2", "second_factor_level", "idle_lock_minutes", "address_line_1", "address_line_2", "town", "county", "postcode"},
+	TypePractitioner:                  {"practice_id", "created_at", "updated_at", "user_id", "site_id", "active", "gdc_number", "nhs_number", "colour", "uda_target", "uoa_target"},
+	TypeRateBucket:                    {"full_at", "cost"},
+	TypeRecall:                        {"practice_id", "created_at", "updated_at", "patient_id", "practitioner_id", "recall_type", "due_on", "method", "status", "contacted_at", "appointment_id"},
+	TypeRefreshToken:                  {"practice_id", "hash", "token_id", "scopes", "created_at", "expires_at", "used_at"},
+	TypeRoom:                          {"practice_id", "created_at", "updated_at", "name", "site_id", "active"},
+	TypeSession:                       {"practice_id", "created_at", "updated_at", "token_hash", "data", "user_id", "user_agent", "address", "last_seen_at", "expires_at"},
+	TypeSignInAttempt:                 {"account", "address", "at", "succeeded"},
+	TypeSite:                          {"practice_id", "created_at", "updated_at", "name", "nickname", "active", "phone_number", "email_address", "opening_hours", "address_line_1", "address_line_2", "town", "county", "postcode"},
+	TypeSundry:                        {"practice_id", "created_at", "updated_at", "name", "price", "site_id", "active"},
+	TypeTreatment:                     {"practice_id", "created_at", "updated_at", "nomenclature", "patient_nomenclature", "nhs_treatment_cat", "uda_band", "treatment_category_id", "active"},
+	TypeTreatmentAppointment:          {"practice_id", "created_at", "updated_at", "treatment_plan_id", "patient_id", "position", "appointment_id", "notes", "bookable"},
+	TypeTreatmentCategory:             {"practice_id", "created_at", "updated_at", "name"},
+	TypeTreatmentPlan:                 {"practice_id", "created_at", "updated_at", "nickname", "patient_id", "practitioner_id", "payment_plan_id", "completed", "completed_at", "start_date", "end_date", "private_treatment_value", "nhs_uda_value"},
+	TypeTreatmentPlanItem:             {"practice_id", "created_at", "updated_at", "treatment_plan_id", "treatment_id", "patient_id", "practitioner_id", "payment_plan_id", "teeth", "surfaces", "price", "duration", "completed", "completed_at", "charged", "invoice_id", "uda_band", "nomenclature", "notes"},
+	TypeUser:                          {"practice_id", "created_at", "updated_at", "title", "first_name", "last_name", "last_name_folded", "email", "mobile_phone", "role", "site_id", "active", "last_login", "password_hash", "totp_secret", "totp_step", "known_browsers", "recovery_codes"},
+	TypeWaitingList:                   {"practice_id", "created_at", "updated_at", "patient_id", "practitioner_id", "appointment_reason", "duration", "from_date", "to_date", "days", "mornings", "afternoons", "notes", "priority", "appointment_id", "removed_at"},
+	TypeWebhook:                       {"practice_id", "created_at", "updated_at", "url", "active", "events", "failed_deliveries", "successful_deliveries", "last_delivered_at", "disabled_at", "disabled_reason", "secret", "previous_secret", "previous_until", "failures_in_row", "held_until", "feed_cursor"},
+	TypeWebhookAttempt:                {"practice_id", "delivery_id", "at", "headers", "body", "records", "status", "error", "response", "duration_ms"},
+	TypeWebhookDelivery:               {"practice_id", "webhook_id", "event_id", "event", "resource", "record_id", "user_id", "changed_at", "due_at", "leased_until", "attempt", "settled_at", "succeeded"},
+	TypeWorkingSession:                {"practice_id", "created_at", "updated_at", "practitioner_id", "site_id", "weekday", "start_minute", "finish_minute"},
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *AccountMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *AccessTokenMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *AcquisitionSourceMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AccessTokenMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAccessTokenMutation(m.config, OpUpdateOne, withAccessTokenID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *ApplicationMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *AccountMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AccountMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAccountMutation(m.config, OpUpdateOne, withAccountID(id))
+	}
+	return m
+}
+
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *AppointmentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *AcquisitionSourceMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AcquisitionSourceMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAcquisitionSourceMutation(m.config, OpUpdateOne, withAcquisitionSourceID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *ApplicationMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *ApplicationMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newApplicationMutation(m.config, OpUpdateOne, withApplicationID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *AppointmentMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AppointmentMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAppointmentMutation(m.config, OpUpdateOne, withAppointmentID(id))
+	}
+	return m
 }
 
 // If adds conditions that must hold for Rows to write the row.
@@ -158,13 +268,31 @@ func (q *AppointmentQuery) written(with sql.Querier) *AppointmentQuery {
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *AppointmentCancellationReasonMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *AppointmentCancellationReasonMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AppointmentCancellationReasonMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAppointmentCancellationReasonMutation(m.config, OpUpdateOne, withAppointmentCancellationReasonID(id))
+	}
+	return m
+}
+
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *AppointmentHoldMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *AppointmentHoldMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AppointmentHoldMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAppointmentHoldMutation(m.config, OpUpdateOne, withAppointmentHoldID(id))
+	}
+	return m
 }
 
 // If adds conditions that must hold for Rows to write the row.
@@ -219,38 +347,143 @@ func (q *AppointmentHoldQuery) written(with sql.Querier) *AppointmentHoldQuery {
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *AppointmentReasonMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *AppointmentReasonMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *AuthorizationCodeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AppointmentReasonMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAppointmentReasonMutation(m.config, OpUpdateOne, withAppointmentReasonID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *ChangeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *AuditBlockMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *ContractMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AuditBlockMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAuditBlockMutation(m.config, OpUpdateOne, withAuditBlockID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *CustomFieldMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *AuditCutMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *CustomFieldAnswerMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AuditCutMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAuditCutMutation(m.config, OpUpdateOne, withAuditCutID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *FeeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *AuditEventMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AuditEventMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAuditEventMutation(m.config, OpUpdateOne, withAuditEventID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *AuditReadMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AuditReadMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAuditReadMutation(m.config, OpUpdateOne, withAuditReadID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *AuthorizationCodeMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AuthorizationCodeMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAuthorizationCodeMutation(m.config, OpUpdateOne, withAuthorizationCodeID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *ContractMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *ContractMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newContractMutation(m.config, OpUpdateOne, withContractID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *CustomFieldMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *CustomFieldMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newCustomFieldMutation(m.config, OpUpdateOne, withCustomFieldID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *CustomFieldAnswerMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *CustomFieldAnswerMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newCustomFieldAnswerMutation(m.config, OpUpdateOne, withCustomFieldAnswerID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *FeeMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *FeeMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newFeeMutation(m.config, OpUpdateOne, withFeeID(id))
+	}
+	return m
 }
 
 // Rows writes the change and returns columns of the row, as Rows of a query does, if the
@@ -297,48 +530,129 @@ func (q *FeeQuery) written(with sql.Querier) *FeeQuery {
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *FeedChangeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *FeedChangeMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *FeedStateMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *FeedChangeMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newFeedChangeMutation(m.config, OpUpdateOne, withFeedChangeID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *IdempotencyKeyMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *FeedStateMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *ImportRunMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *FeedStateMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newFeedStateMutation(m.config, OpUpdateOne, withFeedStateID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *ImportedRecordMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *IdempotencyKeyMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *InvoiceMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *IdempotencyKeyMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newIdempotencyKeyMutation(m.config, OpUpdateOne, withIdempotencyKeyID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *InvoiceItemMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *ImportRunMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *NHSClaimMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *ImportRunMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newImportRunMutation(m.config, OpUpdateOne, withImportRunID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *NoteMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *ImportedRecordMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *ImportedRecordMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newImportedRecordMutation(m.config, OpUpdateOne, withImportedRecordID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *InvoiceMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *InvoiceMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newInvoiceMutation(m.config, OpUpdateOne, withInvoiceID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *InvoiceItemMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *InvoiceItemMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newInvoiceItemMutation(m.config, OpUpdateOne, withInvoiceItemID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *NHSClaimMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *NHSClaimMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newNHSClaimMutation(m.config, OpUpdateOne, withNHSClaimID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *NoteMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *NoteMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newNoteMutation(m.config, OpUpdateOne, withNoteID(id))
+	}
+	return m
 }
 
 // If adds conditions that must hold for Rows to write the row.
@@ -430,13 +744,31 @@ func (q *NoteQuery) written(with sql.Querier) *NoteQuery {
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *NoteVersionMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *NoteVersionMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *NoteVersionMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newNoteVersionMutation(m.config, OpUpdateOne, withNoteVersionID(id))
+	}
+	return m
+}
+
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *PatientMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *PatientMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PatientMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPatientMutation(m.config, OpUpdateOne, withPatientID(id))
+	}
+	return m
 }
 
 // If adds conditions that must hold for Rows to write the row.
@@ -528,43 +860,115 @@ func (q *PatientQuery) written(with sql.Querier) *PatientQuery {
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *PatientReferralMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *PatientReferralMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *PaymentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PatientReferralMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPatientReferralMutation(m.config, OpUpdateOne, withPatientReferralID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *PaymentExplanationMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *PaymentMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *PaymentPlanMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PaymentMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPaymentMutation(m.config, OpUpdateOne, withPaymentID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *PracticeMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *PaymentExplanationMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *PractitionerMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PaymentExplanationMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPaymentExplanationMutation(m.config, OpUpdateOne, withPaymentExplanationID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *RateBucketMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *PaymentPlanMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PaymentPlanMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPaymentPlanMutation(m.config, OpUpdateOne, withPaymentPlanID(id))
+	}
+	return m
+}
+
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *RecallMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *PracticeMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PracticeMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPracticeMutation(m.config, OpUpdateOne, withPracticeID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *PractitionerMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PractitionerMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPractitionerMutation(m.config, OpUpdateOne, withPractitionerID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *RateBucketMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *RateBucketMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newRateBucketMutation(m.config, OpUpdateOne, withRateBucketID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *RecallMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *RecallMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newRecallMutation(m.config, OpUpdateOne, withRecallID(id))
+	}
+	return m
 }
 
 // If adds conditions that must hold for Rows to write the row.
@@ -656,68 +1060,185 @@ func (q *RecallQuery) written(with sql.Querier) *RecallQuery {
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *RefreshTokenMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *RefreshTokenMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *RoomMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *RefreshTokenMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newRefreshTokenMutation(m.config, OpUpdateOne, withRefreshTokenID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *SessionMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *RoomMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *SignInAttemptMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *RoomMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newRoomMutation(m.config, OpUpdateOne, withRoomID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *SiteMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *SessionMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *SundryMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *SessionMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newSessionMutation(m.config, OpUpdateOne, withSessionID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *TreatmentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *SignInAttemptMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *TreatmentAppointmentMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *SignInAttemptMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newSignInAttemptMutation(m.config, OpUpdateOne, withSignInAttemptID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *TreatmentCategoryMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *SiteMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *TreatmentPlanMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *SiteMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newSiteMutation(m.config, OpUpdateOne, withSiteID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *TreatmentPlanItemMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *SundryMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
 }
 
-// Changes returns a client for the audit log and whether it is in a transaction.
-func (m *UserMutation) Changes() (changes *ChangeClient, inTransaction bool) {
-	return changesOf(m.config)
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *SundryMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newSundryMutation(m.config, OpUpdateOne, withSundryID(id))
+	}
+	return m
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *WaitingListMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *TreatmentMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *TreatmentMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newTreatmentMutation(m.config, OpUpdateOne, withTreatmentID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *TreatmentAppointmentMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *TreatmentAppointmentMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newTreatmentAppointmentMutation(m.config, OpUpdateOne, withTreatmentAppointmentID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *TreatmentCategoryMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *TreatmentCategoryMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newTreatmentCategoryMutation(m.config, OpUpdateOne, withTreatmentCategoryID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *TreatmentPlanMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *TreatmentPlanMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newTreatmentPlanMutation(m.config, OpUpdateOne, withTreatmentPlanID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *TreatmentPlanItemMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *TreatmentPlanItemMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newTreatmentPlanItemMutation(m.config, OpUpdateOne, withTreatmentPlanItemID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *UserMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *UserMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newUserMutation(m.config, OpUpdateOne, withUserID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *WaitingListMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *WaitingListMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newWaitingListMutation(m.config, OpUpdateOne, withWaitingListID(id))
+	}
+	return m
 }
 
 // If adds conditions that must hold for Rows to write the row.
@@ -809,6 +1330,145 @@ func (q *WaitingListQuery) written(with sql.Querier) *WaitingListQuery {
 }
 
 // Changes returns a client for the audit log and whether it is in a transaction.
-func (m *WorkingSessionMutation) Changes() (changes *ChangeClient, inTransaction bool) {
+func (m *WebhookMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
 	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *WebhookMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newWebhookMutation(m.config, OpUpdateOne, withWebhookID(id))
+	}
+	return m
+}
+
+// If adds conditions that must hold for Rows to write the row.
+func (c *WebhookCreate) If(conditions ...entx.Condition) *WebhookCreate {
+	c.conditions = append(c.conditions, conditions...)
+	return c
+}
+
+// Rows writes the row and returns columns of it, as Rows of a query does, if the caller may
+// see it. If a condition does not hold, it returns no row or entx.ErrConditionFailed. On
+// PostgreSQL a single statement also writes the audit log entry; its rows are still open when
+// hooks continue, so a hook cannot query the database after next.
+func (c *WebhookCreate) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	q := (&WebhookClient{config: c.config}).Query()
+	if c.driver.Dialect() != dialect.Postgres {
+		switch failed, err := entx.FailedConditions(ctx, c.driver, c.conditions...); {
+		case err != nil:
+			return nil, err
+		case slices.Contains(failed, true):
+			return nil, entx.ErrConditionFailed
+		}
+		saved, err := c.Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.Where(webhook.ID(saved.ID)).Rows(ctx, columns)
+	}
+	if err := c.defaults(); err != nil {
+		return nil, err
+	}
+	return withHooks(ctx, func(ctx context.Context) (*sql.Rows, error) {
+		if err := c.check(); err != nil {
+			return nil, err
+		}
+		_, spec := c.createSpec()
+		row, err := entx.Insert(ctx, spec, c.conditions)
+		if err != nil {
+			return nil, err
+		}
+		with, err := entx.WritePrefix(ctx, c.mutation, row)
+		if err != nil {
+			return nil, err
+		}
+		return q.written(with).Rows(ctx, columns)
+	}, c.mutation, c.hooks)
+}
+
+// Rows writes the change and returns columns of the row, as Rows of a query does, if the
+// caller may see it. On PostgreSQL a single statement also writes the audit log entry, with
+// the same limit on hooks as for a create.
+func (u *WebhookUpdateOne) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	q := (&WebhookClient{config: u.config}).Query()
+	if u.driver.Dialect() != dialect.Postgres {
+		saved, err := u.Save(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return q.Where(webhook.ID(saved.ID)).Rows(ctx, columns)
+	}
+	return withHooks(ctx, func(ctx context.Context) (*sql.Rows, error) {
+		if err := u.check(); err != nil {
+			return nil, err
+		}
+		if len(u.modifiers) > 0 {
+			return nil, entx.ErrModified
+		}
+		id, _ := u.mutation.ID()
+		row, err := entx.Update(u.mutation, entx.Table{
+			Name: webhook.Table, ID: webhook.FieldID,
+			Immutable: []string{webhook.FieldPracticeID, webhook.FieldCreatedAt},
+			JSON:      []string{webhook.FieldEvents},
+			Elsewhere: []string{},
+		}, id, u.mutation.predicates)
+		if err != nil {
+			return nil, err
+		}
+		with, err := entx.WritePrefix(ctx, u.mutation, row)
+		if err != nil {
+			return nil, err
+		}
+		return q.written(with).Rows(ctx, columns)
+	}, u.mutation, u.hooks)
+}
+
+// written makes the query read the row that the WITH clause writes.
+func (q *WebhookQuery) written(with sql.Querier) *WebhookQuery {
+	q.Shape(func(s *sql.Selector) { s.Prefix(with).From(sql.Table("written").As(webhook.Table)) })
+	return q
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *WebhookAttemptMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *WebhookAttemptMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newWebhookAttemptMutation(m.config, OpUpdateOne, withWebhookAttemptID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *WebhookDeliveryMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *WebhookDeliveryMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newWebhookDeliveryMutation(m.config, OpUpdateOne, withWebhookDeliveryID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *WorkingSessionMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *WorkingSessionMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newWorkingSessionMutation(m.config, OpUpdateOne, withWorkingSessionID(id))
+	}
+	return m
 }

@@ -26,7 +26,8 @@
 //
 // The examples in example_test.go run: go test ./ogent -run Example -v. They connect, list a
 // page, read every page, book a free slot and handle a conflict, create a patient from an
-// incomplete form, and change a patient unless someone else has (If-Match).
+// incomplete form, change a patient unless someone else has (If-Match), and send a write again
+// (Idempotency-Key).
 //
 // Optional parameters and members have types named Opt…, or OptNil… if they can also be null.
 // SetTo sends a value. SetToNull sends null, which clears a field. The zero value sends

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"chairside/internal/test/harness"
 	"chairside/ogent"
 )
@@ -222,4 +224,41 @@ func Example_ifMatch() {
 	// Output:
 	// first: <nil>
 	// second: 412 version_mismatch
+}
+
+// Example_retry repeats a write, as a client does that lost the connection before the response.
+// Because both requests have the same Idempotency-Key, the server makes one note.
+func Example_retry() {
+	server := harness.NewSandbox()
+	defer server.Close()
+	client, ctx := connect(server.URL, server.Token), context.Background()
+
+	key, replayed := uuid.NewString(), ""
+	leave := func() (*ogent.NoteResponse, error) {
+		body := &ogent.NoteInputRequest{Note: ogent.NoteInput{PatientID: ogent.NewOptInt64(1), Body: ogent.NewOptString("Prefers mornings.")}}
+		return client.CreateNote(ctx, body,
+			ogent.WithEditRequest(func(r *http.Request) error {
+				r.Header.Set("Idempotency-Key", key)
+				return nil
+			}),
+			ogent.WithEditResponse(func(r *http.Response) error {
+				replayed = r.Header.Get("Idempotency-Replayed")
+				return nil
+			}))
+	}
+	first, err := leave()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := leave()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("the same note:", again.Note.ID == first.Note.ID)
+	fmt.Println("replayed:", replayed)
+	// Output:
+	// the same note: true
+	// replayed: true
 }

@@ -42,8 +42,9 @@ import (
 // Resource reads a resource for the change feed, for snapshots and for expand=. Its documents
 // are those of its list.
 type Resource struct {
-	Name  string // as in the feed: patients
-	Scope string // the scope that reads it
+	Name   string // as in the feed: patients
+	Entity string // as in the audit log: Patient
+	Scope  string // the scope that reads it
 	// AnySite tells that records without a site can be read from any site.
 	AnySite bool
 	// ByID reads the records with these ids that the caller may see.
@@ -56,7 +57,7 @@ type Resource struct {
 // Resources are those of the change feed, by their name in it.
 var Resources = map[string]Resource{
 	"accounts": {
-		Name: "accounts", Scope: "financials:read", AnySite: false,
+		Name: "accounts", Entity: ent.TypeAccount, Scope: "financials:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfAccounts(ctx, r.Client.Account.Query().Where(entx.InArray[predicate.Account](account.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -69,7 +70,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"acquisition_sources": {
-		Name: "acquisition_sources", Scope: "patient:read", AnySite: true,
+		Name: "acquisition_sources", Entity: ent.TypeAcquisitionSource, Scope: "patient:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfAcquisitionSources(ctx, r.Client.AcquisitionSource.Query().Where(entx.InArray[predicate.AcquisitionSource](acquisitionsource.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -82,7 +83,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"appointments": {
-		Name: "appointments", Scope: "appointment:read", AnySite: false,
+		Name: "appointments", Entity: ent.TypeAppointment, Scope: "appointment:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfAppointments(ctx, r.Client.Appointment.Query().Where(entx.InArray[predicate.Appointment](appointment.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -95,7 +96,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"appointment_cancellation_reasons": {
-		Name: "appointment_cancellation_reasons", Scope: "appointment:read", AnySite: true,
+		Name: "appointment_cancellation_reasons", Entity: ent.TypeAppointmentCancellationReason, Scope: "appointment:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfAppointmentCancellationReasons(ctx, r.Client.AppointmentCancellationReason.Query().Where(entx.InArray[predicate.AppointmentCancellationReason](appointmentcancellationreason.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -108,7 +109,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"appointment_reasons": {
-		Name: "appointment_reasons", Scope: "appointment:read", AnySite: true,
+		Name: "appointment_reasons", Entity: ent.TypeAppointmentReason, Scope: "appointment:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfAppointmentReasons(ctx, r.Client.AppointmentReason.Query().Where(entx.InArray[predicate.AppointmentReason](appointmentreason.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -121,7 +122,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"contracts": {
-		Name: "contracts", Scope: "practice:read", AnySite: false,
+		Name: "contracts", Entity: ent.TypeContract, Scope: "practice:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfContracts(ctx, r.Client.Contract.Query().Where(entx.InArray[predicate.Contract](contract.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -134,7 +135,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"custom_fields": {
-		Name: "custom_fields", Scope: "patient:read", AnySite: true,
+		Name: "custom_fields", Entity: ent.TypeCustomField, Scope: "patient:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfCustomFields(ctx, r.Client.CustomField.Query().Where(entx.InArray[predicate.CustomField](customfield.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -147,7 +148,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"fees": {
-		Name: "fees", Scope: "treatments:read", AnySite: true,
+		Name: "fees", Entity: ent.TypeFee, Scope: "treatments:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfFees(ctx, r.Client.Fee.Query().Where(entx.InArray[predicate.Fee](fee.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -160,7 +161,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"invoices": {
-		Name: "invoices", Scope: "financials:read", AnySite: false,
+		Name: "invoices", Entity: ent.TypeInvoice, Scope: "financials:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfInvoices(ctx, r.Client.Invoice.Query().Where(entx.InArray[predicate.Invoice](invoice.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -173,7 +174,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"invoice_items": {
-		Name: "invoice_items", Scope: "financials:read", AnySite: false,
+		Name: "invoice_items", Entity: ent.TypeInvoiceItem, Scope: "financials:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfInvoiceItems(ctx, r.Client.InvoiceItem.Query().Where(entx.InArray[predicate.InvoiceItem](invoiceitem.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -186,7 +187,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"nhs_claims": {
-		Name: "nhs_claims", Scope: "financials:read", AnySite: false,
+		Name: "nhs_claims", Entity: ent.TypeNHSClaim, Scope: "financials:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfNhsClaims(ctx, r.Client.NHSClaim.Query().Where(entx.InArray[predicate.NHSClaim](nhsclaim.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -199,7 +200,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"notes": {
-		Name: "notes", Scope: "patient:read", AnySite: false,
+		Name: "notes", Entity: ent.TypeNote, Scope: "patient:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfNotes(ctx, r.Client.Note.Query().Where(entx.InArray[predicate.Note](note.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -212,7 +213,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"patients": {
-		Name: "patients", Scope: "patient:read", AnySite: false,
+		Name: "patients", Entity: ent.TypePatient, Scope: "patient:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfPatients(ctx, r.Client.Patient.Query().Where(entx.InArray[predicate.Patient](patient.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -225,7 +226,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"patient_referrals": {
-		Name: "patient_referrals", Scope: "patient:read", AnySite: false,
+		Name: "patient_referrals", Entity: ent.TypePatientReferral, Scope: "patient:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfPatientReferrals(ctx, r.Client.PatientReferral.Query().Where(entx.InArray[predicate.PatientReferral](patientreferral.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -238,7 +239,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"payments": {
-		Name: "payments", Scope: "financials:read", AnySite: false,
+		Name: "payments", Entity: ent.TypePayment, Scope: "financials:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfPayments(ctx, r.Client.Payment.Query().Where(entx.InArray[predicate.Payment](payment.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -251,7 +252,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"payment_plans": {
-		Name: "payment_plans", Scope: "treatments:read", AnySite: true,
+		Name: "payment_plans", Entity: ent.TypePaymentPlan, Scope: "treatments:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfPaymentPlans(ctx, r.Client.PaymentPlan.Query().Where(entx.InArray[predicate.PaymentPlan](paymentplan.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -264,7 +265,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"practitioners": {
-		Name: "practitioners", Scope: "practice:read", AnySite: false,
+		Name: "practitioners", Entity: ent.TypePractitioner, Scope: "practice:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfPractitioners(ctx, r.Client.Practitioner.Query().Where(entx.InArray[predicate.Practitioner](practitioner.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -277,7 +278,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"recalls": {
-		Name: "recalls", Scope: "patient:read", AnySite: false,
+		Name: "recalls", Entity: ent.TypeRecall, Scope: "patient:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfRecalls(ctx, r.Client.Recall.Query().Where(entx.InArray[predicate.Recall](recall.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -290,7 +291,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"rooms": {
-		Name: "rooms", Scope: "practice:read", AnySite: false,
+		Name: "rooms", Entity: ent.TypeRoom, Scope: "practice:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfRooms(ctx, r.Client.Room.Query().Where(entx.InArray[predicate.Room](room.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -303,7 +304,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"sites": {
-		Name: "sites", Scope: "practice:read", AnySite: false,
+		Name: "sites", Entity: ent.TypeSite, Scope: "practice:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfSites(ctx, r.Client.Site.Query().Where(entx.InArray[predicate.Site](site.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -316,7 +317,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"sundries": {
-		Name: "sundries", Scope: "financials:read", AnySite: true,
+		Name: "sundries", Entity: ent.TypeSundry, Scope: "financials:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfSundries(ctx, r.Client.Sundry.Query().Where(entx.InArray[predicate.Sundry](sundry.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
@@ -329,7 +330,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"treatments": {
-		Name: "treatments", Scope: "treatments:read", AnySite: true,
+		Name: "treatments", Entity: ent.TypeTreatment, Scope: "treatments:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfTreatments(ctx, r.Client.Treatment.Query().Where(entx.InArray[predicate.Treatment](treatment.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -342,7 +343,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"treatment_appointments": {
-		Name: "treatment_appointments", Scope: "appointment:read", AnySite: false,
+		Name: "treatment_appointments", Entity: ent.TypeTreatmentAppointment, Scope: "appointment:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfTreatmentAppointments(ctx, r.Client.TreatmentAppointment.Query().Where(entx.InArray[predicate.TreatmentAppointment](treatmentappointment.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -355,7 +356,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"treatment_categories": {
-		Name: "treatment_categories", Scope: "treatments:read", AnySite: true,
+		Name: "treatment_categories", Entity: ent.TypeTreatmentCategory, Scope: "treatments:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfTreatmentCategories(ctx, r.Client.TreatmentCategory.Query().Where(entx.InArray[predicate.TreatmentCategory](treatmentcategory.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -368,7 +369,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"treatment_plans": {
-		Name: "treatment_plans", Scope: "treatments:read", AnySite: false,
+		Name: "treatment_plans", Entity: ent.TypeTreatmentPlan, Scope: "treatments:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfTreatmentPlans(ctx, r.Client.TreatmentPlan.Query().Where(entx.InArray[predicate.TreatmentPlan](treatmentplan.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -381,7 +382,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"treatment_plan_items": {
-		Name: "treatment_plan_items", Scope: "treatments:read", AnySite: false,
+		Name: "treatment_plan_items", Entity: ent.TypeTreatmentPlanItem, Scope: "treatments:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfTreatmentPlanItems(ctx, r.Client.TreatmentPlanItem.Query().Where(entx.InArray[predicate.TreatmentPlanItem](treatmentplanitem.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -394,7 +395,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"users": {
-		Name: "users", Scope: "user:read", AnySite: true,
+		Name: "users", Entity: ent.TypeUser, Scope: "user:read", AnySite: true,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfUsers(ctx, r.Client.User.Query().Where(entx.InArray[predicate.User](user.FieldID, list.ParseInt64s(ids))), len(ids))
 		},
@@ -407,7 +408,7 @@ var Resources = map[string]Resource{
 		},
 	},
 	"waiting_lists": {
-		Name: "waiting_lists", Scope: "appointment:read", AnySite: false,
+		Name: "waiting_lists", Entity: ent.TypeWaitingList, Scope: "appointment:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
 			return r.documentsOfWaitingLists(ctx, r.Client.WaitingList.Query().Where(entx.InArray[predicate.WaitingList](waitinglist.FieldID, list.ParseInt64s(ids))), len(ids))
 		},

@@ -94,6 +94,20 @@ func encodeCreateWaitingListRequest(
 	return nil
 }
 
+func encodeCreateWebhookRequest(
+	req *WebhookInputRequest,
+	r *http.Request,
+) error {
+	const contentType = "application/json"
+	e := new(jx.Encoder)
+	{
+		req.Encode(e)
+	}
+	encoded := e.Bytes()
+	ht.SetBody(r, bytes.NewReader(encoded), contentType)
+	return nil
+}
+
 func encodeUpdateAppointmentRequest(
 	req *AppointmentInputRequest,
 	r *http.Request,
@@ -166,6 +180,20 @@ func encodeUpdateRecallRequest(
 
 func encodeUpdateWaitingListRequest(
 	req *WaitingListInputRequest,
+	r *http.Request,
+) error {
+	const contentType = "application/json"
+	e := new(jx.Encoder)
+	{
+		req.Encode(e)
+	}
+	encoded := e.Bytes()
+	ht.SetBody(r, bytes.NewReader(encoded), contentType)
+	return nil
+}
+
+func encodeUpdateWebhookRequest(
+	req *WebhookInputRequest,
 	r *http.Request,
 ) error {
 	const contentType = "application/json"

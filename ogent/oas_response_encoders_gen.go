@@ -88,6 +88,19 @@ func encodeCreateWaitingListResponse(response *WaitingListResponse, w http.Respo
 	return nil
 }
 
+func encodeCreateWebhookResponse(response *WebhookResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(201)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeDeleteAppointmentResponse(response *DeleteAppointmentNoContent, w http.ResponseWriter) error {
 	w.WriteHeader(204)
 
@@ -119,6 +132,12 @@ func encodeDeleteRecallResponse(response *DeleteRecallNoContent, w http.Response
 }
 
 func encodeDeleteWaitingListResponse(response *DeleteWaitingListNoContent, w http.ResponseWriter) error {
+	w.WriteHeader(204)
+
+	return nil
+}
+
+func encodeDeleteWebhookResponse(response *DeleteWebhookNoContent, w http.ResponseWriter) error {
 	w.WriteHeader(204)
 
 	return nil
@@ -190,6 +209,19 @@ func encodeGetAppointmentHoldResponse(response *AppointmentHoldResponse, w http.
 }
 
 func encodeGetAppointmentReasonResponse(response *AppointmentReasonResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
+func encodeGetAuditEventResponse(response *AuditEventResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
@@ -553,6 +585,19 @@ func encodeGetWaitingListResponse(response *WaitingListResponse, w http.Response
 	return nil
 }
 
+func encodeGetWebhookResponse(response *WebhookResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeListAccountsResponse(response *AccountList, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
@@ -606,6 +651,19 @@ func encodeListAppointmentReasonsResponse(response *AppointmentReasonList, w htt
 }
 
 func encodeListAppointmentsResponse(response *AppointmentList, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
+func encodeListAuditEventsResponse(response *AuditEventList, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 
@@ -956,6 +1014,19 @@ func encodeListWaitingListsResponse(response *WaitingListList, w http.ResponseWr
 	return nil
 }
 
+func encodeListWebhooksResponse(response *WebhookList, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeUpdateAppointmentResponse(response *AppointmentResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
@@ -1022,6 +1093,19 @@ func encodeUpdateRecallResponse(response *RecallResponse, w http.ResponseWriter)
 }
 
 func encodeUpdateWaitingListResponse(response *WaitingListResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
+func encodeUpdateWebhookResponse(response *WebhookResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 

@@ -1392,6 +1392,237 @@ func (s *AppointmentResponse) SetAppointment(val Appointment) {
 	s.Appointment = val
 }
 
+// The audit log: writes, reads of patients' data, sign-ins, refusals, reports and exports.
+// Ref: #/components/schemas/AuditEvent
+type AuditEvent struct {
+	// Identifier.
+	ID int64 `json:"id"`
+	// Time of the event. Reads are collected for at most a second: the time of the first one.
+	At time.Time `json:"at"`
+	// What happened.
+	Action string `json:"action"`
+	// Kind of the record that was written: Patient, AccessToken; null for events that are no writes.
+	Resource NilString `json:"resource"`
+	// Id of the record that was written, name of the report that was shown, or id of the user who signed
+	// in.
+	RecordID NilString `json:"record_id"`
+	// The patient of the record that was written.
+	PatientID NilInt64 `json:"patient_id"`
+	// The user; null for the command line and where no user is known.
+	UserID NilInt64 `json:"user_id"`
+	// The token of the request; null in a browser and on the command line.
+	TokenID NilUUID `json:"token_id"`
+	// The session of the browser.
+	SessionID NilUUID `json:"session_id"`
+	// The application of the token; null for a personal token.
+	ApplicationID NilUUID `json:"application_id"`
+	// Id of the request, as in the log. Of several reads: the first one's.
+	RequestID NilString `json:"request_id"`
+	// Operation or page.
+	Operation NilString `json:"operation"`
+	// Status of the response, of a refusal.
+	Status NilInt `json:"status"`
+	// Names of the changed columns, sorted.
+	Fields []string `json:"fields"`
+	// Of a write: old and new are the values of columns that are not sensitive, old_hash and new_hash the
+	// keyed hashes of the others. Of a read: records are the ids by resource, patients the patients that
+	// they belong to, requests the ids of the requests. Of a sign-in: browser is its family and system,
+	// network the address without its last part. Of an erasure: removed and blanked are numbers of rows by
+	// table. site_limit_lifted marks entries of a token whose limit to a site was lifted.
+	Details jx.Raw `json:"details"`
+}
+
+// GetID returns the value of ID.
+func (s *AuditEvent) GetID() int64 {
+	return s.ID
+}
+
+// GetAt returns the value of At.
+func (s *AuditEvent) GetAt() time.Time {
+	return s.At
+}
+
+// GetAction returns the value of Action.
+func (s *AuditEvent) GetAction() string {
+	return s.Action
+}
+
+// GetResource returns the value of Resource.
+func (s *AuditEvent) GetResource() NilString {
+	return s.Resource
+}
+
+// GetRecordID returns the value of RecordID.
+func (s *AuditEvent) GetRecordID() NilString {
+	return s.RecordID
+}
+
+// GetPatientID returns the value of PatientID.
+func (s *AuditEvent) GetPatientID() NilInt64 {
+	return s.PatientID
+}
+
+// GetUserID returns the value of UserID.
+func (s *AuditEvent) GetUserID() NilInt64 {
+	return s.UserID
+}
+
+// GetTokenID returns the value of TokenID.
+func (s *AuditEvent) GetTokenID() NilUUID {
+	return s.TokenID
+}
+
+// GetSessionID returns the value of SessionID.
+func (s *AuditEvent) GetSessionID() NilUUID {
+	return s.SessionID
+}
+
+// GetApplicationID returns the value of ApplicationID.
+func (s *AuditEvent) GetApplicationID() NilUUID {
+	return s.ApplicationID
+}
+
+// GetRequestID returns the value of RequestID.
+func (s *AuditEvent) GetRequestID() NilString {
+	return s.RequestID
+}
+
+// GetOperation returns the value of Operation.
+func (s *AuditEvent) GetOperation() NilString {
+	return s.Operation
+}
+
+// GetStatus returns the value of Status.
+func (s *AuditEvent) GetStatus() NilInt {
+	return s.Status
+}
+
+// GetFields returns the value of Fields.
+func (s *AuditEvent) GetFields() []string {
+	return s.Fields
+}
+
+// GetDetails returns the value of Details.
+func (s *AuditEvent) GetDetails() jx.Raw {
+	return s.Details
+}
+
+// SetID sets the value of ID.
+func (s *AuditEvent) SetID(val int64) {
+	s.ID = val
+}
+
+// SetAt sets the value of At.
+func (s *AuditEvent) SetAt(val time.Time) {
+	s.At = val
+}
+
+// SetAction sets the value of Action.
+func (s *AuditEvent) SetAction(val string) {
+	s.Action = val
+}
+
+// SetResource sets the value of Resource.
+func (s *AuditEvent) SetResource(val NilString) {
+	s.Resource = val
+}
+
+// SetRecordID sets the value of RecordID.
+func (s *AuditEvent) SetRecordID(val NilString) {
+	s.RecordID = val
+}
+
+// SetPatientID sets the value of PatientID.
+func (s *AuditEvent) SetPatientID(val NilInt64) {
+	s.PatientID = val
+}
+
+// SetUserID sets the value of UserID.
+func (s *AuditEvent) SetUserID(val NilInt64) {
+	s.UserID = val
+}
+
+// SetTokenID sets the value of TokenID.
+func (s *AuditEvent) SetTokenID(val NilUUID) {
+	s.TokenID = val
+}
+
+// SetSessionID sets the value of SessionID.
+func (s *AuditEvent) SetSessionID(val NilUUID) {
+	s.SessionID = val
+}
+
+// SetApplicationID sets the value of ApplicationID.
+func (s *AuditEvent) SetApplicationID(val NilUUID) {
+	s.ApplicationID = val
+}
+
+// SetRequestID sets the value of RequestID.
+func (s *AuditEvent) SetRequestID(val NilString) {
+	s.RequestID = val
+}
+
+// SetOperation sets the value of Operation.
+func (s *AuditEvent) SetOperation(val NilString) {
+	s.Operation = val
+}
+
+// SetStatus sets the value of Status.
+func (s *AuditEvent) SetStatus(val NilInt) {
+	s.Status = val
+}
+
+// SetFields sets the value of Fields.
+func (s *AuditEvent) SetFields(val []string) {
+	s.Fields = val
+}
+
+// SetDetails sets the value of Details.
+func (s *AuditEvent) SetDetails(val jx.Raw) {
+	s.Details = val
+}
+
+// Ref: #/components/schemas/AuditEventList
+type AuditEventList struct {
+	AuditEvents []AuditEvent `json:"audit_events"`
+	Meta        Meta         `json:"meta"`
+}
+
+// GetAuditEvents returns the value of AuditEvents.
+func (s *AuditEventList) GetAuditEvents() []AuditEvent {
+	return s.AuditEvents
+}
+
+// GetMeta returns the value of Meta.
+func (s *AuditEventList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetAuditEvents sets the value of AuditEvents.
+func (s *AuditEventList) SetAuditEvents(val []AuditEvent) {
+	s.AuditEvents = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *AuditEventList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
+// Ref: #/components/schemas/AuditEventResponse
+type AuditEventResponse struct {
+	AuditEvent AuditEvent `json:"audit_event"`
+}
+
+// GetAuditEvent returns the value of AuditEvent.
+func (s *AuditEventResponse) GetAuditEvent() AuditEvent {
+	return s.AuditEvent
+}
+
+// SetAuditEvent sets the value of AuditEvent.
+func (s *AuditEventResponse) SetAuditEvent(val AuditEvent) {
+	s.AuditEvent = val
+}
+
 // Ref: #/components/schemas/AvailabilitySlot
 type AvailabilitySlot struct {
 	// Start of the slot.
@@ -2047,6 +2278,9 @@ type DeleteRecallNoContent struct{}
 
 // DeleteWaitingListNoContent is response for DeleteWaitingList operation.
 type DeleteWaitingListNoContent struct{}
+
+// DeleteWebhookNoContent is response for DeleteWebhook operation.
+type DeleteWebhookNoContent struct{}
 
 // Ref: #/components/schemas/Error
 type Error struct {
@@ -5273,6 +5507,9 @@ type Patient struct {
 	CustomField2 NilString `json:"custom_field_2"`
 	// The integrator's own data: at most 3 keys of 40 characters, with values of 500.
 	Metadata jx.Raw `json:"metadata"`
+	// When the patient's data was erased; null otherwise. Only amounts and dates of the account, invoices
+	// and payments are left.
+	ErasedAt NilDateTime `json:"erased_at"`
 	// Home phone number, as entered.
 	HomePhone NilString `json:"home_phone"`
 	// ISO 3166 country code of the number.
@@ -5522,6 +5759,11 @@ func (s *Patient) GetCustomField2() NilString {
 // GetMetadata returns the value of Metadata.
 func (s *Patient) GetMetadata() jx.Raw {
 	return s.Metadata
+}
+
+// GetErasedAt returns the value of ErasedAt.
+func (s *Patient) GetErasedAt() NilDateTime {
+	return s.ErasedAt
 }
 
 // GetHomePhone returns the value of HomePhone.
@@ -5822,6 +6064,11 @@ func (s *Patient) SetCustomField2(val NilString) {
 // SetMetadata sets the value of Metadata.
 func (s *Patient) SetMetadata(val jx.Raw) {
 	s.Metadata = val
+}
+
+// SetErasedAt sets the value of ErasedAt.
+func (s *Patient) SetErasedAt(val NilDateTime) {
+	s.ErasedAt = val
 }
 
 // SetHomePhone sets the value of HomePhone.
@@ -8999,7 +9246,7 @@ type TreatmentAppointment struct {
 	PatientID int64 `json:"patient_id"`
 	// Position among the visits of the plan, from 1.
 	Position int `json:"position"`
-	// The appointment, which may have been deleted since; null until the visit is booked.
+	// The appointment; null until the visit is booked, and after the appointment is deleted.
 	AppointmentID NilInt64 `json:"appointment_id"`
 	// Notes.
 	Notes NilString `json:"notes"`
@@ -10040,7 +10287,7 @@ type WaitingList struct {
 	Afternoons bool `json:"afternoons"`
 	// Notes.
 	Notes NilString `json:"notes"`
-	// Urgency: 0 to 9, the most urgent.
+	// Urgency from 0 to 9; 9 is the most urgent.
 	Priority int `json:"priority"`
 	// The patient's appointment that the entry led to; null after it is deleted.
 	AppointmentID NilInt64 `json:"appointment_id"`
@@ -10234,7 +10481,7 @@ type WaitingListInput struct {
 	Afternoons OptBool `json:"afternoons"`
 	// Notes.
 	Notes OptNilString `json:"notes"`
-	// Urgency: 0 to 9, the most urgent.
+	// Urgency from 0 to 9; 9 is the most urgent.
 	Priority OptInt `json:"priority"`
 	// The patient's appointment that the entry led to; null after it is deleted.
 	AppointmentID OptNilInt64 `json:"appointment_id"`
@@ -10426,4 +10673,249 @@ func (s *WaitingListResponse) GetWaitingList() WaitingList {
 // SetWaitingList sets the value of WaitingList.
 func (s *WaitingListResponse) SetWaitingList(val WaitingList) {
 	s.WaitingList = val
+}
+
+// Addresses that receive the changes of records.
+// Ref: #/components/schemas/Webhook
+type Webhook struct {
+	// Identifier.
+	ID uuid.UUID `json:"id"`
+	// Address that receives the events: https, or http to loopback and private addresses.
+	URL string `json:"url"`
+	// Whether events are delivered; cleared after 50 failures in a row.
+	Active bool `json:"active"`
+	// The events: RESOURCE.created, RESOURCE.updated, RESOURCE.deleted, RESOURCE.* or *.
+	Events []string `json:"events"`
+	// Attempts that failed.
+	FailedDeliveries int `json:"failed_deliveries"`
+	// Attempts that succeeded.
+	SuccessfulDeliveries int `json:"successful_deliveries"`
+	// When an event was last delivered.
+	LastDeliveredAt NilDateTime `json:"last_delivered_at"`
+	// When failures switched the webhook off; null otherwise.
+	DisabledAt NilDateTime `json:"disabled_at"`
+	// Why Chairside switched the webhook off; null if it did not.
+	DisabledReason NilString `json:"disabled_reason"`
+	// When the record was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When the record last changed.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Signing secret. Only the response that creates the webhook has it; null otherwise.
+	Secret NilString `json:"secret"`
+}
+
+// GetID returns the value of ID.
+func (s *Webhook) GetID() uuid.UUID {
+	return s.ID
+}
+
+// GetURL returns the value of URL.
+func (s *Webhook) GetURL() string {
+	return s.URL
+}
+
+// GetActive returns the value of Active.
+func (s *Webhook) GetActive() bool {
+	return s.Active
+}
+
+// GetEvents returns the value of Events.
+func (s *Webhook) GetEvents() []string {
+	return s.Events
+}
+
+// GetFailedDeliveries returns the value of FailedDeliveries.
+func (s *Webhook) GetFailedDeliveries() int {
+	return s.FailedDeliveries
+}
+
+// GetSuccessfulDeliveries returns the value of SuccessfulDeliveries.
+func (s *Webhook) GetSuccessfulDeliveries() int {
+	return s.SuccessfulDeliveries
+}
+
+// GetLastDeliveredAt returns the value of LastDeliveredAt.
+func (s *Webhook) GetLastDeliveredAt() NilDateTime {
+	return s.LastDeliveredAt
+}
+
+// GetDisabledAt returns the value of DisabledAt.
+func (s *Webhook) GetDisabledAt() NilDateTime {
+	return s.DisabledAt
+}
+
+// GetDisabledReason returns the value of DisabledReason.
+func (s *Webhook) GetDisabledReason() NilString {
+	return s.DisabledReason
+}
+
+// GetCreatedAt returns the value of CreatedAt.
+func (s *Webhook) GetCreatedAt() time.Time {
+	return s.CreatedAt
+}
+
+// GetUpdatedAt returns the value of UpdatedAt.
+func (s *Webhook) GetUpdatedAt() time.Time {
+	return s.UpdatedAt
+}
+
+// GetSecret returns the value of Secret.
+func (s *Webhook) GetSecret() NilString {
+	return s.Secret
+}
+
+// SetID sets the value of ID.
+func (s *Webhook) SetID(val uuid.UUID) {
+	s.ID = val
+}
+
+// SetURL sets the value of URL.
+func (s *Webhook) SetURL(val string) {
+	s.URL = val
+}
+
+// SetActive sets the value of Active.
+func (s *Webhook) SetActive(val bool) {
+	s.Active = val
+}
+
+// SetEvents sets the value of Events.
+func (s *Webhook) SetEvents(val []string) {
+	s.Events = val
+}
+
+// SetFailedDeliveries sets the value of FailedDeliveries.
+func (s *Webhook) SetFailedDeliveries(val int) {
+	s.FailedDeliveries = val
+}
+
+// SetSuccessfulDeliveries sets the value of SuccessfulDeliveries.
+func (s *Webhook) SetSuccessfulDeliveries(val int) {
+	s.SuccessfulDeliveries = val
+}
+
+// SetLastDeliveredAt sets the value of LastDeliveredAt.
+func (s *Webhook) SetLastDeliveredAt(val NilDateTime) {
+	s.LastDeliveredAt = val
+}
+
+// SetDisabledAt sets the value of DisabledAt.
+func (s *Webhook) SetDisabledAt(val NilDateTime) {
+	s.DisabledAt = val
+}
+
+// SetDisabledReason sets the value of DisabledReason.
+func (s *Webhook) SetDisabledReason(val NilString) {
+	s.DisabledReason = val
+}
+
+// SetCreatedAt sets the value of CreatedAt.
+func (s *Webhook) SetCreatedAt(val time.Time) {
+	s.CreatedAt = val
+}
+
+// SetUpdatedAt sets the value of UpdatedAt.
+func (s *Webhook) SetUpdatedAt(val time.Time) {
+	s.UpdatedAt = val
+}
+
+// SetSecret sets the value of Secret.
+func (s *Webhook) SetSecret(val NilString) {
+	s.Secret = val
+}
+
+// Ref: #/components/schemas/WebhookInput
+type WebhookInput struct {
+	// Address that receives the events: https, or http to loopback and private addresses.
+	URL OptString `json:"url"`
+	// Whether events are delivered; cleared after 50 failures in a row.
+	Active OptBool `json:"active"`
+	// The events: RESOURCE.created, RESOURCE.updated, RESOURCE.deleted, RESOURCE.* or *.
+	Events []string `json:"events"`
+}
+
+// GetURL returns the value of URL.
+func (s *WebhookInput) GetURL() OptString {
+	return s.URL
+}
+
+// GetActive returns the value of Active.
+func (s *WebhookInput) GetActive() OptBool {
+	return s.Active
+}
+
+// GetEvents returns the value of Events.
+func (s *WebhookInput) GetEvents() []string {
+	return s.Events
+}
+
+// SetURL sets the value of URL.
+func (s *WebhookInput) SetURL(val OptString) {
+	s.URL = val
+}
+
+// SetActive sets the value of Active.
+func (s *WebhookInput) SetActive(val OptBool) {
+	s.Active = val
+}
+
+// SetEvents sets the value of Events.
+func (s *WebhookInput) SetEvents(val []string) {
+	s.Events = val
+}
+
+// Ref: #/components/schemas/WebhookInputRequest
+type WebhookInputRequest struct {
+	Webhook WebhookInput `json:"webhook"`
+}
+
+// GetWebhook returns the value of Webhook.
+func (s *WebhookInputRequest) GetWebhook() WebhookInput {
+	return s.Webhook
+}
+
+// SetWebhook sets the value of Webhook.
+func (s *WebhookInputRequest) SetWebhook(val WebhookInput) {
+	s.Webhook = val
+}
+
+// Ref: #/components/schemas/WebhookList
+type WebhookList struct {
+	Webhooks []Webhook `json:"webhooks"`
+	Meta     Meta      `json:"meta"`
+}
+
+// GetWebhooks returns the value of Webhooks.
+func (s *WebhookList) GetWebhooks() []Webhook {
+	return s.Webhooks
+}
+
+// GetMeta returns the value of Meta.
+func (s *WebhookList) GetMeta() Meta {
+	return s.Meta
+}
+
+// SetWebhooks sets the value of Webhooks.
+func (s *WebhookList) SetWebhooks(val []Webhook) {
+	s.Webhooks = val
+}
+
+// SetMeta sets the value of Meta.
+func (s *WebhookList) SetMeta(val Meta) {
+	s.Meta = val
+}
+
+// Ref: #/components/schemas/WebhookResponse
+type WebhookResponse struct {
+	Webhook Webhook `json:"webhook"`
+}
+
+// GetWebhook returns the value of Webhook.
+func (s *WebhookResponse) GetWebhook() Webhook {
+	return s.Webhook
+}
+
+// SetWebhook sets the value of Webhook.
+func (s *WebhookResponse) SetWebhook(val Webhook) {
+	s.Webhook = val
 }

@@ -44,6 +44,12 @@ type Handler interface {
 	//
 	// POST /waiting_lists
 	CreateWaitingList(ctx context.Context, req *WaitingListInputRequest) (*WaitingListResponse, error)
+	// CreateWebhook implements createWebhook operation.
+	//
+	// Create a webhook.
+	//
+	// POST /webhooks
+	CreateWebhook(ctx context.Context, req *WebhookInputRequest) (*WebhookResponse, error)
 	// DeleteAppointment implements deleteAppointment operation.
 	//
 	// Delete an appointment.
@@ -80,6 +86,12 @@ type Handler interface {
 	//
 	// DELETE /waiting_lists/{id}
 	DeleteWaitingList(ctx context.Context, params DeleteWaitingListParams) error
+	// DeleteWebhook implements deleteWebhook operation.
+	//
+	// Delete a webhook.
+	//
+	// DELETE /webhooks/{id}
+	DeleteWebhook(ctx context.Context, params DeleteWebhookParams) error
 	// GetAccount implements getAccount operation.
 	//
 	// Get an account.
@@ -116,6 +128,12 @@ type Handler interface {
 	//
 	// GET /appointment_reasons/{id}
 	GetAppointmentReason(ctx context.Context, params GetAppointmentReasonParams) (*AppointmentReasonResponse, error)
+	// GetAuditEvent implements getAuditEvent operation.
+	//
+	// Get an audit event.
+	//
+	// GET /audit_events/{id}
+	GetAuditEvent(ctx context.Context, params GetAuditEventParams) (*AuditEventResponse, error)
 	// GetContract implements getContract operation.
 	//
 	// Get a contract.
@@ -278,6 +296,12 @@ type Handler interface {
 	//
 	// GET /waiting_lists/{id}
 	GetWaitingList(ctx context.Context, params GetWaitingListParams) (*WaitingListResponse, error)
+	// GetWebhook implements getWebhook operation.
+	//
+	// Get a webhook.
+	//
+	// GET /webhooks/{id}
+	GetWebhook(ctx context.Context, params GetWebhookParams) (*WebhookResponse, error)
 	// ListAccounts implements listAccounts operation.
 	//
 	// List accounts.
@@ -308,6 +332,12 @@ type Handler interface {
 	//
 	// GET /appointments
 	ListAppointments(ctx context.Context, params ListAppointmentsParams) (*AppointmentList, error)
+	// ListAuditEvents implements listAuditEvents operation.
+	//
+	// List audit events.
+	//
+	// GET /audit_events
+	ListAuditEvents(ctx context.Context, params ListAuditEventsParams) (*AuditEventList, error)
 	// ListAvailability implements listAvailability operation.
 	//
 	// List the available slots of practitioners.
@@ -464,6 +494,12 @@ type Handler interface {
 	//
 	// GET /waiting_lists
 	ListWaitingLists(ctx context.Context, params ListWaitingListsParams) (*WaitingListList, error)
+	// ListWebhooks implements listWebhooks operation.
+	//
+	// List webhooks.
+	//
+	// GET /webhooks
+	ListWebhooks(ctx context.Context, params ListWebhooksParams) (*WebhookList, error)
 	// UpdateAppointment implements updateAppointment operation.
 	//
 	// Change an appointment.
@@ -500,6 +536,12 @@ type Handler interface {
 	//
 	// PATCH /waiting_lists/{id}
 	UpdateWaitingList(ctx context.Context, req *WaitingListInputRequest, params UpdateWaitingListParams) (*WaitingListResponse, error)
+	// UpdateWebhook implements updateWebhook operation.
+	//
+	// Change a webhook.
+	//
+	// PATCH /webhooks/{id}
+	UpdateWebhook(ctx context.Context, req *WebhookInputRequest, params UpdateWebhookParams) (*WebhookResponse, error)
 	// NewError creates *ErrorStatusCode from error returned by handler.
 	//
 	// Used for common default response.

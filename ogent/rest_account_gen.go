@@ -29,6 +29,7 @@ var AccountForm = list.Form[Account]{
 		o.CreatedAt = x.View.Time(x.Time(6))
 		o.UpdatedAt = x.View.Time(x.Time(7))
 		x.Log.Note("accounts", o.ID)
+		x.Log.Patient(x.Int64(1))
 		if !x.Null(8) {
 			x.Log.Note("patients", x.Int64(8))
 			o.PatientName = schema.FullName(x.Text(9), x.Text(10))

@@ -10,6 +10,7 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/recall"
+	"chairside/ent/treatmentappointment"
 	"chairside/ent/waitinglist"
 	"chairside/internal/codec"
 	"chairside/internal/entx"
@@ -54,6 +55,9 @@ var AppointmentForm = list.Form[Appointment]{
 		o.CreatedAt = x.View.Time(x.Time(22))
 		o.UpdatedAt = x.View.Time(x.Time(23))
 		x.Log.Note("appointments", o.ID)
+		if !x.Null(5) {
+			x.Log.Patient(x.Int64(5))
+		}
 		if !x.Null(24) {
 			x.Log.Note("patients", x.Int64(24))
 			o.PatientName.SetTo(schema.FullName(x.Text(25), x.Text(26)))
@@ -218,6 +222,11 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 			}); err != nil {
 				return err
 			}
+			if err := write.Unlink(ctx, tx.TreatmentAppointment.Query().Where(treatmentappointment.AppointmentID(old.ID)).IDs, func(ctx context.Context, id int64) error {
+				return tx.TreatmentAppointment.UpdateOneID(id).ClearAppointmentID().Exec(ctx)
+			}); err != nil {
+				return err
+			}
 			if err := write.Unlink(ctx, tx.WaitingList.Query().Where(waitinglist.AppointmentID(old.ID)).IDs, func(ctx context.Context, id int64) error {
 				return tx.WaitingList.UpdateOneID(id).ClearAppointmentID().Exec(ctx)
 			}); err != nil {
@@ -296,7 +305,7 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 				w.Require("practitioner_id", "does not exist or is not active", entx.Exists(w.Tx.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true))))
 			}
 			if v, ok := w.In.PatientID.Get(); ok && (w.Old == nil || (w.Old.PatientID == nil || *w.Old.PatientID != v)) {
-				w.Require("patient_id", "does not exist", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v))))
+				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil())))
 			}
 			if v, ok := w.In.AppointmentCancellationReasonID.Get(); ok && (w.Old == nil || (w.Old.AppointmentCancellationReasonID == nil || *w.Old.AppointmentCancellationReasonID != v)) {
 				w.Require("appointment_cancellation_reason_id", "does not exist or is archived", entx.Exists(w.Tx.AppointmentCancellationReason.Query().Where(appointmentcancellationreason.ID(v), appointmentcancellationreason.Archived(false))))

@@ -80,4 +80,5 @@ type Rules struct {
 	Patient         func(context.Context, *PatientWrite) error
 	Recall          func(context.Context, *RecallWrite) error
 	WaitingList     func(context.Context, *WaitingListWrite) error
+	Webhook         func(context.Context, *WebhookWrite) error
 }

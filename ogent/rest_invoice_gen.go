@@ -41,6 +41,7 @@ var InvoiceForm = list.Form[Invoice]{
 		o.CreatedAt = x.View.Time(x.Time(17))
 		o.UpdatedAt = x.View.Time(x.Time(18))
 		x.Log.Note("invoices", o.ID)
+		x.Log.Patient(x.Int64(2))
 	},
 }
 
@@ -69,6 +70,7 @@ var InvoiceSummaryForm = list.Form[InvoiceSummary]{
 		o.CreatedAt = x.View.Time(x.Time(17))
 		o.UpdatedAt = x.View.Time(x.Time(18))
 		x.Log.Note("invoices", o.ID)
+		x.Log.Patient(x.Int64(2))
 	},
 }
 

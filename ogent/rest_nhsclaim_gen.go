@@ -48,6 +48,7 @@ var NHSClaimForm = list.Form[NHSClaim]{
 		o.CreatedAt = x.View.Time(x.Time(22))
 		o.UpdatedAt = x.View.Time(x.Time(23))
 		x.Log.NoteUUID("nhs_claims", o.ID)
+		x.Log.Patient(x.Int64(2))
 	},
 }
 

@@ -31,6 +31,7 @@ var NoteForm = list.Form[Note]{
 		o.CreatedAt = x.View.Time(x.Time(6))
 		o.UpdatedAt = x.View.Time(x.Time(7))
 		x.Log.Note("notes", o.ID)
+		x.Log.Patient(x.Int64(1))
 	},
 }
 
@@ -179,7 +180,7 @@ func (w Writes) resourceOfNote() *write.Resource[int64, ent.Note, *ent.NoteMutat
 		},
 		References: func(w *NoteWrite) {
 			if v, ok := w.In.PatientID.Get(); ok && w.Old == nil {
-				w.Require("patient_id", "does not exist", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v))))
+				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil())))
 			}
 		},
 	}

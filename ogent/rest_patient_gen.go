@@ -24,8 +24,8 @@ import (
 
 // PatientForm is the response form of patients.
 var PatientForm = list.Form[Patient]{
-	Width:   58,
-	Columns: `"patients"."id", "patients"."title", "patients"."first_name", "patients"."middle_name", "patients"."last_name", "patients"."preferred_name", "patients"."date_of_birth", "patients"."gender", "patients"."ethnicity", "patients"."active", "patients"."address_line_1", "patients"."address_line_2", "patients"."town", "patients"."county", "patients"."postcode", "patients"."email_address", "patients"."emergency_contact_name", "patients"."emergency_contact_relationship", "patients"."preferred_phone_number", "patients"."payment_plan_id", "patients"."site_id", "patients"."dentist_id", "patients"."dentist_recall_date", "patients"."dentist_recall_interval", "patients"."hygienist_id", "patients"."hygienist_recall_date", "patients"."hygienist_recall_interval", "patients"."recall_method", "patients"."acquisition_source_id", "patients"."doctor_id", "patients"."family_id", "patients"."legacy_id", "patients"."marketing", "patients"."medical_alert", "patients"."medical_alert_text", "patients"."nhs_number", "patients"."ni_number", "patients"."occupation", "patients"."use_email", "patients"."use_sms", "patients"."custom_field_1", "patients"."custom_field_2", "patients"."metadata", "patients"."home_phone", "patients"."home_phone_country", "patients"."home_phone_normalized", "patients"."mobile_phone", "patients"."mobile_phone_country", "patients"."mobile_phone_normalized", "patients"."work_phone", "patients"."work_phone_country", "patients"."work_phone_normalized", "patients"."emergency_contact_phone", "patients"."emergency_contact_phone_country", "patients"."emergency_contact_phone_normalized", "patients"."created_at", "patients"."updated_at", "account"."id"`,
+	Width:   59,
+	Columns: `"patients"."id", "patients"."title", "patients"."first_name", "patients"."middle_name", "patients"."last_name", "patients"."preferred_name", "patients"."date_of_birth", "patients"."gender", "patients"."ethnicity", "patients"."active", "patients"."address_line_1", "patients"."address_line_2", "patients"."town", "patients"."county", "patients"."postcode", "patients"."email_address", "patients"."emergency_contact_name", "patients"."emergency_contact_relationship", "patients"."preferred_phone_number", "patients"."payment_plan_id", "patients"."site_id", "patients"."dentist_id", "patients"."dentist_recall_date", "patients"."dentist_recall_interval", "patients"."hygienist_id", "patients"."hygienist_recall_date", "patients"."hygienist_recall_interval", "patients"."recall_method", "patients"."acquisition_source_id", "patients"."doctor_id", "patients"."family_id", "patients"."legacy_id", "patients"."marketing", "patients"."medical_alert", "patients"."medical_alert_text", "patients"."nhs_number", "patients"."ni_number", "patients"."occupation", "patients"."use_email", "patients"."use_sms", "patients"."custom_field_1", "patients"."custom_field_2", "patients"."metadata", "patients"."erased_at", "patients"."home_phone", "patients"."home_phone_country", "patients"."home_phone_normalized", "patients"."mobile_phone", "patients"."mobile_phone_country", "patients"."mobile_phone_normalized", "patients"."work_phone", "patients"."work_phone_country", "patients"."work_phone_normalized", "patients"."emergency_contact_phone", "patients"."emergency_contact_phone_country", "patients"."emergency_contact_phone_normalized", "patients"."created_at", "patients"."updated_at", "account"."id"`,
 	Take: func(x *list.Reader, o *Patient) {
 		o.ID = x.Int64(0)
 		o.Title = x.Text(1)
@@ -70,25 +70,26 @@ var PatientForm = list.Form[Patient]{
 		o.CustomField1.Value, o.CustomField1.Null = x.Text(40), x.Null(40)
 		o.CustomField2.Value, o.CustomField2.Null = x.Text(41), x.Null(41)
 		o.Metadata = list.Metadata(x, 42)
-		o.HomePhone.Value, o.HomePhone.Null = x.Text(43), x.Null(43)
-		o.HomePhoneCountry.Value, o.HomePhoneCountry.Null = x.Text(44), x.Null(44)
-		o.HomePhoneNormalized.Value, o.HomePhoneNormalized.Null = x.Text(45), x.Null(45)
-		o.MobilePhone.Value, o.MobilePhone.Null = x.Text(46), x.Null(46)
-		o.MobilePhoneCountry.Value, o.MobilePhoneCountry.Null = x.Text(47), x.Null(47)
-		o.MobilePhoneNormalized.Value, o.MobilePhoneNormalized.Null = x.Text(48), x.Null(48)
-		o.WorkPhone.Value, o.WorkPhone.Null = x.Text(49), x.Null(49)
-		o.WorkPhoneCountry.Value, o.WorkPhoneCountry.Null = x.Text(50), x.Null(50)
-		o.WorkPhoneNormalized.Value, o.WorkPhoneNormalized.Null = x.Text(51), x.Null(51)
-		o.EmergencyContactPhone.Value, o.EmergencyContactPhone.Null = x.Text(52), x.Null(52)
-		o.EmergencyContactPhoneCountry.Value, o.EmergencyContactPhoneCountry.Null = x.Text(53), x.Null(53)
-		o.EmergencyContactPhoneNormalized.Value, o.EmergencyContactPhoneNormalized.Null = x.Text(54), x.Null(54)
-		o.CreatedAt = x.View.Time(x.Time(55))
-		o.UpdatedAt = x.View.Time(x.Time(56))
+		o.ErasedAt.Value, o.ErasedAt.Null = x.View.Time(x.Time(43)), x.Null(43)
+		o.HomePhone.Value, o.HomePhone.Null = x.Text(44), x.Null(44)
+		o.HomePhoneCountry.Value, o.HomePhoneCountry.Null = x.Text(45), x.Null(45)
+		o.HomePhoneNormalized.Value, o.HomePhoneNormalized.Null = x.Text(46), x.Null(46)
+		o.MobilePhone.Value, o.MobilePhone.Null = x.Text(47), x.Null(47)
+		o.MobilePhoneCountry.Value, o.MobilePhoneCountry.Null = x.Text(48), x.Null(48)
+		o.MobilePhoneNormalized.Value, o.MobilePhoneNormalized.Null = x.Text(49), x.Null(49)
+		o.WorkPhone.Value, o.WorkPhone.Null = x.Text(50), x.Null(50)
+		o.WorkPhoneCountry.Value, o.WorkPhoneCountry.Null = x.Text(51), x.Null(51)
+		o.WorkPhoneNormalized.Value, o.WorkPhoneNormalized.Null = x.Text(52), x.Null(52)
+		o.EmergencyContactPhone.Value, o.EmergencyContactPhone.Null = x.Text(53), x.Null(53)
+		o.EmergencyContactPhoneCountry.Value, o.EmergencyContactPhoneCountry.Null = x.Text(54), x.Null(54)
+		o.EmergencyContactPhoneNormalized.Value, o.EmergencyContactPhoneNormalized.Null = x.Text(55), x.Null(55)
+		o.CreatedAt = x.View.Time(x.Time(56))
+		o.UpdatedAt = x.View.Time(x.Time(57))
 		o.ImageURL = x.View.AvatarURL
 		x.Log.Note("patients", o.ID)
-		if !x.Null(57) {
-			x.Log.Note("accounts", x.Int64(57))
-			o.AccountID.SetTo(x.Int64(57))
+		if !x.Null(58) {
+			x.Log.Note("accounts", x.Int64(58))
+			o.AccountID.SetTo(x.Int64(58))
 		} else {
 			o.AccountID.SetToNull()
 		}

@@ -28,6 +28,7 @@ var PatientReferralForm = list.Form[PatientReferral]{
 		o.CreatedAt = x.View.Time(x.Time(7))
 		o.UpdatedAt = x.View.Time(x.Time(8))
 		x.Log.Note("patient_referrals", o.ID)
+		x.Log.Patient(x.Int64(1))
 	},
 }
 

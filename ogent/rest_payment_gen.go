@@ -34,6 +34,7 @@ var PaymentForm = list.Form[Payment]{
 		o.FullyExplained = schema.FullyExplained(x.Decimal(4))
 		o.Status = schema.PaymentStatus(x.Decimal(3), x.Decimal(4))
 		x.Log.Note("payments", o.ID)
+		x.Log.Patient(x.Int64(1))
 	},
 }
 

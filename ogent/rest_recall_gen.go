@@ -37,6 +37,7 @@ var RecallForm = list.Form[Recall]{
 		o.CreatedAt = x.View.Time(x.Time(9))
 		o.UpdatedAt = x.View.Time(x.Time(10))
 		x.Log.Note("recalls", o.ID)
+		x.Log.Patient(x.Int64(1))
 	},
 }
 
@@ -234,7 +235,7 @@ func (w Writes) resourceOfRecall() *write.Resource[int64, ent.Recall, *ent.Recal
 		},
 		References: func(w *RecallWrite) {
 			if v, ok := w.In.PatientID.Get(); ok && w.Old == nil {
-				w.Require("patient_id", "does not exist", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v))))
+				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil())))
 			}
 			if v, ok := w.In.PractitionerID.Get(); ok && (w.Old == nil || (w.Old.PractitionerID == nil || *w.Old.PractitionerID != v)) {
 				w.Require("practitioner_id", "does not exist", entx.Exists(w.Tx.Practitioner.Query().Where(practitioner.ID(v))))

@@ -28,6 +28,7 @@ var TreatmentAppointmentForm = list.Form[TreatmentAppointment]{
 		o.CreatedAt = x.View.Time(x.Time(7))
 		o.UpdatedAt = x.View.Time(x.Time(8))
 		x.Log.Note("treatment_appointments", o.ID)
+		x.Log.Patient(x.Int64(2))
 	},
 }
 

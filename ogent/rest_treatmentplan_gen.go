@@ -34,6 +34,7 @@ var TreatmentPlanForm = list.Form[TreatmentPlan]{
 		o.CreatedAt = x.View.Time(x.Time(11))
 		o.UpdatedAt = x.View.Time(x.Time(12))
 		x.Log.Note("treatment_plans", o.ID)
+		x.Log.Patient(x.Int64(2))
 		if !x.Null(13) {
 			x.Log.Note("patients", x.Int64(13))
 			o.PatientName = schema.FullName(x.Text(14), x.Text(15))

@@ -38,6 +38,7 @@ var TreatmentPlanItemForm = list.Form[TreatmentPlanItem]{
 		o.CreatedAt = x.View.Time(x.Time(17))
 		o.UpdatedAt = x.View.Time(x.Time(18))
 		x.Log.Note("treatment_plan_items", o.ID)
+		x.Log.Patient(x.Int64(3))
 	},
 }
 

@@ -28,7 +28,7 @@ func (FeedChange) Fields() []ent.Field {
 		field.String("resource").Immutable().Comment("The resource: patients."),
 		field.String("record_id").Immutable().Comment("Id of the record."),
 		field.String("event").Immutable().Comment("created, updated or deleted.").Annotations(apispec.Field{Values: []string{"created", "updated", "deleted"}}),
-		field.String("site_key").Optional().Nillable().Immutable().Comment("What led a deleted record to its site: the site, or the row that has it."),
+		field.String("site_key").Optional().Nillable().Immutable().Comment("What led a record to its site before it was deleted or moved: the site, or the row that has it."),
 		field.Int64("origin").Immutable().Comment("Finds the entry of the audit log: on PostgreSQL the id of the transaction, on SQLite the last entry before the write."),
 	}
 }

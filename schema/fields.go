@@ -183,4 +183,10 @@ func between(low, high int64) apispec.Field {
 	return apispec.Field{Min: bound(low), Max: bound(high)}
 }
 
+// hidden is a field's annotation for a column that the API does not show.
+func hidden(f apispec.Field) apispec.Field {
+	f.Hidden = true
+	return f
+}
+
 func bound(n int64) *int64 { return &n }

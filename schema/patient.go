@@ -71,6 +71,9 @@ func (Patient) Fields() []ent.Field {
 		optionalText("custom_field_1", "The practice's own field; the practice has its label.", written()),
 		optionalText("custom_field_2", "The practice's own field; the practice has its label.", written()),
 		metadata(),
+		optionalTimestamp("erased_at", "When the patient's data was erased; null otherwise. Only amounts and dates of the account, invoices and payments are left.", apispec.Field{Derived: true}),
+		optionalTimestamp("legal_hold_at", "Since when a legal hold keeps the record from being erased; null otherwise.", apispec.Field{Hidden: true, Derived: true}),
+		optionalText("legal_hold_reason", "Why it does.", apispec.Field{Hidden: true, Derived: true}),
 		field.String("search_text").Default("").Comment("Text that search matches (SearchText).").Annotations(apispec.Field{Hidden: true, Derived: true}),
 	}
 	for _, p := range phoneColumns {

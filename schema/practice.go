@@ -39,8 +39,11 @@ func (Practice) Fields() []ent.Field {
 		boolFalse("nhs", "Whether the practice does NHS work."),
 		field.Int("minimum_appointment_duration").Default(15).Comment("Shortest appointment in minutes. Default for the duration of availability.").Annotations(between(1, 1440)),
 		openingHours(),
+		optionalCount("record_retention_years", "Years after the last entry for which patients' records are kept; null for the default of the country.", apispec.Field{Hidden: true, Derived: true, Min: bound(1), Max: bound(100)}),
 		optionalText("custom_patient_field_label_1", "Label of the patients' custom_field_1."),
 		optionalText("custom_patient_field_label_2", "Label of the patients' custom_field_2."),
+		field.Int("second_factor_level").Default(0).Comment("Permission level from which users need two-factor authentication; 0 for no one.").Annotations(hidden(between(0, 4))),
+		field.Int("idle_lock_minutes").Default(30).Comment("Minutes without a request after which a browser session locks; 0 for never.").Annotations(hidden(between(0, 120))),
 	}, address()...)
 }
 

@@ -28,6 +28,8 @@ func (AccessToken) Fields() []ent.Field {
 		field.String("scopes").GoType(scope.Granted("")).Comment("Space-separated granted scopes; the user's role and the application may allow fewer.").Annotations(apispec.Field{Words: scope.All()}),
 		field.UUID("application_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The application; null for a personal token."),
 		field.UUID("site_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The site that it is limited to."),
+		optionalTimestamp("site_lifted_until", "Until when the limit to the site is lifted."),
+		optionalText("site_lift_reason", "Why the limit was last lifted."),
 		optionalTimestamp("expires_at", "Expiry, regardless of use."),
 		optionalTimestamp("last_used_at", "Last use, to the hour."),
 		optionalTimestamp("refreshable_until", "Expiry of its refresh token; null without one."),
@@ -50,34 +52,4 @@ func (AccessToken) Indexes() []ent.Index {
 		index.Fields("practice_id", "user_id"), // tokens of a user
 		index.Fields("application_id"),         // tokens of an application
 	}
-}
-
-// Change is an audit log entry: one write, without values. Entries are append-only and
-// written in the transaction of the write.
-type Change struct{ ent.Schema }
-
-// Mixin of Change.
-func (Change) Mixin() []ent.Mixin {
-	return []ent.Mixin{tenant{site: bookkeeping, keyless: true}}
-}
-
-// Fields of Change.
-func (Change) Fields() []ent.Field {
-	return []ent.Field{
-		intID(),
-		field.Time("at").Immutable().Comment("Time of the write."),
-		field.Int64("user_id").Optional().Nillable().Immutable().Comment("The user; null for the command line."),
-		field.UUID("token_id", uuid.UUID{}).Optional().Nillable().Immutable().Comment("The token; null for the command line."),
-		field.String("resource").Immutable().Comment("Name of the entity."),
-		field.String("record_id").Immutable().Comment("Id of the row."),
-		field.String("action").Immutable().Comment("create, update or delete.").Annotations(apispec.Field{Values: []string{"create", "update", "delete"}}),
-		field.JSON("fields", []string{}).Default([]string{}).Immutable().Comment("Names of the changed columns, sorted."),
-	}
-}
-
-// Indexes of Change.
-func (Change) Indexes() []ent.Index {
-	// The history of a row. Without the entity the index is smaller and cheaper to
-	// write; few rows of other entities have the same id.
-	return []ent.Index{index.Fields("practice_id", "record_id", "id")}
 }

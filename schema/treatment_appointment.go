@@ -2,6 +2,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/index"
 
@@ -24,9 +25,7 @@ func (TreatmentAppointment) Fields() []ent.Field {
 		intRef("treatment_plan_id", "The treatment plan."),
 		intRef("patient_id", "The patient."),
 		count("position", "Position among the visits of the plan, from 1.", apispec.Field{Min: bound(1), Example: "1"}),
-		// Without a foreign key: it would keep an appointment from being deleted, and every booking
-		// would pay for its index.
-		optionalIntRef("appointment_id", "The appointment, which may have been deleted since; null until the visit is booked."),
+		optionalIntRef("appointment_id", "The appointment; null until the visit is booked, and after the appointment is deleted."),
 		optionalText("notes", "Notes.", apispec.Field{Example: "Crown 16"}),
 		boolTrue("bookable", "Whether the visit can be booked."),
 	}
@@ -37,14 +36,16 @@ func (TreatmentAppointment) Edges() []ent.Edge {
 	return []ent.Edge{
 		link("treatment_plan", TreatmentPlan.Type, "treatment_plan_id"),
 		link("patient", Patient.Type, "patient_id"),
+		optionalLink("appointment", Appointment.Type, "appointment_id"),
 	}
 }
 
 // Indexes of TreatmentAppointment.
 func (TreatmentAppointment) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("practice_id", "patient_id", "id"),        // patient_id
-		index.Fields("practice_id", "treatment_plan_id", "id"), // treatment_plan_id
+		index.Fields("practice_id", "patient_id", "id"),                                             // patient_id
+		index.Fields("practice_id", "treatment_plan_id", "id"),                                      // treatment_plan_id
+		index.Fields("appointment_id").Annotations(entsql.IndexWhere("appointment_id IS NOT NULL")), // deletion of the appointment
 	}
 }
 

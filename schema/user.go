@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"time"
+
 	"entgo.io/ent"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
@@ -10,6 +12,15 @@ import (
 	"chairside/internal/apispec"
 	"chairside/internal/codec"
 )
+
+// KnownBrowser is a browser that has signed in as a user.
+type KnownBrowser struct {
+	Hash   string    `json:"hash"`             // SHA-256 of the user's id and the browser's cookie, base64
+	Name   string    `json:"name"`             // family and system: "Firefox on Windows"
+	First  time.Time `json:"first"`            // first sign-in
+	Last   time.Time `json:"last"`             // last sign-in
+	Unseen bool      `json:"unseen,omitempty"` // the user has not been shown its first sign-in yet
+}
 
 // User is a person who works at the practice.
 type User struct{ ent.Schema }
@@ -34,6 +45,7 @@ func (User) Fields() []ent.Field {
 		field.String("password_hash").Default("").Sensitive().Comment("argon2id hash of the password; empty if none is set.").Annotations(apispec.Hidden()),
 		field.String("totp_secret").Default("").Sensitive().Comment("Authenticator secret (RFC 6238), base32; empty without two-factor authentication.").Annotations(apispec.Hidden()),
 		field.Int64("totp_step").Default(0).Comment("Time step of the last used code; no code works twice.").Annotations(apispec.Field{Hidden: true, Derived: true, Bookkeeping: true}),
+		field.JSON("known_browsers", []KnownBrowser{}).Optional().Sensitive().Comment("Browsers that have signed in as the user, the last used first.").Annotations(apispec.Field{Hidden: true, Derived: true, Bookkeeping: true}),
 		field.JSON("recovery_codes", []string{}).Optional().Sensitive().Comment("SHA-256 of the unused recovery codes.").Annotations(apispec.Hidden()),
 	}
 }

@@ -47,7 +47,7 @@ func (WaitingList) Fields() []ent.Field {
 		boolTrue("mornings", "Whether mornings suit the patient.", createDefault(written())),
 		boolTrue("afternoons", "Whether afternoons suit the patient.", createDefault(written())),
 		optionalText("notes", "Notes.", written(longText)),
-		field.Int("priority").Default(0).Comment("Urgency: 0 to 9, the most urgent.").Annotations(createDefault(urgency)),
+		field.Int("priority").Default(0).Comment("Urgency from 0 to 9; 9 is the most urgent.").Annotations(createDefault(urgency)),
 		optionalIntRef("appointment_id", "The patient's appointment that the entry led to; null after it is deleted.", apispec.Field{Write: true, Same: "patient_id"}),
 		optionalTimestamp("removed_at", "When the entry was removed; null puts it back.", written()),
 	}

@@ -14,6 +14,7 @@ import (
 
 	"chairside/cmd/chairside-bench/load"
 	"chairside/internal/civil"
+	"chairside/internal/scope"
 	"chairside/internal/seed"
 )
 
@@ -48,8 +49,8 @@ type dataset struct {
 	diary futureSlots
 }
 
-// allScopes are the scopes of the servers' tokens.
-const allScopes = "appointment patient practice financials treatments user"
+// allScopes are the scopes of the servers' tokens: all, because plans are judged for every list.
+var allScopes = strings.Join(scope.Families, " ")
 
 // open prepares the database of a size and starts the servers on it.
 func (k *cluster) open(c *console, z size, o *runCommand) (*dataset, error) {

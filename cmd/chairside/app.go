@@ -91,7 +91,7 @@ func asMistakes(err error) error {
 	}
 	var m config.Mistakes
 	for _, field := range slices.Sorted(maps.Keys(f.Params)) {
-		flag := map[string]string{"redirect_uris": "redirect-uri"}[field]
+		flag := map[string]string{"redirect_uris": "redirect-uri", "events": "event"}[field]
 		m = append(m, "--"+cmp.Or(flag, field)+" "+strings.Join(f.Params[field], "; "))
 	}
 	return m

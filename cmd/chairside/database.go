@@ -32,10 +32,23 @@ func (c *console) with(open func(context.Context, string) (*store.DB, error), d 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := loadAuditKey(db, d); err != nil {
+		return err
+	}
 	if err := c.prepare(db, d.Embedded()); err != nil {
 		return err
 	}
 	return work(db)
+}
+
+// applyMigrations applies pending migrations over a connection of its own.
+func (c *console) applyMigrations(d config.Database) (err error) {
+	db, err := store.Open(c, d.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return c.prepare(db, true)
 }
 
 // prepare applies pending migrations, or refuses a database with pending ones.

@@ -24,6 +24,9 @@ func (e *exportCommand) Run(c *console) error {
 	return c.withDatabase(flags.Database, func(db *store.DB) error {
 		show, finish := c.progressBar()
 		defer finish()
+		if err := c.audited(c, db, "export", ""); err != nil {
+			return err
+		}
 		return dump.Export(c, db, flags.Dir, dump.ExportOptions{Format: dump.Format(flags.Format), Progress: show})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"chairside/internal/audit/chain"
 	"chairside/internal/config"
 	"chairside/internal/dump"
 	"chairside/internal/importer"
@@ -73,6 +74,14 @@ func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 		fmt.Fprintln(c.err, "nothing to do: this export is already imported")
 		return nil
 	}
+	if !flags.DryRun {
+		if err := chain.SealRestored(c, db); err != nil {
+			return err
+		}
+		if err := c.audited(c, db, "import", filepath.Base(flags.Dir)); err != nil {
+			return err
+		}
+	}
 	return printJSON(c.out, map[string]int64{"rows": done.Rows})
 }
 
@@ -85,6 +94,11 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 	})
 	if err != nil {
 		return err
+	}
+	if !flags.DryRun {
+		if err := c.audited(c, db, "import", filepath.Base(flags.Dir)); err != nil {
+			return err
+		}
 	}
 	if report.Resumed {
 		fmt.Fprintln(c.err, "resumed an interrupted import of the same files")

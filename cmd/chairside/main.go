@@ -22,17 +22,22 @@ import (
 type commands struct {
 	Serve    serveCommand     `cmd:"" help:"Start the server."`
 	Migrate  migrateCommands  `cmd:"" help:"Apply, list and verify database migrations."`
+	Database databaseCommands `cmd:"" help:"Set up the roles of a PostgreSQL database."`
+	Doctor   doctorCommand    `cmd:"" help:"Check that a database is set up as a server needs it."`
 	Counters countersCommands `cmd:"" help:"Check and repair the totals that lists show."`
 	Seed     seedCommand      `cmd:"" help:"Fill a database with two demo practices."`
-	Practice practiceCommands `cmd:"" help:"Create practices."`
+	Practice practiceCommands `cmd:"" help:"Create practices and set their rules."`
 	User     userCommands     `cmd:"" help:"Manage users."`
 	Token    tokenCommands    `cmd:"" help:"Manage access tokens."`
 	App      appCommands      `cmd:"" help:"Manage OAuth applications."`
+	Webhook  webhookCommands  `cmd:"" help:"Manage webhooks."`
 	Report   reportCommands   `cmd:"" help:"Run reports."`
+	Subject  subjectCommands  `cmd:"" help:"Answer patients' requests about their data."`
 	Export   exportCommand    `cmd:"" help:"Export all data to files."`
 	MCP      mcpCommand       `cmd:"" name:"mcp" help:"Serve an assistant over standard input and output."`
 	Import   importCommand    `cmd:"" help:"Import an export, or CSV files from another system."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
+	Audit    auditCommands    `cmd:"" help:"Verify, list and prune the audit log."`
 	Version  versionCommand   `cmd:"" help:"Print the version."`
 }
 

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"fmt"
+
 	"chairside/ent"
 	"chairside/internal/config"
 	"chairside/internal/provision"
 	"chairside/internal/store"
+	"chairside/internal/subject"
 )
 
 type practiceCommands struct {
-	Create practiceCreate `cmd:"" help:"Create a practice that is ready for appointments."`
+	Create    practiceCreate    `cmd:"" help:"Create a practice that is ready for appointments."`
+	Retention practiceRetention `cmd:"" help:"Show or set how long patients' records are kept."`
+	SignIn    practiceSignIn    `cmd:"" help:"Show or change who needs two-factor authentication, and when sessions lock."`
 }
 
 type practiceCreate struct{ config.PracticeFlags }
@@ -44,4 +49,27 @@ func (p *practiceCreate) Run(c *console) error {
 		return err
 	}
 	return printJSON(c.out, ids)
+}
+
+type practiceRetention struct{ config.RetentionFlags }
+
+// Help is the text of --help.
+func (practiceRetention) Help() string {
+	return "\"chairside subject erase\" refuses to erase a record before then. Set fewer years than the default only if you know that the law of your country allows it."
+}
+
+// Run sets the years, if there are any, and prints the rule.
+func (p *practiceRetention) Run(c *console) error {
+	return c.withDatabase(p.Database, func(db *store.DB) error {
+		ctx, err := c.actFor(db, p.Practice)
+		if err != nil {
+			return err
+		}
+		rule, err := subject.SetRetention(ctx, db, p.Years)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(c.out, rule)
+		return nil
+	})
 }

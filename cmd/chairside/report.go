@@ -87,6 +87,9 @@ func (r *reportShow) Run(c *console) error {
 		if err != nil {
 			return err
 		}
+		if err := c.audited(ctx, db, "report", chosen.Name); err != nil {
+			return err
+		}
 		format := render.Format(flags.Format)
 		if flags.Output != "" {
 			return replaceFile(flags.Output, func(w io.Writer) error { return render.Write(w, answer, format, 0) })
@@ -146,7 +149,7 @@ func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
 		return nil, errNoPractice
 	}
 	if len(all) > 1 {
-		fmt.Fprintf(c.err, "the database holds several practices: this report is for %s (choose another with --practice)\n", all[0].Slug)
+		fmt.Fprintf(c.err, "the database holds several practices: this is for %s (choose another with --practice)\n", all[0].Slug)
 	}
 	return all[0], nil
 }

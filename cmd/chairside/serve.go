@@ -7,6 +7,7 @@ import (
 
 	ogenerrors "github.com/go-faster/errors"
 
+	"chairside/internal/audit/chain"
 	"chairside/internal/config"
 	"chairside/internal/server"
 	"chairside/internal/store"
@@ -34,13 +35,30 @@ func (s *serveCommand) Run(c *console) (err error) {
 	tuneGarbageCollector(serverGCPercent)
 	ogenerrors.DisableTrace() // ogen would capture the caller for each missing parameter
 
-	db, err := store.Open(c, flags.Database.DatabaseURL)
+	if flags.Migrate && !flags.Database.Embedded() { // as the tables' owner, before roles are looked at
+		if err := c.applyMigrations(flags.Database); err != nil {
+			return err
+		}
+	}
+	db, err := store.OpenServing(c, flags.Database.DatabaseURL, flags.SystemDatabaseURL)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := c.prepare(db, flags.Database.Embedded() || flags.Migrate || flags.Demo); err != nil {
+	if err := loadAuditKey(db, flags.Database); err != nil {
 		return err
+	}
+	var checkpoints *chain.Checkpoints
+	if flags.AuditCheckpoints != "" {
+		if checkpoints, err = chain.OpenCheckpoints(flags.AuditCheckpoints, db.AuditKey); err != nil {
+			return err
+		}
+	}
+	if err := c.prepare(db, flags.Database.Embedded() || flags.Demo); err != nil {
+		return err
+	}
+	if reason := db.Unconfined(); reason != "" {
+		logger.Warn(reason)
 	}
 	if flags.Demo {
 		if err := c.fillDemo(db); err != nil {
@@ -64,6 +82,8 @@ func (s *serveCommand) Run(c *console) (err error) {
 		DB: db, BaseURL: baseURL, Demo: flags.Demo, Logger: logger,
 		RateLimit: flags.RateLimit, PracticeRateLimit: flags.PracticeRateLimit, ChangesRetention: flags.ChangesRetention,
 		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile, MCPAllowWrites: flags.MCPAllowWrites,
+		Checkpoints:         checkpoints,
+		WebhookAllowPrivate: flags.WebhookAllowPrivate,
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -32,6 +32,10 @@ const (
 	FieldApplicationID = "application_id"
 	// FieldSiteID holds the string denoting the site_id field in the database.
 	FieldSiteID = "site_id"
+	// FieldSiteLiftedUntil holds the string denoting the site_lifted_until field in the database.
+	FieldSiteLiftedUntil = "site_lifted_until"
+	// FieldSiteLiftReason holds the string denoting the site_lift_reason field in the database.
+	FieldSiteLiftReason = "site_lift_reason"
 	// FieldExpiresAt holds the string denoting the expires_at field in the database.
 	FieldExpiresAt = "expires_at"
 	// FieldLastUsedAt holds the string denoting the last_used_at field in the database.
@@ -92,6 +96,8 @@ var Columns = []string{
 	FieldScopes,
 	FieldApplicationID,
 	FieldSiteID,
+	FieldSiteLiftedUntil,
+	FieldSiteLiftReason,
 	FieldExpiresAt,
 	FieldLastUsedAt,
 	FieldRefreshableUntil,
@@ -168,6 +174,16 @@ func ByApplicationID(opts ...sql.OrderTermOption) OrderOption {
 // BySiteID orders the results by the site_id field.
 func BySiteID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSiteID, opts...).ToFunc()
+}
+
+// BySiteLiftedUntil orders the results by the site_lifted_until field.
+func BySiteLiftedUntil(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSiteLiftedUntil, opts...).ToFunc()
+}
+
+// BySiteLiftReason orders the results by the site_lift_reason field.
+func BySiteLiftReason(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSiteLiftReason, opts...).ToFunc()
 }
 
 // ByExpiresAt orders the results by the expires_at field.

@@ -103,6 +103,16 @@ func SiteID(v uuid.UUID) predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldEQ(FieldSiteID, v))
 }
 
+// SiteLiftedUntil applies equality check predicate on the "site_lifted_until" field. It's identical to SiteLiftedUntilEQ.
+func SiteLiftedUntil(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldEQ(FieldSiteLiftedUntil, v))
+}
+
+// SiteLiftReason applies equality check predicate on the "site_lift_reason" field. It's identical to SiteLiftReasonEQ.
+func SiteLiftReason(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldEQ(FieldSiteLiftReason, v))
+}
+
 // ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
 func ExpiresAt(v time.Time) predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldEQ(FieldExpiresAt, v))
@@ -490,6 +500,131 @@ func SiteIDIsNil() predicate.AccessToken {
 // SiteIDNotNil applies the NotNil predicate on the "site_id" field.
 func SiteIDNotNil() predicate.AccessToken {
 	return predicate.AccessToken(sql.FieldNotNull(FieldSiteID))
+}
+
+// SiteLiftedUntilEQ applies the EQ predicate on the "site_lifted_until" field.
+func SiteLiftedUntilEQ(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldEQ(FieldSiteLiftedUntil, v))
+}
+
+// SiteLiftedUntilNEQ applies the NEQ predicate on the "site_lifted_until" field.
+func SiteLiftedUntilNEQ(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNEQ(FieldSiteLiftedUntil, v))
+}
+
+// SiteLiftedUntilIn applies the In predicate on the "site_lifted_until" field.
+func SiteLiftedUntilIn(vs ...time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldIn(FieldSiteLiftedUntil, vs...))
+}
+
+// SiteLiftedUntilNotIn applies the NotIn predicate on the "site_lifted_until" field.
+func SiteLiftedUntilNotIn(vs ...time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNotIn(FieldSiteLiftedUntil, vs...))
+}
+
+// SiteLiftedUntilGT applies the GT predicate on the "site_lifted_until" field.
+func SiteLiftedUntilGT(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldGT(FieldSiteLiftedUntil, v))
+}
+
+// SiteLiftedUntilGTE applies the GTE predicate on the "site_lifted_until" field.
+func SiteLiftedUntilGTE(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldGTE(FieldSiteLiftedUntil, v))
+}
+
+// SiteLiftedUntilLT applies the LT predicate on the "site_lifted_until" field.
+func SiteLiftedUntilLT(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldLT(FieldSiteLiftedUntil, v))
+}
+
+// SiteLiftedUntilLTE applies the LTE predicate on the "site_lifted_until" field.
+func SiteLiftedUntilLTE(v time.Time) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldLTE(FieldSiteLiftedUntil, v))
+}
+
+// SiteLiftedUntilIsNil applies the IsNil predicate on the "site_lifted_until" field.
+func SiteLiftedUntilIsNil() predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldIsNull(FieldSiteLiftedUntil))
+}
+
+// SiteLiftedUntilNotNil applies the NotNil predicate on the "site_lifted_until" field.
+func SiteLiftedUntilNotNil() predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNotNull(FieldSiteLiftedUntil))
+}
+
+// SiteLiftReasonEQ applies the EQ predicate on the "site_lift_reason" field.
+func SiteLiftReasonEQ(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldEQ(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonNEQ applies the NEQ predicate on the "site_lift_reason" field.
+func SiteLiftReasonNEQ(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNEQ(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonIn applies the In predicate on the "site_lift_reason" field.
+func SiteLiftReasonIn(vs ...string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldIn(FieldSiteLiftReason, vs...))
+}
+
+// SiteLiftReasonNotIn applies the NotIn predicate on the "site_lift_reason" field.
+func SiteLiftReasonNotIn(vs ...string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNotIn(FieldSiteLiftReason, vs...))
+}
+
+// SiteLiftReasonGT applies the GT predicate on the "site_lift_reason" field.
+func SiteLiftReasonGT(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldGT(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonGTE applies the GTE predicate on the "site_lift_reason" field.
+func SiteLiftReasonGTE(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldGTE(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonLT applies the LT predicate on the "site_lift_reason" field.
+func SiteLiftReasonLT(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldLT(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonLTE applies the LTE predicate on the "site_lift_reason" field.
+func SiteLiftReasonLTE(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldLTE(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonContains applies the Contains predicate on the "site_lift_reason" field.
+func SiteLiftReasonContains(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldContains(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonHasPrefix applies the HasPrefix predicate on the "site_lift_reason" field.
+func SiteLiftReasonHasPrefix(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldHasPrefix(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonHasSuffix applies the HasSuffix predicate on the "site_lift_reason" field.
+func SiteLiftReasonHasSuffix(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldHasSuffix(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonIsNil applies the IsNil predicate on the "site_lift_reason" field.
+func SiteLiftReasonIsNil() predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldIsNull(FieldSiteLiftReason))
+}
+
+// SiteLiftReasonNotNil applies the NotNil predicate on the "site_lift_reason" field.
+func SiteLiftReasonNotNil() predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldNotNull(FieldSiteLiftReason))
+}
+
+// SiteLiftReasonEqualFold applies the EqualFold predicate on the "site_lift_reason" field.
+func SiteLiftReasonEqualFold(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldEqualFold(FieldSiteLiftReason, v))
+}
+
+// SiteLiftReasonContainsFold applies the ContainsFold predicate on the "site_lift_reason" field.
+func SiteLiftReasonContainsFold(v string) predicate.AccessToken {
+	return predicate.AccessToken(sql.FieldContainsFold(FieldSiteLiftReason, v))
 }
 
 // ExpiresAtEQ applies the EQ predicate on the "expires_at" field.

@@ -17,6 +17,8 @@ var (
 		{Name: "hash", Type: field.TypeBytes, Unique: true, Size: 32},
 		{Name: "name", Type: field.TypeString},
 		{Name: "scopes", Type: field.TypeString},
+		{Name: "site_lifted_until", Type: field.TypeTime, Nullable: true},
+		{Name: "site_lift_reason", Type: field.TypeString, Nullable: true},
 		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
 		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
 		{Name: "refreshable_until", Type: field.TypeTime, Nullable: true},
@@ -34,25 +36,25 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "access_tokens_practices_practice",
-				Columns:    []*schema.Column{AccessTokensColumns[10]},
+				Columns:    []*schema.Column{AccessTokensColumns[12]},
 				RefColumns: []*schema.Column{PracticesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "access_tokens_users_user",
-				Columns:    []*schema.Column{AccessTokensColumns[11]},
+				Columns:    []*schema.Column{AccessTokensColumns[13]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "access_tokens_sites_site",
-				Columns:    []*schema.Column{AccessTokensColumns[12]},
+				Columns:    []*schema.Column{AccessTokensColumns[14]},
 				RefColumns: []*schema.Column{SitesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "access_tokens_applications_application",
-				Columns:    []*schema.Column{AccessTokensColumns[13]},
+				Columns:    []*schema.Column{AccessTokensColumns[15]},
 				RefColumns: []*schema.Column{ApplicationsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -61,22 +63,22 @@ var (
 			{
 				Name:    "accesstoken_practice_id_updated_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{AccessTokensColumns[10], AccessTokensColumns[2], AccessTokensColumns[0]},
+				Columns: []*schema.Column{AccessTokensColumns[12], AccessTokensColumns[2], AccessTokensColumns[0]},
 			},
 			{
 				Name:    "accesstoken_practice_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{AccessTokensColumns[10], AccessTokensColumns[1], AccessTokensColumns[0]},
+				Columns: []*schema.Column{AccessTokensColumns[12], AccessTokensColumns[1], AccessTokensColumns[0]},
 			},
 			{
 				Name:    "accesstoken_practice_id_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{AccessTokensColumns[10], AccessTokensColumns[11]},
+				Columns: []*schema.Column{AccessTokensColumns[12], AccessTokensColumns[13]},
 			},
 			{
 				Name:    "accesstoken_application_id",
 				Unique:  false,
-				Columns: []*schema.Column{AccessTokensColumns[13]},
+				Columns: []*schema.Column{AccessTokensColumns[15]},
 			},
 		},
 	}
@@ -479,6 +481,127 @@ var (
 			},
 		},
 	}
+	// AuditBlocksColumns holds the columns for the "audit_blocks" table.
+	AuditBlocksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "number", Type: field.TypeInt64},
+		{Name: "at", Type: field.TypeTime},
+		{Name: "through", Type: field.TypeInt64},
+		{Name: "floor", Type: field.TypeInt64, Default: 0},
+		{Name: "entries", Type: field.TypeBytes},
+		{Name: "previous", Type: field.TypeBytes, Size: 32},
+		{Name: "hash", Type: field.TypeBytes, Size: 32},
+	}
+	// AuditBlocksTable holds the schema information for the "audit_blocks" table.
+	AuditBlocksTable = &schema.Table{
+		Name:       "audit_blocks",
+		Columns:    AuditBlocksColumns,
+		PrimaryKey: []*schema.Column{AuditBlocksColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "auditblock_practice_id_number",
+				Unique:  true,
+				Columns: []*schema.Column{AuditBlocksColumns[1], AuditBlocksColumns[2]},
+			},
+		},
+	}
+	// AuditCutsColumns holds the columns for the "audit_cuts" table.
+	AuditCutsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "at", Type: field.TypeTime},
+		{Name: "number", Type: field.TypeInt64},
+		{Name: "hash", Type: field.TypeBytes, Size: 32},
+		{Name: "signature", Type: field.TypeBytes, Size: 64},
+	}
+	// AuditCutsTable holds the schema information for the "audit_cuts" table.
+	AuditCutsTable = &schema.Table{
+		Name:       "audit_cuts",
+		Columns:    AuditCutsColumns,
+		PrimaryKey: []*schema.Column{AuditCutsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "auditcut_practice_id_number",
+				Unique:  true,
+				Columns: []*schema.Column{AuditCutsColumns[1], AuditCutsColumns[3]},
+			},
+		},
+	}
+	// AuditEventsColumns holds the columns for the "audit_events" table.
+	AuditEventsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "at", Type: field.TypeTime},
+		{Name: "action", Type: field.TypeString},
+		{Name: "resource", Type: field.TypeString, Nullable: true},
+		{Name: "record_id", Type: field.TypeString, Nullable: true},
+		{Name: "patient_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "user_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "token_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "session_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "application_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "request_id", Type: field.TypeString, Nullable: true},
+		{Name: "operation", Type: field.TypeString, Nullable: true},
+		{Name: "status", Type: field.TypeInt, Nullable: true},
+		{Name: "fields", Type: field.TypeJSON},
+		{Name: "details", Type: field.TypeJSON},
+		{Name: "xid", Type: field.TypeInt64, Nullable: true, Default: map[string]schema.Expr{"postgres": "txid_current()", "sqlite3": "NULL"}},
+	}
+	// AuditEventsTable holds the schema information for the "audit_events" table.
+	AuditEventsTable = &schema.Table{
+		Name:       "audit_events",
+		Columns:    AuditEventsColumns,
+		PrimaryKey: []*schema.Column{AuditEventsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "auditevent_practice_id_record_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuditEventsColumns[1], AuditEventsColumns[5], AuditEventsColumns[0]},
+			},
+			{
+				Name:    "auditevent_practice_id_patient_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuditEventsColumns[1], AuditEventsColumns[6], AuditEventsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "patient_id IS NOT NULL",
+				},
+			},
+			{
+				Name:    "auditevent_practice_id_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuditEventsColumns[1], AuditEventsColumns[2], AuditEventsColumns[0]},
+			},
+			{
+				Name:    "auditevent_xid",
+				Unique:  false,
+				Columns: []*schema.Column{AuditEventsColumns[16]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "xid IS NOT NULL",
+				},
+			},
+		},
+	}
+	// AuditReadsColumns holds the columns for the "audit_reads" table.
+	AuditReadsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "patient_id", Type: field.TypeInt64},
+		{Name: "event_id", Type: field.TypeInt64},
+	}
+	// AuditReadsTable holds the schema information for the "audit_reads" table.
+	AuditReadsTable = &schema.Table{
+		Name:       "audit_reads",
+		Columns:    AuditReadsColumns,
+		PrimaryKey: []*schema.Column{AuditReadsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "auditread_practice_id_patient_id_event_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuditReadsColumns[1], AuditReadsColumns[2], AuditReadsColumns[3]},
+			},
+		},
+	}
 	// AuthorizationCodesColumns holds the columns for the "authorization_codes" table.
 	AuthorizationCodesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -529,31 +652,6 @@ var (
 				Name:    "authorizationcode_expires_at",
 				Unique:  false,
 				Columns: []*schema.Column{AuthorizationCodesColumns[5]},
-			},
-		},
-	}
-	// ChangesColumns holds the columns for the "changes" table.
-	ChangesColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64, Increment: true},
-		{Name: "practice_id", Type: field.TypeUUID},
-		{Name: "at", Type: field.TypeTime},
-		{Name: "user_id", Type: field.TypeInt64, Nullable: true},
-		{Name: "token_id", Type: field.TypeUUID, Nullable: true},
-		{Name: "resource", Type: field.TypeString},
-		{Name: "record_id", Type: field.TypeString},
-		{Name: "action", Type: field.TypeString},
-		{Name: "fields", Type: field.TypeJSON},
-	}
-	// ChangesTable holds the schema information for the "changes" table.
-	ChangesTable = &schema.Table{
-		Name:       "changes",
-		Columns:    ChangesColumns,
-		PrimaryKey: []*schema.Column{ChangesColumns[0]},
-		Indexes: []*schema.Index{
-			{
-				Name:    "change_practice_id_record_id_id",
-				Unique:  false,
-				Columns: []*schema.Column{ChangesColumns[1], ChangesColumns[6], ChangesColumns[0]},
 			},
 		},
 	}
@@ -1389,6 +1487,9 @@ var (
 		{Name: "custom_field_1", Type: field.TypeString, Nullable: true},
 		{Name: "custom_field_2", Type: field.TypeString, Nullable: true},
 		{Name: "metadata", Type: field.TypeJSON},
+		{Name: "erased_at", Type: field.TypeTime, Nullable: true},
+		{Name: "legal_hold_at", Type: field.TypeTime, Nullable: true},
+		{Name: "legal_hold_reason", Type: field.TypeString, Nullable: true},
 		{Name: "search_text", Type: field.TypeString, Default: ""},
 		{Name: "home_phone", Type: field.TypeString, Nullable: true},
 		{Name: "home_phone_country", Type: field.TypeString, Nullable: true},
@@ -1417,37 +1518,37 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "patients_practices_practice",
-				Columns:    []*schema.Column{PatientsColumns[55]},
+				Columns:    []*schema.Column{PatientsColumns[58]},
 				RefColumns: []*schema.Column{PracticesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "patients_payment_plans_payment_plan",
-				Columns:    []*schema.Column{PatientsColumns[56]},
+				Columns:    []*schema.Column{PatientsColumns[59]},
 				RefColumns: []*schema.Column{PaymentPlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "patients_sites_site",
-				Columns:    []*schema.Column{PatientsColumns[57]},
+				Columns:    []*schema.Column{PatientsColumns[60]},
 				RefColumns: []*schema.Column{SitesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "patients_practitioners_dentist",
-				Columns:    []*schema.Column{PatientsColumns[58]},
+				Columns:    []*schema.Column{PatientsColumns[61]},
 				RefColumns: []*schema.Column{PractitionersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "patients_practitioners_hygienist",
-				Columns:    []*schema.Column{PatientsColumns[59]},
+				Columns:    []*schema.Column{PatientsColumns[62]},
 				RefColumns: []*schema.Column{PractitionersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "patients_acquisition_sources_acquisition_source",
-				Columns:    []*schema.Column{PatientsColumns[60]},
+				Columns:    []*schema.Column{PatientsColumns[63]},
 				RefColumns: []*schema.Column{AcquisitionSourcesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -1456,42 +1557,42 @@ var (
 			{
 				Name:    "patient_practice_id_updated_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[2], PatientsColumns[0]},
+				Columns: []*schema.Column{PatientsColumns[58], PatientsColumns[2], PatientsColumns[0]},
 			},
 			{
 				Name:    "patient_practice_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[1], PatientsColumns[0]},
+				Columns: []*schema.Column{PatientsColumns[58], PatientsColumns[1], PatientsColumns[0]},
 			},
 			{
 				Name:    "patient_practice_id_last_name_folded_id",
 				Unique:  false,
-				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[9], PatientsColumns[0]},
+				Columns: []*schema.Column{PatientsColumns[58], PatientsColumns[9], PatientsColumns[0]},
 			},
 			{
 				Name:    "patient_practice_id_first_name_folded_id",
 				Unique:  false,
-				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[8], PatientsColumns[0]},
+				Columns: []*schema.Column{PatientsColumns[58], PatientsColumns[8], PatientsColumns[0]},
 			},
 			{
 				Name:    "patient_practice_id_date_of_birth_id",
 				Unique:  false,
-				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[10], PatientsColumns[0]},
+				Columns: []*schema.Column{PatientsColumns[58], PatientsColumns[10], PatientsColumns[0]},
 			},
 			{
 				Name:    "patient_practice_id_site_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[57], PatientsColumns[0]},
+				Columns: []*schema.Column{PatientsColumns[58], PatientsColumns[60], PatientsColumns[0]},
 			},
 			{
 				Name:    "patient_practice_id_active_id",
 				Unique:  false,
-				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[13], PatientsColumns[0]},
+				Columns: []*schema.Column{PatientsColumns[58], PatientsColumns[13], PatientsColumns[0]},
 			},
 			{
 				Name:    "patient_practice_id_legacy_id",
 				Unique:  false,
-				Columns: []*schema.Column{PatientsColumns[55], PatientsColumns[30]},
+				Columns: []*schema.Column{PatientsColumns[58], PatientsColumns[30]},
 			},
 		},
 	}
@@ -1747,8 +1848,11 @@ var (
 		{Name: "nhs", Type: field.TypeBool, Default: false},
 		{Name: "minimum_appointment_duration", Type: field.TypeInt, Default: 15},
 		{Name: "opening_hours", Type: field.TypeJSON},
+		{Name: "record_retention_years", Type: field.TypeInt, Nullable: true},
 		{Name: "custom_patient_field_label_1", Type: field.TypeString, Nullable: true},
 		{Name: "custom_patient_field_label_2", Type: field.TypeString, Nullable: true},
+		{Name: "second_factor_level", Type: field.TypeInt, Default: 0},
+		{Name: "idle_lock_minutes", Type: field.TypeInt, Default: 30},
 		{Name: "address_line_1", Type: field.TypeString, Nullable: true},
 		{Name: "address_line_2", Type: field.TypeString, Nullable: true},
 		{Name: "town", Type: field.TypeString, Nullable: true},
@@ -2235,12 +2339,12 @@ var (
 		{Name: "created_at", Type: field.TypeTime},
 		{Name: "updated_at", Type: field.TypeTime},
 		{Name: "position", Type: field.TypeInt},
-		{Name: "appointment_id", Type: field.TypeInt64, Nullable: true},
 		{Name: "notes", Type: field.TypeString, Nullable: true},
 		{Name: "bookable", Type: field.TypeBool, Default: true},
 		{Name: "practice_id", Type: field.TypeUUID},
 		{Name: "treatment_plan_id", Type: field.TypeInt64},
 		{Name: "patient_id", Type: field.TypeInt64},
+		{Name: "appointment_id", Type: field.TypeInt64, Nullable: true},
 	}
 	// TreatmentAppointmentsTable holds the schema information for the "treatment_appointments" table.
 	TreatmentAppointmentsTable = &schema.Table{
@@ -2250,20 +2354,26 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "treatment_appointments_practices_practice",
-				Columns:    []*schema.Column{TreatmentAppointmentsColumns[7]},
+				Columns:    []*schema.Column{TreatmentAppointmentsColumns[6]},
 				RefColumns: []*schema.Column{PracticesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "treatment_appointments_treatment_plans_treatment_plan",
-				Columns:    []*schema.Column{TreatmentAppointmentsColumns[8]},
+				Columns:    []*schema.Column{TreatmentAppointmentsColumns[7]},
 				RefColumns: []*schema.Column{TreatmentPlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "treatment_appointments_patients_patient",
-				Columns:    []*schema.Column{TreatmentAppointmentsColumns[9]},
+				Columns:    []*schema.Column{TreatmentAppointmentsColumns[8]},
 				RefColumns: []*schema.Column{PatientsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "treatment_appointments_appointments_appointment",
+				Columns:    []*schema.Column{TreatmentAppointmentsColumns[9]},
+				RefColumns: []*schema.Column{AppointmentsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 		},
@@ -2271,22 +2381,30 @@ var (
 			{
 				Name:    "treatmentappointment_practice_id_updated_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{TreatmentAppointmentsColumns[7], TreatmentAppointmentsColumns[2], TreatmentAppointmentsColumns[0]},
+				Columns: []*schema.Column{TreatmentAppointmentsColumns[6], TreatmentAppointmentsColumns[2], TreatmentAppointmentsColumns[0]},
 			},
 			{
 				Name:    "treatmentappointment_practice_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{TreatmentAppointmentsColumns[7], TreatmentAppointmentsColumns[1], TreatmentAppointmentsColumns[0]},
+				Columns: []*schema.Column{TreatmentAppointmentsColumns[6], TreatmentAppointmentsColumns[1], TreatmentAppointmentsColumns[0]},
 			},
 			{
 				Name:    "treatmentappointment_practice_id_patient_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{TreatmentAppointmentsColumns[7], TreatmentAppointmentsColumns[9], TreatmentAppointmentsColumns[0]},
+				Columns: []*schema.Column{TreatmentAppointmentsColumns[6], TreatmentAppointmentsColumns[8], TreatmentAppointmentsColumns[0]},
 			},
 			{
 				Name:    "treatmentappointment_practice_id_treatment_plan_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{TreatmentAppointmentsColumns[7], TreatmentAppointmentsColumns[8], TreatmentAppointmentsColumns[0]},
+				Columns: []*schema.Column{TreatmentAppointmentsColumns[6], TreatmentAppointmentsColumns[7], TreatmentAppointmentsColumns[0]},
+			},
+			{
+				Name:    "treatmentappointment_appointment_id",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentAppointmentsColumns[9]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "appointment_id IS NOT NULL",
+				},
 			},
 		},
 	}
@@ -2527,6 +2645,7 @@ var (
 		{Name: "password_hash", Type: field.TypeString, Default: ""},
 		{Name: "totp_secret", Type: field.TypeString, Default: ""},
 		{Name: "totp_step", Type: field.TypeInt64, Default: 0},
+		{Name: "known_browsers", Type: field.TypeJSON, Nullable: true},
 		{Name: "recovery_codes", Type: field.TypeJSON, Nullable: true},
 		{Name: "practice_id", Type: field.TypeUUID},
 		{Name: "site_id", Type: field.TypeUUID, Nullable: true},
@@ -2539,13 +2658,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "users_practices_practice",
-				Columns:    []*schema.Column{UsersColumns[16]},
+				Columns:    []*schema.Column{UsersColumns[17]},
 				RefColumns: []*schema.Column{PracticesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "users_sites_site",
-				Columns:    []*schema.Column{UsersColumns[17]},
+				Columns:    []*schema.Column{UsersColumns[18]},
 				RefColumns: []*schema.Column{SitesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -2554,17 +2673,17 @@ var (
 			{
 				Name:    "user_practice_id_updated_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{UsersColumns[16], UsersColumns[2], UsersColumns[0]},
+				Columns: []*schema.Column{UsersColumns[17], UsersColumns[2], UsersColumns[0]},
 			},
 			{
 				Name:    "user_practice_id_created_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{UsersColumns[16], UsersColumns[1], UsersColumns[0]},
+				Columns: []*schema.Column{UsersColumns[17], UsersColumns[1], UsersColumns[0]},
 			},
 			{
 				Name:    "user_practice_id_last_name_folded_id",
 				Unique:  false,
-				Columns: []*schema.Column{UsersColumns[16], UsersColumns[6], UsersColumns[0]},
+				Columns: []*schema.Column{UsersColumns[17], UsersColumns[6], UsersColumns[0]},
 			},
 		},
 	}
@@ -2655,6 +2774,147 @@ var (
 			},
 		},
 	}
+	// WebhooksColumns holds the columns for the "webhooks" table.
+	WebhooksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "url", Type: field.TypeString},
+		{Name: "active", Type: field.TypeBool, Default: true},
+		{Name: "events", Type: field.TypeJSON},
+		{Name: "failed_deliveries", Type: field.TypeInt, Default: 0},
+		{Name: "successful_deliveries", Type: field.TypeInt, Default: 0},
+		{Name: "last_delivered_at", Type: field.TypeTime, Nullable: true},
+		{Name: "disabled_at", Type: field.TypeTime, Nullable: true},
+		{Name: "disabled_reason", Type: field.TypeString, Nullable: true},
+		{Name: "secret", Type: field.TypeString},
+		{Name: "previous_secret", Type: field.TypeString, Default: ""},
+		{Name: "previous_until", Type: field.TypeTime, Nullable: true},
+		{Name: "failures_in_row", Type: field.TypeInt, Default: 0},
+		{Name: "held_until", Type: field.TypeTime, Nullable: true},
+		{Name: "feed_cursor", Type: field.TypeString, Default: ""},
+		{Name: "practice_id", Type: field.TypeUUID},
+	}
+	// WebhooksTable holds the schema information for the "webhooks" table.
+	WebhooksTable = &schema.Table{
+		Name:       "webhooks",
+		Columns:    WebhooksColumns,
+		PrimaryKey: []*schema.Column{WebhooksColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "webhooks_practices_practice",
+				Columns:    []*schema.Column{WebhooksColumns[17]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhook_practice_id_updated_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[17], WebhooksColumns[2], WebhooksColumns[0]},
+			},
+			{
+				Name:    "webhook_practice_id_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhooksColumns[17], WebhooksColumns[1], WebhooksColumns[0]},
+			},
+		},
+	}
+	// WebhookAttemptsColumns holds the columns for the "webhook_attempts" table.
+	WebhookAttemptsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "delivery_id", Type: field.TypeInt64},
+		{Name: "at", Type: field.TypeTime},
+		{Name: "headers", Type: field.TypeJSON},
+		{Name: "body", Type: field.TypeString},
+		{Name: "records", Type: field.TypeBytes},
+		{Name: "status", Type: field.TypeInt},
+		{Name: "error", Type: field.TypeString, Default: ""},
+		{Name: "response", Type: field.TypeString, Default: ""},
+		{Name: "duration_ms", Type: field.TypeInt},
+		{Name: "practice_id", Type: field.TypeUUID},
+	}
+	// WebhookAttemptsTable holds the schema information for the "webhook_attempts" table.
+	WebhookAttemptsTable = &schema.Table{
+		Name:       "webhook_attempts",
+		Columns:    WebhookAttemptsColumns,
+		PrimaryKey: []*schema.Column{WebhookAttemptsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "webhook_attempts_practices_practice",
+				Columns:    []*schema.Column{WebhookAttemptsColumns[10]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhookattempt_delivery_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookAttemptsColumns[1], WebhookAttemptsColumns[0]},
+			},
+		},
+	}
+	// WebhookDeliveriesColumns holds the columns for the "webhook_deliveries" table.
+	WebhookDeliveriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "webhook_id", Type: field.TypeUUID},
+		{Name: "event_id", Type: field.TypeString},
+		{Name: "event", Type: field.TypeString},
+		{Name: "resource", Type: field.TypeString},
+		{Name: "record_id", Type: field.TypeString},
+		{Name: "user_id", Type: field.TypeInt64, Nullable: true},
+		{Name: "changed_at", Type: field.TypeTime},
+		{Name: "due_at", Type: field.TypeTime},
+		{Name: "leased_until", Type: field.TypeTime},
+		{Name: "attempt", Type: field.TypeInt, Default: 0},
+		{Name: "settled_at", Type: field.TypeTime, Nullable: true},
+		{Name: "succeeded", Type: field.TypeBool, Default: false},
+		{Name: "practice_id", Type: field.TypeUUID},
+	}
+	// WebhookDeliveriesTable holds the schema information for the "webhook_deliveries" table.
+	WebhookDeliveriesTable = &schema.Table{
+		Name:       "webhook_deliveries",
+		Columns:    WebhookDeliveriesColumns,
+		PrimaryKey: []*schema.Column{WebhookDeliveriesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "webhook_deliveries_practices_practice",
+				Columns:    []*schema.Column{WebhookDeliveriesColumns[13]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "webhookdelivery_webhook_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[1], WebhookDeliveriesColumns[0]},
+			},
+			{
+				Name:    "webhookdelivery_webhook_id_due_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[1], WebhookDeliveriesColumns[8], WebhookDeliveriesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "settled_at IS NULL",
+				},
+			},
+			{
+				Name:    "webhookdelivery_webhook_id_resource_record_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[1], WebhookDeliveriesColumns[4], WebhookDeliveriesColumns[5], WebhookDeliveriesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "settled_at IS NULL",
+				},
+			},
+			{
+				Name:    "webhookdelivery_settled_at",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[11]},
+			},
+		},
+	}
 	// WorkingSessionsColumns holds the columns for the "working_sessions" table.
 	WorkingSessionsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -2710,8 +2970,11 @@ var (
 		AppointmentCancellationReasonsTable,
 		AppointmentHoldsTable,
 		AppointmentReasonsTable,
+		AuditBlocksTable,
+		AuditCutsTable,
+		AuditEventsTable,
+		AuditReadsTable,
 		AuthorizationCodesTable,
-		ChangesTable,
 		ContractsTable,
 		CustomFieldsTable,
 		CustomFieldAnswersTable,
@@ -2748,6 +3011,9 @@ var (
 		TreatmentPlanItemsTable,
 		UsersTable,
 		WaitingListsTable,
+		WebhooksTable,
+		WebhookAttemptsTable,
+		WebhookDeliveriesTable,
 		WorkingSessionsTable,
 	}
 )
@@ -2849,6 +3115,7 @@ func init() {
 	TreatmentAppointmentsTable.ForeignKeys[0].RefTable = PracticesTable
 	TreatmentAppointmentsTable.ForeignKeys[1].RefTable = TreatmentPlansTable
 	TreatmentAppointmentsTable.ForeignKeys[2].RefTable = PatientsTable
+	TreatmentAppointmentsTable.ForeignKeys[3].RefTable = AppointmentsTable
 	TreatmentCategoriesTable.ForeignKeys[0].RefTable = PracticesTable
 	TreatmentPlansTable.ForeignKeys[0].RefTable = PatientsTable
 	TreatmentPlansTable.ForeignKeys[1].RefTable = PracticesTable
@@ -2867,6 +3134,9 @@ func init() {
 	WaitingListsTable.ForeignKeys[1].RefTable = PatientsTable
 	WaitingListsTable.ForeignKeys[2].RefTable = PractitionersTable
 	WaitingListsTable.ForeignKeys[3].RefTable = AppointmentsTable
+	WebhooksTable.ForeignKeys[0].RefTable = PracticesTable
+	WebhookAttemptsTable.ForeignKeys[0].RefTable = PracticesTable
+	WebhookDeliveriesTable.ForeignKeys[0].RefTable = PracticesTable
 	WorkingSessionsTable.ForeignKeys[0].RefTable = PractitionersTable
 	WorkingSessionsTable.ForeignKeys[1].RefTable = PracticesTable
 	WorkingSessionsTable.ForeignKeys[2].RefTable = SitesTable

@@ -110,6 +110,12 @@ const (
 	FieldCustomField2 = "custom_field_2"
 	// FieldMetadata holds the string denoting the metadata field in the database.
 	FieldMetadata = "metadata"
+	// FieldErasedAt holds the string denoting the erased_at field in the database.
+	FieldErasedAt = "erased_at"
+	// FieldLegalHoldAt holds the string denoting the legal_hold_at field in the database.
+	FieldLegalHoldAt = "legal_hold_at"
+	// FieldLegalHoldReason holds the string denoting the legal_hold_reason field in the database.
+	FieldLegalHoldReason = "legal_hold_reason"
 	// FieldSearchText holds the string denoting the search_text field in the database.
 	FieldSearchText = "search_text"
 	// FieldHomePhone holds the string denoting the home_phone field in the database.
@@ -307,6 +313,9 @@ var Columns = []string{
 	FieldCustomField1,
 	FieldCustomField2,
 	FieldMetadata,
+	FieldErasedAt,
+	FieldLegalHoldAt,
+	FieldLegalHoldReason,
 	FieldSearchText,
 	FieldHomePhone,
 	FieldHomePhoneCountry,
@@ -618,6 +627,21 @@ func ByCustomField1(opts ...sql.OrderTermOption) OrderOption {
 // ByCustomField2 orders the results by the custom_field_2 field.
 func ByCustomField2(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCustomField2, opts...).ToFunc()
+}
+
+// ByErasedAt orders the results by the erased_at field.
+func ByErasedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldErasedAt, opts...).ToFunc()
+}
+
+// ByLegalHoldAt orders the results by the legal_hold_at field.
+func ByLegalHoldAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLegalHoldAt, opts...).ToFunc()
+}
+
+// ByLegalHoldReason orders the results by the legal_hold_reason field.
+func ByLegalHoldReason(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLegalHoldReason, opts...).ToFunc()
 }
 
 // BySearchText orders the results by the search_text field.

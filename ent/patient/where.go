@@ -278,6 +278,21 @@ func CustomField2(v string) predicate.Patient {
 	return predicate.Patient(sql.FieldEQ(FieldCustomField2, v))
 }
 
+// ErasedAt applies equality check predicate on the "erased_at" field. It's identical to ErasedAtEQ.
+func ErasedAt(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldEQ(FieldErasedAt, v))
+}
+
+// LegalHoldAt applies equality check predicate on the "legal_hold_at" field. It's identical to LegalHoldAtEQ.
+func LegalHoldAt(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldEQ(FieldLegalHoldAt, v))
+}
+
+// LegalHoldReason applies equality check predicate on the "legal_hold_reason" field. It's identical to LegalHoldReasonEQ.
+func LegalHoldReason(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldEQ(FieldLegalHoldReason, v))
+}
+
 // SearchText applies equality check predicate on the "search_text" field. It's identical to SearchTextEQ.
 func SearchText(v string) predicate.Patient {
 	return predicate.Patient(sql.FieldEQ(FieldSearchText, v))
@@ -2691,6 +2706,181 @@ func CustomField2EqualFold(v string) predicate.Patient {
 // CustomField2ContainsFold applies the ContainsFold predicate on the "custom_field_2" field.
 func CustomField2ContainsFold(v string) predicate.Patient {
 	return predicate.Patient(sql.FieldContainsFold(FieldCustomField2, v))
+}
+
+// ErasedAtEQ applies the EQ predicate on the "erased_at" field.
+func ErasedAtEQ(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldEQ(FieldErasedAt, v))
+}
+
+// ErasedAtNEQ applies the NEQ predicate on the "erased_at" field.
+func ErasedAtNEQ(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldNEQ(FieldErasedAt, v))
+}
+
+// ErasedAtIn applies the In predicate on the "erased_at" field.
+func ErasedAtIn(vs ...time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldIn(FieldErasedAt, vs...))
+}
+
+// ErasedAtNotIn applies the NotIn predicate on the "erased_at" field.
+func ErasedAtNotIn(vs ...time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldNotIn(FieldErasedAt, vs...))
+}
+
+// ErasedAtGT applies the GT predicate on the "erased_at" field.
+func ErasedAtGT(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldGT(FieldErasedAt, v))
+}
+
+// ErasedAtGTE applies the GTE predicate on the "erased_at" field.
+func ErasedAtGTE(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldGTE(FieldErasedAt, v))
+}
+
+// ErasedAtLT applies the LT predicate on the "erased_at" field.
+func ErasedAtLT(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldLT(FieldErasedAt, v))
+}
+
+// ErasedAtLTE applies the LTE predicate on the "erased_at" field.
+func ErasedAtLTE(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldLTE(FieldErasedAt, v))
+}
+
+// ErasedAtIsNil applies the IsNil predicate on the "erased_at" field.
+func ErasedAtIsNil() predicate.Patient {
+	return predicate.Patient(sql.FieldIsNull(FieldErasedAt))
+}
+
+// ErasedAtNotNil applies the NotNil predicate on the "erased_at" field.
+func ErasedAtNotNil() predicate.Patient {
+	return predicate.Patient(sql.FieldNotNull(FieldErasedAt))
+}
+
+// LegalHoldAtEQ applies the EQ predicate on the "legal_hold_at" field.
+func LegalHoldAtEQ(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldEQ(FieldLegalHoldAt, v))
+}
+
+// LegalHoldAtNEQ applies the NEQ predicate on the "legal_hold_at" field.
+func LegalHoldAtNEQ(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldNEQ(FieldLegalHoldAt, v))
+}
+
+// LegalHoldAtIn applies the In predicate on the "legal_hold_at" field.
+func LegalHoldAtIn(vs ...time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldIn(FieldLegalHoldAt, vs...))
+}
+
+// LegalHoldAtNotIn applies the NotIn predicate on the "legal_hold_at" field.
+func LegalHoldAtNotIn(vs ...time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldNotIn(FieldLegalHoldAt, vs...))
+}
+
+// LegalHoldAtGT applies the GT predicate on the "legal_hold_at" field.
+func LegalHoldAtGT(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldGT(FieldLegalHoldAt, v))
+}
+
+// LegalHoldAtGTE applies the GTE predicate on the "legal_hold_at" field.
+func LegalHoldAtGTE(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldGTE(FieldLegalHoldAt, v))
+}
+
+// LegalHoldAtLT applies the LT predicate on the "legal_hold_at" field.
+func LegalHoldAtLT(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldLT(FieldLegalHoldAt, v))
+}
+
+// LegalHoldAtLTE applies the LTE predicate on the "legal_hold_at" field.
+func LegalHoldAtLTE(v time.Time) predicate.Patient {
+	return predicate.Patient(sql.FieldLTE(FieldLegalHoldAt, v))
+}
+
+// LegalHoldAtIsNil applies the IsNil predicate on the "legal_hold_at" field.
+func LegalHoldAtIsNil() predicate.Patient {
+	return predicate.Patient(sql.FieldIsNull(FieldLegalHoldAt))
+}
+
+// LegalHoldAtNotNil applies the NotNil predicate on the "legal_hold_at" field.
+func LegalHoldAtNotNil() predicate.Patient {
+	return predicate.Patient(sql.FieldNotNull(FieldLegalHoldAt))
+}
+
+// LegalHoldReasonEQ applies the EQ predicate on the "legal_hold_reason" field.
+func LegalHoldReasonEQ(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldEQ(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonNEQ applies the NEQ predicate on the "legal_hold_reason" field.
+func LegalHoldReasonNEQ(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldNEQ(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonIn applies the In predicate on the "legal_hold_reason" field.
+func LegalHoldReasonIn(vs ...string) predicate.Patient {
+	return predicate.Patient(sql.FieldIn(FieldLegalHoldReason, vs...))
+}
+
+// LegalHoldReasonNotIn applies the NotIn predicate on the "legal_hold_reason" field.
+func LegalHoldReasonNotIn(vs ...string) predicate.Patient {
+	return predicate.Patient(sql.FieldNotIn(FieldLegalHoldReason, vs...))
+}
+
+// LegalHoldReasonGT applies the GT predicate on the "legal_hold_reason" field.
+func LegalHoldReasonGT(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldGT(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonGTE applies the GTE predicate on the "legal_hold_reason" field.
+func LegalHoldReasonGTE(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldGTE(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonLT applies the LT predicate on the "legal_hold_reason" field.
+func LegalHoldReasonLT(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldLT(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonLTE applies the LTE predicate on the "legal_hold_reason" field.
+func LegalHoldReasonLTE(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldLTE(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonContains applies the Contains predicate on the "legal_hold_reason" field.
+func LegalHoldReasonContains(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldContains(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonHasPrefix applies the HasPrefix predicate on the "legal_hold_reason" field.
+func LegalHoldReasonHasPrefix(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldHasPrefix(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonHasSuffix applies the HasSuffix predicate on the "legal_hold_reason" field.
+func LegalHoldReasonHasSuffix(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldHasSuffix(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonIsNil applies the IsNil predicate on the "legal_hold_reason" field.
+func LegalHoldReasonIsNil() predicate.Patient {
+	return predicate.Patient(sql.FieldIsNull(FieldLegalHoldReason))
+}
+
+// LegalHoldReasonNotNil applies the NotNil predicate on the "legal_hold_reason" field.
+func LegalHoldReasonNotNil() predicate.Patient {
+	return predicate.Patient(sql.FieldNotNull(FieldLegalHoldReason))
+}
+
+// LegalHoldReasonEqualFold applies the EqualFold predicate on the "legal_hold_reason" field.
+func LegalHoldReasonEqualFold(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldEqualFold(FieldLegalHoldReason, v))
+}
+
+// LegalHoldReasonContainsFold applies the ContainsFold predicate on the "legal_hold_reason" field.
+func LegalHoldReasonContainsFold(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldContainsFold(FieldLegalHoldReason, v))
 }
 
 // SearchTextEQ applies the EQ predicate on the "search_text" field.

@@ -41,10 +41,16 @@ const (
 	FieldMinimumAppointmentDuration = "minimum_appointment_duration"
 	// FieldOpeningHours holds the string denoting the opening_hours field in the database.
 	FieldOpeningHours = "opening_hours"
+	// FieldRecordRetentionYears holds the string denoting the record_retention_years field in the database.
+	FieldRecordRetentionYears = "record_retention_years"
 	// FieldCustomPatientFieldLabel1 holds the string denoting the custom_patient_field_label_1 field in the database.
 	FieldCustomPatientFieldLabel1 = "custom_patient_field_label_1"
 	// FieldCustomPatientFieldLabel2 holds the string denoting the custom_patient_field_label_2 field in the database.
 	FieldCustomPatientFieldLabel2 = "custom_patient_field_label_2"
+	// FieldSecondFactorLevel holds the string denoting the second_factor_level field in the database.
+	FieldSecondFactorLevel = "second_factor_level"
+	// FieldIdleLockMinutes holds the string denoting the idle_lock_minutes field in the database.
+	FieldIdleLockMinutes = "idle_lock_minutes"
 	// FieldAddressLine1 holds the string denoting the address_line_1 field in the database.
 	FieldAddressLine1 = "address_line_1"
 	// FieldAddressLine2 holds the string denoting the address_line_2 field in the database.
@@ -75,8 +81,11 @@ var Columns = []string{
 	FieldNhs,
 	FieldMinimumAppointmentDuration,
 	FieldOpeningHours,
+	FieldRecordRetentionYears,
 	FieldCustomPatientFieldLabel1,
 	FieldCustomPatientFieldLabel2,
+	FieldSecondFactorLevel,
+	FieldIdleLockMinutes,
 	FieldAddressLine1,
 	FieldAddressLine2,
 	FieldTown,
@@ -108,6 +117,10 @@ var (
 	DefaultMinimumAppointmentDuration int
 	// DefaultOpeningHours holds the default value on creation for the "opening_hours" field.
 	DefaultOpeningHours schema.OpeningHours
+	// DefaultSecondFactorLevel holds the default value on creation for the "second_factor_level" field.
+	DefaultSecondFactorLevel int
+	// DefaultIdleLockMinutes holds the default value on creation for the "idle_lock_minutes" field.
+	DefaultIdleLockMinutes int
 	// DefaultID holds the default value on creation for the "id" field.
 	DefaultID func() uuid.UUID
 )
@@ -180,6 +193,11 @@ func ByMinimumAppointmentDuration(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldMinimumAppointmentDuration, opts...).ToFunc()
 }
 
+// ByRecordRetentionYears orders the results by the record_retention_years field.
+func ByRecordRetentionYears(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRecordRetentionYears, opts...).ToFunc()
+}
+
 // ByCustomPatientFieldLabel1 orders the results by the custom_patient_field_label_1 field.
 func ByCustomPatientFieldLabel1(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCustomPatientFieldLabel1, opts...).ToFunc()
@@ -188,6 +206,16 @@ func ByCustomPatientFieldLabel1(opts ...sql.OrderTermOption) OrderOption {
 // ByCustomPatientFieldLabel2 orders the results by the custom_patient_field_label_2 field.
 func ByCustomPatientFieldLabel2(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCustomPatientFieldLabel2, opts...).ToFunc()
+}
+
+// BySecondFactorLevel orders the results by the second_factor_level field.
+func BySecondFactorLevel(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSecondFactorLevel, opts...).ToFunc()
+}
+
+// ByIdleLockMinutes orders the results by the idle_lock_minutes field.
+func ByIdleLockMinutes(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldIdleLockMinutes, opts...).ToFunc()
 }
 
 // ByAddressLine1 orders the results by the address_line_1 field.

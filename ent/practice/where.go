@@ -115,6 +115,11 @@ func MinimumAppointmentDuration(v int) predicate.Practice {
 	return predicate.Practice(sql.FieldEQ(FieldMinimumAppointmentDuration, v))
 }
 
+// RecordRetentionYears applies equality check predicate on the "record_retention_years" field. It's identical to RecordRetentionYearsEQ.
+func RecordRetentionYears(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldRecordRetentionYears, v))
+}
+
 // CustomPatientFieldLabel1 applies equality check predicate on the "custom_patient_field_label_1" field. It's identical to CustomPatientFieldLabel1EQ.
 func CustomPatientFieldLabel1(v string) predicate.Practice {
 	return predicate.Practice(sql.FieldEQ(FieldCustomPatientFieldLabel1, v))
@@ -123,6 +128,16 @@ func CustomPatientFieldLabel1(v string) predicate.Practice {
 // CustomPatientFieldLabel2 applies equality check predicate on the "custom_patient_field_label_2" field. It's identical to CustomPatientFieldLabel2EQ.
 func CustomPatientFieldLabel2(v string) predicate.Practice {
 	return predicate.Practice(sql.FieldEQ(FieldCustomPatientFieldLabel2, v))
+}
+
+// SecondFactorLevel applies equality check predicate on the "second_factor_level" field. It's identical to SecondFactorLevelEQ.
+func SecondFactorLevel(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldSecondFactorLevel, v))
+}
+
+// IdleLockMinutes applies equality check predicate on the "idle_lock_minutes" field. It's identical to IdleLockMinutesEQ.
+func IdleLockMinutes(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldIdleLockMinutes, v))
 }
 
 // AddressLine1 applies equality check predicate on the "address_line_1" field. It's identical to AddressLine1EQ.
@@ -840,6 +855,56 @@ func MinimumAppointmentDurationLTE(v int) predicate.Practice {
 	return predicate.Practice(sql.FieldLTE(FieldMinimumAppointmentDuration, v))
 }
 
+// RecordRetentionYearsEQ applies the EQ predicate on the "record_retention_years" field.
+func RecordRetentionYearsEQ(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldRecordRetentionYears, v))
+}
+
+// RecordRetentionYearsNEQ applies the NEQ predicate on the "record_retention_years" field.
+func RecordRetentionYearsNEQ(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldNEQ(FieldRecordRetentionYears, v))
+}
+
+// RecordRetentionYearsIn applies the In predicate on the "record_retention_years" field.
+func RecordRetentionYearsIn(vs ...int) predicate.Practice {
+	return predicate.Practice(sql.FieldIn(FieldRecordRetentionYears, vs...))
+}
+
+// RecordRetentionYearsNotIn applies the NotIn predicate on the "record_retention_years" field.
+func RecordRetentionYearsNotIn(vs ...int) predicate.Practice {
+	return predicate.Practice(sql.FieldNotIn(FieldRecordRetentionYears, vs...))
+}
+
+// RecordRetentionYearsGT applies the GT predicate on the "record_retention_years" field.
+func RecordRetentionYearsGT(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldGT(FieldRecordRetentionYears, v))
+}
+
+// RecordRetentionYearsGTE applies the GTE predicate on the "record_retention_years" field.
+func RecordRetentionYearsGTE(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldGTE(FieldRecordRetentionYears, v))
+}
+
+// RecordRetentionYearsLT applies the LT predicate on the "record_retention_years" field.
+func RecordRetentionYearsLT(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldLT(FieldRecordRetentionYears, v))
+}
+
+// RecordRetentionYearsLTE applies the LTE predicate on the "record_retention_years" field.
+func RecordRetentionYearsLTE(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldLTE(FieldRecordRetentionYears, v))
+}
+
+// RecordRetentionYearsIsNil applies the IsNil predicate on the "record_retention_years" field.
+func RecordRetentionYearsIsNil() predicate.Practice {
+	return predicate.Practice(sql.FieldIsNull(FieldRecordRetentionYears))
+}
+
+// RecordRetentionYearsNotNil applies the NotNil predicate on the "record_retention_years" field.
+func RecordRetentionYearsNotNil() predicate.Practice {
+	return predicate.Practice(sql.FieldNotNull(FieldRecordRetentionYears))
+}
+
 // CustomPatientFieldLabel1EQ applies the EQ predicate on the "custom_patient_field_label_1" field.
 func CustomPatientFieldLabel1EQ(v string) predicate.Practice {
 	return predicate.Practice(sql.FieldEQ(FieldCustomPatientFieldLabel1, v))
@@ -988,6 +1053,86 @@ func CustomPatientFieldLabel2EqualFold(v string) predicate.Practice {
 // CustomPatientFieldLabel2ContainsFold applies the ContainsFold predicate on the "custom_patient_field_label_2" field.
 func CustomPatientFieldLabel2ContainsFold(v string) predicate.Practice {
 	return predicate.Practice(sql.FieldContainsFold(FieldCustomPatientFieldLabel2, v))
+}
+
+// SecondFactorLevelEQ applies the EQ predicate on the "second_factor_level" field.
+func SecondFactorLevelEQ(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldSecondFactorLevel, v))
+}
+
+// SecondFactorLevelNEQ applies the NEQ predicate on the "second_factor_level" field.
+func SecondFactorLevelNEQ(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldNEQ(FieldSecondFactorLevel, v))
+}
+
+// SecondFactorLevelIn applies the In predicate on the "second_factor_level" field.
+func SecondFactorLevelIn(vs ...int) predicate.Practice {
+	return predicate.Practice(sql.FieldIn(FieldSecondFactorLevel, vs...))
+}
+
+// SecondFactorLevelNotIn applies the NotIn predicate on the "second_factor_level" field.
+func SecondFactorLevelNotIn(vs ...int) predicate.Practice {
+	return predicate.Practice(sql.FieldNotIn(FieldSecondFactorLevel, vs...))
+}
+
+// SecondFactorLevelGT applies the GT predicate on the "second_factor_level" field.
+func SecondFactorLevelGT(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldGT(FieldSecondFactorLevel, v))
+}
+
+// SecondFactorLevelGTE applies the GTE predicate on the "second_factor_level" field.
+func SecondFactorLevelGTE(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldGTE(FieldSecondFactorLevel, v))
+}
+
+// SecondFactorLevelLT applies the LT predicate on the "second_factor_level" field.
+func SecondFactorLevelLT(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldLT(FieldSecondFactorLevel, v))
+}
+
+// SecondFactorLevelLTE applies the LTE predicate on the "second_factor_level" field.
+func SecondFactorLevelLTE(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldLTE(FieldSecondFactorLevel, v))
+}
+
+// IdleLockMinutesEQ applies the EQ predicate on the "idle_lock_minutes" field.
+func IdleLockMinutesEQ(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldIdleLockMinutes, v))
+}
+
+// IdleLockMinutesNEQ applies the NEQ predicate on the "idle_lock_minutes" field.
+func IdleLockMinutesNEQ(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldNEQ(FieldIdleLockMinutes, v))
+}
+
+// IdleLockMinutesIn applies the In predicate on the "idle_lock_minutes" field.
+func IdleLockMinutesIn(vs ...int) predicate.Practice {
+	return predicate.Practice(sql.FieldIn(FieldIdleLockMinutes, vs...))
+}
+
+// IdleLockMinutesNotIn applies the NotIn predicate on the "idle_lock_minutes" field.
+func IdleLockMinutesNotIn(vs ...int) predicate.Practice {
+	return predicate.Practice(sql.FieldNotIn(FieldIdleLockMinutes, vs...))
+}
+
+// IdleLockMinutesGT applies the GT predicate on the "idle_lock_minutes" field.
+func IdleLockMinutesGT(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldGT(FieldIdleLockMinutes, v))
+}
+
+// IdleLockMinutesGTE applies the GTE predicate on the "idle_lock_minutes" field.
+func IdleLockMinutesGTE(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldGTE(FieldIdleLockMinutes, v))
+}
+
+// IdleLockMinutesLT applies the LT predicate on the "idle_lock_minutes" field.
+func IdleLockMinutesLT(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldLT(FieldIdleLockMinutes, v))
+}
+
+// IdleLockMinutesLTE applies the LTE predicate on the "idle_lock_minutes" field.
+func IdleLockMinutesLTE(v int) predicate.Practice {
+	return predicate.Practice(sql.FieldLTE(FieldIdleLockMinutes, v))
 }
 
 // AddressLine1EQ applies the EQ predicate on the "address_line_1" field.

@@ -30,11 +30,20 @@ type AppointmentHold func(*sql.Selector)
 // AppointmentReason is the predicate function for appointmentreason builders.
 type AppointmentReason func(*sql.Selector)
 
+// AuditBlock is the predicate function for auditblock builders.
+type AuditBlock func(*sql.Selector)
+
+// AuditCut is the predicate function for auditcut builders.
+type AuditCut func(*sql.Selector)
+
+// AuditEvent is the predicate function for auditevent builders.
+type AuditEvent func(*sql.Selector)
+
+// AuditRead is the predicate function for auditread builders.
+type AuditRead func(*sql.Selector)
+
 // AuthorizationCode is the predicate function for authorizationcode builders.
 type AuthorizationCode func(*sql.Selector)
-
-// Change is the predicate function for change builders.
-type Change func(*sql.Selector)
 
 // Contract is the predicate function for contract builders.
 type Contract func(*sql.Selector)
@@ -143,6 +152,15 @@ type User func(*sql.Selector)
 
 // WaitingList is the predicate function for waitinglist builders.
 type WaitingList func(*sql.Selector)
+
+// Webhook is the predicate function for webhook builders.
+type Webhook func(*sql.Selector)
+
+// WebhookAttempt is the predicate function for webhookattempt builders.
+type WebhookAttempt func(*sql.Selector)
+
+// WebhookDelivery is the predicate function for webhookdelivery builders.
+type WebhookDelivery func(*sql.Selector)
 
 // WorkingSession is the predicate function for workingsession builders.
 type WorkingSession func(*sql.Selector)

@@ -11,8 +11,11 @@ import (
 	"chairside/ent/appointmentcancellationreason"
 	"chairside/ent/appointmenthold"
 	"chairside/ent/appointmentreason"
+	"chairside/ent/auditblock"
+	"chairside/ent/auditcut"
+	"chairside/ent/auditevent"
+	"chairside/ent/auditread"
 	"chairside/ent/authorizationcode"
-	"chairside/ent/change"
 	"chairside/ent/contract"
 	"chairside/ent/customfield"
 	"chairside/ent/customfieldanswer"
@@ -49,6 +52,9 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/waitinglist"
+	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
+	"chairside/ent/webhookdelivery"
 	"chairside/ent/workingsession"
 	"chairside/internal/decimal"
 	"chairside/schema"
@@ -218,6 +224,60 @@ func init() {
 	appointmentreasonDescID := appointmentreasonFields[0].Descriptor()
 	// appointmentreason.DefaultID holds the default value on creation for the id field.
 	appointmentreason.DefaultID = appointmentreasonDescID.Default.(func() uuid.UUID)
+	auditblockMixin := schema.AuditBlock{}.Mixin()
+	auditblockMixinHooks0 := auditblockMixin[0].Hooks()
+	auditblock.Hooks[0] = auditblockMixinHooks0[0]
+	auditblockMixinInters0 := auditblockMixin[0].Interceptors()
+	auditblock.Interceptors[0] = auditblockMixinInters0[0]
+	auditblockFields := schema.AuditBlock{}.Fields()
+	_ = auditblockFields
+	// auditblockDescFloor is the schema descriptor for floor field.
+	auditblockDescFloor := auditblockFields[4].Descriptor()
+	// auditblock.DefaultFloor holds the default value on creation for the floor field.
+	auditblock.DefaultFloor = auditblockDescFloor.Default.(int64)
+	// auditblockDescPrevious is the schema descriptor for previous field.
+	auditblockDescPrevious := auditblockFields[6].Descriptor()
+	// auditblock.PreviousValidator is a validator for the "previous" field. It is called by the builders before save.
+	auditblock.PreviousValidator = auditblockDescPrevious.Validators[0].(func([]byte) error)
+	// auditblockDescHash is the schema descriptor for hash field.
+	auditblockDescHash := auditblockFields[7].Descriptor()
+	// auditblock.HashValidator is a validator for the "hash" field. It is called by the builders before save.
+	auditblock.HashValidator = auditblockDescHash.Validators[0].(func([]byte) error)
+	auditcutMixin := schema.AuditCut{}.Mixin()
+	auditcutMixinHooks0 := auditcutMixin[0].Hooks()
+	auditcut.Hooks[0] = auditcutMixinHooks0[0]
+	auditcutMixinInters0 := auditcutMixin[0].Interceptors()
+	auditcut.Interceptors[0] = auditcutMixinInters0[0]
+	auditcutFields := schema.AuditCut{}.Fields()
+	_ = auditcutFields
+	// auditcutDescHash is the schema descriptor for hash field.
+	auditcutDescHash := auditcutFields[3].Descriptor()
+	// auditcut.HashValidator is a validator for the "hash" field. It is called by the builders before save.
+	auditcut.HashValidator = auditcutDescHash.Validators[0].(func([]byte) error)
+	// auditcutDescSignature is the schema descriptor for signature field.
+	auditcutDescSignature := auditcutFields[4].Descriptor()
+	// auditcut.SignatureValidator is a validator for the "signature" field. It is called by the builders before save.
+	auditcut.SignatureValidator = auditcutDescSignature.Validators[0].(func([]byte) error)
+	auditeventMixin := schema.AuditEvent{}.Mixin()
+	auditeventMixinHooks0 := auditeventMixin[0].Hooks()
+	auditevent.Hooks[0] = auditeventMixinHooks0[0]
+	auditeventMixinInters0 := auditeventMixin[0].Interceptors()
+	auditevent.Interceptors[0] = auditeventMixinInters0[0]
+	auditeventFields := schema.AuditEvent{}.Fields()
+	_ = auditeventFields
+	// auditeventDescFields is the schema descriptor for fields field.
+	auditeventDescFields := auditeventFields[13].Descriptor()
+	// auditevent.DefaultFields holds the default value on creation for the fields field.
+	auditevent.DefaultFields = auditeventDescFields.Default.([]string)
+	// auditeventDescDetails is the schema descriptor for details field.
+	auditeventDescDetails := auditeventFields[14].Descriptor()
+	// auditevent.DefaultDetails holds the default value on creation for the details field.
+	auditevent.DefaultDetails = auditeventDescDetails.Default.(schema.AuditDetails)
+	auditreadMixin := schema.AuditRead{}.Mixin()
+	auditreadMixinHooks0 := auditreadMixin[0].Hooks()
+	auditread.Hooks[0] = auditreadMixinHooks0[0]
+	auditreadMixinInters0 := auditreadMixin[0].Interceptors()
+	auditread.Interceptors[0] = auditreadMixinInters0[0]
 	authorizationcodeMixin := schema.AuthorizationCode{}.Mixin()
 	authorizationcodeMixinHooks0 := authorizationcodeMixin[0].Hooks()
 	authorizationcode.Hooks[0] = authorizationcodeMixinHooks0[0]
@@ -237,17 +297,6 @@ func init() {
 	authorizationcodeDescID := authorizationcodeFields[0].Descriptor()
 	// authorizationcode.DefaultID holds the default value on creation for the id field.
 	authorizationcode.DefaultID = authorizationcodeDescID.Default.(func() uuid.UUID)
-	changeMixin := schema.Change{}.Mixin()
-	changeMixinHooks0 := changeMixin[0].Hooks()
-	change.Hooks[0] = changeMixinHooks0[0]
-	changeMixinInters0 := changeMixin[0].Interceptors()
-	change.Interceptors[0] = changeMixinInters0[0]
-	changeFields := schema.Change{}.Fields()
-	_ = changeFields
-	// changeDescFields is the schema descriptor for fields field.
-	changeDescFields := changeFields[7].Descriptor()
-	// change.DefaultFields holds the default value on creation for the fields field.
-	change.DefaultFields = changeDescFields.Default.([]string)
 	contractMixin := schema.Contract{}.Mixin()
 	contractMixinHooks0 := contractMixin[0].Hooks()
 	contractMixinHooks1 := contractMixin[1].Hooks()
@@ -536,7 +585,7 @@ func init() {
 	// patient.DefaultMetadata holds the default value on creation for the metadata field.
 	patient.DefaultMetadata = patientDescMetadata.Default.(map[string]string)
 	// patientDescSearchText is the schema descriptor for search_text field.
-	patientDescSearchText := patientFields[45].Descriptor()
+	patientDescSearchText := patientFields[48].Descriptor()
 	// patient.DefaultSearchText holds the default value on creation for the search_text field.
 	patient.DefaultSearchText = patientDescSearchText.Default.(string)
 	patientreferralMixin := schema.PatientReferral{}.Mixin()
@@ -630,6 +679,14 @@ func init() {
 	practiceDescOpeningHours := practiceFields[11].Descriptor()
 	// practice.DefaultOpeningHours holds the default value on creation for the opening_hours field.
 	practice.DefaultOpeningHours = practiceDescOpeningHours.Default.(schema.OpeningHours)
+	// practiceDescSecondFactorLevel is the schema descriptor for second_factor_level field.
+	practiceDescSecondFactorLevel := practiceFields[15].Descriptor()
+	// practice.DefaultSecondFactorLevel holds the default value on creation for the second_factor_level field.
+	practice.DefaultSecondFactorLevel = practiceDescSecondFactorLevel.Default.(int)
+	// practiceDescIdleLockMinutes is the schema descriptor for idle_lock_minutes field.
+	practiceDescIdleLockMinutes := practiceFields[16].Descriptor()
+	// practice.DefaultIdleLockMinutes holds the default value on creation for the idle_lock_minutes field.
+	practice.DefaultIdleLockMinutes = practiceDescIdleLockMinutes.Default.(int)
 	// practiceDescID is the schema descriptor for id field.
 	practiceDescID := practiceFields[0].Descriptor()
 	// practice.DefaultID holds the default value on creation for the id field.
@@ -914,6 +971,73 @@ func init() {
 	waitinglistDescPriority := waitinglistFields[11].Descriptor()
 	// waitinglist.DefaultPriority holds the default value on creation for the priority field.
 	waitinglist.DefaultPriority = waitinglistDescPriority.Default.(int)
+	webhookMixin := schema.Webhook{}.Mixin()
+	webhookMixinHooks0 := webhookMixin[0].Hooks()
+	webhookMixinHooks1 := webhookMixin[1].Hooks()
+	webhook.Hooks[0] = webhookMixinHooks0[0]
+	webhook.Hooks[1] = webhookMixinHooks1[0]
+	webhookMixinInters0 := webhookMixin[0].Interceptors()
+	webhook.Interceptors[0] = webhookMixinInters0[0]
+	webhookFields := schema.Webhook{}.Fields()
+	_ = webhookFields
+	// webhookDescActive is the schema descriptor for active field.
+	webhookDescActive := webhookFields[2].Descriptor()
+	// webhook.DefaultActive holds the default value on creation for the active field.
+	webhook.DefaultActive = webhookDescActive.Default.(bool)
+	// webhookDescFailedDeliveries is the schema descriptor for failed_deliveries field.
+	webhookDescFailedDeliveries := webhookFields[4].Descriptor()
+	// webhook.DefaultFailedDeliveries holds the default value on creation for the failed_deliveries field.
+	webhook.DefaultFailedDeliveries = webhookDescFailedDeliveries.Default.(int)
+	// webhookDescSuccessfulDeliveries is the schema descriptor for successful_deliveries field.
+	webhookDescSuccessfulDeliveries := webhookFields[5].Descriptor()
+	// webhook.DefaultSuccessfulDeliveries holds the default value on creation for the successful_deliveries field.
+	webhook.DefaultSuccessfulDeliveries = webhookDescSuccessfulDeliveries.Default.(int)
+	// webhookDescPreviousSecret is the schema descriptor for previous_secret field.
+	webhookDescPreviousSecret := webhookFields[10].Descriptor()
+	// webhook.DefaultPreviousSecret holds the default value on creation for the previous_secret field.
+	webhook.DefaultPreviousSecret = webhookDescPreviousSecret.Default.(string)
+	// webhookDescFailuresInRow is the schema descriptor for failures_in_row field.
+	webhookDescFailuresInRow := webhookFields[12].Descriptor()
+	// webhook.DefaultFailuresInRow holds the default value on creation for the failures_in_row field.
+	webhook.DefaultFailuresInRow = webhookDescFailuresInRow.Default.(int)
+	// webhookDescFeedCursor is the schema descriptor for feed_cursor field.
+	webhookDescFeedCursor := webhookFields[14].Descriptor()
+	// webhook.DefaultFeedCursor holds the default value on creation for the feed_cursor field.
+	webhook.DefaultFeedCursor = webhookDescFeedCursor.Default.(string)
+	// webhookDescID is the schema descriptor for id field.
+	webhookDescID := webhookFields[0].Descriptor()
+	// webhook.DefaultID holds the default value on creation for the id field.
+	webhook.DefaultID = webhookDescID.Default.(func() uuid.UUID)
+	webhookattemptMixin := schema.WebhookAttempt{}.Mixin()
+	webhookattemptMixinHooks0 := webhookattemptMixin[0].Hooks()
+	webhookattempt.Hooks[0] = webhookattemptMixinHooks0[0]
+	webhookattemptMixinInters0 := webhookattemptMixin[0].Interceptors()
+	webhookattempt.Interceptors[0] = webhookattemptMixinInters0[0]
+	webhookattemptFields := schema.WebhookAttempt{}.Fields()
+	_ = webhookattemptFields
+	// webhookattemptDescError is the schema descriptor for error field.
+	webhookattemptDescError := webhookattemptFields[7].Descriptor()
+	// webhookattempt.DefaultError holds the default value on creation for the error field.
+	webhookattempt.DefaultError = webhookattemptDescError.Default.(string)
+	// webhookattemptDescResponse is the schema descriptor for response field.
+	webhookattemptDescResponse := webhookattemptFields[8].Descriptor()
+	// webhookattempt.DefaultResponse holds the default value on creation for the response field.
+	webhookattempt.DefaultResponse = webhookattemptDescResponse.Default.(string)
+	webhookdeliveryMixin := schema.WebhookDelivery{}.Mixin()
+	webhookdeliveryMixinHooks0 := webhookdeliveryMixin[0].Hooks()
+	webhookdelivery.Hooks[0] = webhookdeliveryMixinHooks0[0]
+	webhookdeliveryMixinInters0 := webhookdeliveryMixin[0].Interceptors()
+	webhookdelivery.Interceptors[0] = webhookdeliveryMixinInters0[0]
+	webhookdeliveryFields := schema.WebhookDelivery{}.Fields()
+	_ = webhookdeliveryFields
+	// webhookdeliveryDescAttempt is the schema descriptor for attempt field.
+	webhookdeliveryDescAttempt := webhookdeliveryFields[10].Descriptor()
+	// webhookdelivery.DefaultAttempt holds the default value on creation for the attempt field.
+	webhookdelivery.DefaultAttempt = webhookdeliveryDescAttempt.Default.(int)
+	// webhookdeliveryDescSucceeded is the schema descriptor for succeeded field.
+	webhookdeliveryDescSucceeded := webhookdeliveryFields[12].Descriptor()
+	// webhookdelivery.DefaultSucceeded holds the default value on creation for the succeeded field.
+	webhookdelivery.DefaultSucceeded = webhookdeliveryDescSucceeded.Default.(bool)
 	workingsessionMixin := schema.WorkingSession{}.Mixin()
 	workingsessionMixinHooks0 := workingsessionMixin[0].Hooks()
 	workingsessionMixinHooks1 := workingsessionMixin[1].Hooks()

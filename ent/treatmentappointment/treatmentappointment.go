@@ -37,6 +37,8 @@ const (
 	EdgeTreatmentPlan = "treatment_plan"
 	// EdgePatient holds the string denoting the patient edge name in mutations.
 	EdgePatient = "patient"
+	// EdgeAppointment holds the string denoting the appointment edge name in mutations.
+	EdgeAppointment = "appointment"
 	// Table holds the table name of the treatmentappointment in the database.
 	Table = "treatment_appointments"
 	// PracticeTable is the table that holds the practice relation/edge.
@@ -60,6 +62,13 @@ const (
 	PatientInverseTable = "patients"
 	// PatientColumn is the table column denoting the patient relation/edge.
 	PatientColumn = "patient_id"
+	// AppointmentTable is the table that holds the appointment relation/edge.
+	AppointmentTable = "treatment_appointments"
+	// AppointmentInverseTable is the table name for the Appointment entity.
+	// It exists in this package in order to avoid circular dependency with the "appointment" package.
+	AppointmentInverseTable = "appointments"
+	// AppointmentColumn is the table column denoting the appointment relation/edge.
+	AppointmentColumn = "appointment_id"
 )
 
 // Columns holds all SQL columns for treatmentappointment fields.
@@ -171,6 +180,13 @@ func ByPatientField(field string, opts ...sql.OrderTermOption) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newPatientStep(), sql.OrderByField(field, opts...))
 	}
 }
+
+// ByAppointmentField orders the results by appointment field.
+func ByAppointmentField(field string, opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newAppointmentStep(), sql.OrderByField(field, opts...))
+	}
+}
 func newPracticeStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -190,5 +206,12 @@ func newPatientStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(PatientInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.M2O, false, PatientTable, PatientColumn),
+	)
+}
+func newAppointmentStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(AppointmentInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.M2O, false, AppointmentTable, AppointmentColumn),
 	)
 }

@@ -301,26 +301,6 @@ func AppointmentIDNotIn(vs ...int64) predicate.TreatmentAppointment {
 	return predicate.TreatmentAppointment(sql.FieldNotIn(FieldAppointmentID, vs...))
 }
 
-// AppointmentIDGT applies the GT predicate on the "appointment_id" field.
-func AppointmentIDGT(v int64) predicate.TreatmentAppointment {
-	return predicate.TreatmentAppointment(sql.FieldGT(FieldAppointmentID, v))
-}
-
-// AppointmentIDGTE applies the GTE predicate on the "appointment_id" field.
-func AppointmentIDGTE(v int64) predicate.TreatmentAppointment {
-	return predicate.TreatmentAppointment(sql.FieldGTE(FieldAppointmentID, v))
-}
-
-// AppointmentIDLT applies the LT predicate on the "appointment_id" field.
-func AppointmentIDLT(v int64) predicate.TreatmentAppointment {
-	return predicate.TreatmentAppointment(sql.FieldLT(FieldAppointmentID, v))
-}
-
-// AppointmentIDLTE applies the LTE predicate on the "appointment_id" field.
-func AppointmentIDLTE(v int64) predicate.TreatmentAppointment {
-	return predicate.TreatmentAppointment(sql.FieldLTE(FieldAppointmentID, v))
-}
-
 // AppointmentIDIsNil applies the IsNil predicate on the "appointment_id" field.
 func AppointmentIDIsNil() predicate.TreatmentAppointment {
 	return predicate.TreatmentAppointment(sql.FieldIsNull(FieldAppointmentID))
@@ -477,6 +457,29 @@ func HasPatient() predicate.TreatmentAppointment {
 func HasPatientWith(preds ...predicate.Patient) predicate.TreatmentAppointment {
 	return predicate.TreatmentAppointment(func(s *sql.Selector) {
 		step := newPatientStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasAppointment applies the HasEdge predicate on the "appointment" edge.
+func HasAppointment() predicate.TreatmentAppointment {
+	return predicate.TreatmentAppointment(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, AppointmentTable, AppointmentColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasAppointmentWith applies the HasEdge predicate on the "appointment" edge with a given conditions (other predicates).
+func HasAppointmentWith(preds ...predicate.Appointment) predicate.TreatmentAppointment {
+	return predicate.TreatmentAppointment(func(s *sql.Selector) {
+		step := newAppointmentStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

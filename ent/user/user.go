@@ -48,6 +48,8 @@ const (
 	FieldTotpSecret = "totp_secret"
 	// FieldTotpStep holds the string denoting the totp_step field in the database.
 	FieldTotpStep = "totp_step"
+	// FieldKnownBrowsers holds the string denoting the known_browsers field in the database.
+	FieldKnownBrowsers = "known_browsers"
 	// FieldRecoveryCodes holds the string denoting the recovery_codes field in the database.
 	FieldRecoveryCodes = "recovery_codes"
 	// EdgePractice holds the string denoting the practice edge name in mutations.
@@ -100,6 +102,7 @@ var Columns = []string{
 	FieldPasswordHash,
 	FieldTotpSecret,
 	FieldTotpStep,
+	FieldKnownBrowsers,
 	FieldRecoveryCodes,
 }
 

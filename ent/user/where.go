@@ -892,6 +892,16 @@ func TotpStepLTE(v int64) predicate.User {
 	return predicate.User(sql.FieldLTE(FieldTotpStep, v))
 }
 
+// KnownBrowsersIsNil applies the IsNil predicate on the "known_browsers" field.
+func KnownBrowsersIsNil() predicate.User {
+	return predicate.User(sql.FieldIsNull(FieldKnownBrowsers))
+}
+
+// KnownBrowsersNotNil applies the NotNil predicate on the "known_browsers" field.
+func KnownBrowsersNotNil() predicate.User {
+	return predicate.User(sql.FieldNotNull(FieldKnownBrowsers))
+}
+
 // RecoveryCodesIsNil applies the IsNil predicate on the "recovery_codes" field.
 func RecoveryCodesIsNil() predicate.User {
 	return predicate.User(sql.FieldIsNull(FieldRecoveryCodes))

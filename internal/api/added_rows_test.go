@@ -14,7 +14,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/appointment"
-	changes "chairside/ent/change"
+	"chairside/ent/auditevent"
 	"chairside/ent/patient"
 	"chairside/ent/practitioner"
 	"chairside/internal/apierror"
@@ -55,10 +55,10 @@ func insert(ctx context.Context, c *ent.AppointmentCreate, conditions ...entx.Co
 
 // records returns the audit log entries of an appointment, without the members that always
 // differ.
-func records(t *testing.T, e *harness.Env, ctx context.Context, id int64) []*ent.Change {
+func records(t *testing.T, e *harness.Env, ctx context.Context, id int64) []*ent.AuditEvent {
 	t.Helper()
-	rows, err := e.DB.Ent.Change.Query().Where(changes.Resource(ent.TypeAppointment), changes.RecordID(strconv.FormatInt(id, 10))).
-		Select(changes.FieldAt, changes.FieldUserID, changes.FieldTokenID, changes.FieldResource, changes.FieldAction, changes.FieldFields, changes.FieldPracticeID).All(ctx)
+	rows, err := e.DB.Ent.AuditEvent.Query().Where(auditevent.Resource(ent.TypeAppointment), auditevent.RecordID(strconv.FormatInt(id, 10))).
+		Select(auditevent.FieldAt, auditevent.FieldUserID, auditevent.FieldTokenID, auditevent.FieldResource, auditevent.FieldAction, auditevent.FieldFields, auditevent.FieldPracticeID).All(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestInsertedRowHasTheSameAuditEntryAsASavedOne(t *testing.T) {
 		if len(want) != 1 || len(got) != 1 {
 			t.Fatalf("%d and %d entries", len(want), len(got))
 		}
-		for _, r := range [][]*ent.Change{want, got} {
+		for _, r := range [][]*ent.AuditEvent{want, got} {
 			r[0].ID = 0
 		}
 		if want[0].String() != got[0].String() || !reflect.DeepEqual(want[0].Fields, got[0].Fields) {
@@ -130,7 +130,7 @@ func TestRowIsInsertedOnlyIfItsConditionsHold(t *testing.T) {
 			"the second of two conditions fails":        {[]func(*ent.Client) entx.Condition{some(ours), some(theirs)}, false},
 			"both conditions hold":                      {[]func(*ent.Client) entx.Condition{none(-1), none(theirs)}, true},
 		} {
-			appointments, recorded := systemRows(t, e, "SELECT count(*) FROM appointments"), systemRows(t, e, "SELECT count(*) FROM changes")
+			appointments, recorded := systemRows(t, e, "SELECT count(*) FROM appointments"), systemRows(t, e, "SELECT count(*) FROM audit_events")
 			var added *ogent.Appointment
 			e.Tx(t, ctx, func(tx *ent.Client) (err error) {
 				var conditions []entx.Condition
@@ -148,7 +148,7 @@ func TestRowIsInsertedOnlyIfItsConditionsHold(t *testing.T) {
 				more = 1
 			}
 			if (added != nil) != test.added ||
-				systemRows(t, e, "SELECT count(*) FROM appointments") != appointments+more || systemRows(t, e, "SELECT count(*) FROM changes") != recorded+more {
+				systemRows(t, e, "SELECT count(*) FROM appointments") != appointments+more || systemRows(t, e, "SELECT count(*) FROM audit_events") != recorded+more {
 				t.Errorf("%s: added %v", name, added)
 			}
 		}
@@ -175,12 +175,12 @@ func TestInsertedRowIsRolledBack(t *testing.T) {
 			},
 			"another practice's practitioner": func(tx *ent.Client) error { return add(visit(ctx, tx, theirs, 9)) },
 		} {
-			recorded := systemRows(t, e, "SELECT count(*) FROM changes")
+			recorded := systemRows(t, e, "SELECT count(*) FROM audit_events")
 			if err := e.DB.Tx(ctx, work); err == nil || errors.Is(err, entx.ErrConditionFailed) {
 				t.Errorf("%s: %v", name, err)
 			}
 			n, err := e.DB.Ent.Appointment.Query().Where(appointment.PractitionerID(dentist)).Count(ctx)
-			if err != nil || n != 0 || systemRows(t, e, "SELECT count(*) FROM changes") != recorded {
+			if err != nil || n != 0 || systemRows(t, e, "SELECT count(*) FROM audit_events") != recorded {
 				t.Errorf("%s: %d appointments are left, %v", name, n, err)
 			}
 		}
@@ -248,7 +248,7 @@ func TestRefusedUpdateLeavesNoTrace(t *testing.T) {
 			a, err = visit(ctx, tx, dentist, 9).Save(ctx)
 			return err
 		})
-		before, recorded := e.DB.Ent.Appointment.GetX(ctx, a.ID).String(), systemRows(t, e, "SELECT count(*) FROM changes")
+		before, recorded := e.DB.Ent.Appointment.GetX(ctx, a.ID).String(), systemRows(t, e, "SELECT count(*) FROM audit_events")
 		elsewhere := uuid.New()
 		limited := *principal.Must(ctx)
 		limited.SiteID = &elsewhere
@@ -289,7 +289,7 @@ func TestRefusedUpdateLeavesNoTrace(t *testing.T) {
 			if !errors.Is(err, refused) || !test.want(got) {
 				t.Errorf("%s: %v, %v", name, got, err)
 			}
-			if after := e.DB.Ent.Appointment.GetX(ctx, a.ID).String(); after != before || systemRows(t, e, "SELECT count(*) FROM changes") != recorded {
+			if after := e.DB.Ent.Appointment.GetX(ctx, a.ID).String(); after != before || systemRows(t, e, "SELECT count(*) FROM audit_events") != recorded {
 				t.Errorf("%s: %s\nwas %s", name, after, before)
 			}
 		}

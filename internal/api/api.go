@@ -2,6 +2,7 @@ package api
 
 import (
 	"chairside/internal/cache"
+	"chairside/internal/events/feed"
 	"chairside/internal/store"
 	"chairside/ogent"
 )
@@ -10,12 +11,13 @@ import (
 type Handler struct {
 	ogent.Writes
 	work *cache.Cache[int64, work] // by practitioner id
+	feed *feed.Feed
 }
 
 // New returns the handler for an open database. baseURL is this server's public address,
 // without a final slash.
 func New(db *store.DB, baseURL string) *Handler {
-	h := &Handler{work: newWorkCache(db.Ent), Writes: ogent.Writes{
+	h := &Handler{work: newWorkCache(db.Ent), feed: feed.New(db), Writes: ogent.Writes{
 		DB: db,
 		Reads: ogent.Reads{Client: db.Ent, BaseURL: baseURL, Members: ogent.Members{
 			PatientCustomFields:           patientCustomFields,
@@ -30,6 +32,7 @@ func New(db *store.DB, baseURL string) *Handler {
 		Patient:         patientRule,
 		Recall:          recallRule,
 		WaitingList:     waitingListRule,
+		Webhook:         webhookRule,
 	}
 	return h
 }

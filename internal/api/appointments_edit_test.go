@@ -233,7 +233,7 @@ func TestDeleteAppointmentRemovesIt(t *testing.T) {
 		if again := book(t, c, who, "09:00", "09:30"); again.ID == a.ID {
 			t.Error("the id was given out again")
 		}
-		if n := systemRows(t, e, "SELECT count(*) FROM changes WHERE action = 'delete' AND record_id = '"+text(a.ID)+"'"); n != 1 {
+		if n := systemRows(t, e, "SELECT count(*) FROM audit_events WHERE action = 'delete' AND record_id = '"+text(a.ID)+"'"); n != 1 {
 			t.Errorf("%d tombstones", n)
 		}
 	})

@@ -36,9 +36,9 @@ func TestUnknownParametersOfWritesAreReported(t *testing.T) {
 		path := appointmentPath(book(t, e.Client(t, token), hire(t, e), "09:00", "09:30"))
 		for method, path := range map[string]string{"GET": path, "PATCH": path, "PUT": path, "POST": "/v1/appointments", "DELETE": path} {
 			q := harness.Request{Method: method, Path: path + "?zebra=1", Token: token, Body: rawBooking(hire(t, e), "09:00", "09:30"), Header: map[string]string{"Prefer": "handling=strict"}}
-			before := systemRows(t, e, "SELECT count(*) FROM changes")
+			before := systemRows(t, e, "SELECT count(*) FROM audit_events")
 			e.Do(t, q).Error(t, 400, "invalid_parameter", "zebra")
-			if systemRows(t, e, "SELECT count(*) FROM changes") != before {
+			if systemRows(t, e, "SELECT count(*) FROM audit_events") != before {
 				t.Errorf("%s was executed", method)
 			}
 			q.Header = nil

@@ -43,7 +43,7 @@ var statsForm = list.Form[ogent.Patient]{
 // filters of the list of patients.
 func (h *Handler) ListPatientStats(ctx context.Context, p ogent.ListPatientStatsParams) (*ogent.PatientStatsList, error) {
 	as := ogent.ListPatientsParams(p)
-	search := searchPredicates(as.Query.Or(""), principal.Must(ctx))
+	search := h.search(ctx, as.Query.Or(""))
 	as.Query.Set = len(search) > 0
 	patients := ogent.Patients
 	patients.Form = statsForm

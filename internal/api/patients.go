@@ -16,7 +16,7 @@ import (
 
 // ListPatients adds the search, query=, to the generated list.
 func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) (*ogent.PatientList, error) {
-	search := searchPredicates(p.Query.Or(""), principal.Must(ctx))
+	search := h.search(ctx, p.Query.Or(""))
 	p.Query.Set = len(search) > 0 // a blank search is none, so that a counter has the total
 	rows, meta, err := h.ReadPatients(ctx, p, search...)
 	if err != nil {
@@ -25,8 +25,11 @@ func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) 
 	return &ogent.PatientList{Patients: rows, Meta: meta}, nil
 }
 
-// patientRule refuses a date of birth in the future and saves custom fields with the patient.
+// patientRule refuses a date of birth in the future and changes of an erased patient, and saves custom fields with the patient.
 func patientRule(ctx context.Context, w *ogent.PatientWrite) error {
+	if w.Old != nil && w.Old.ErasedAt != nil {
+		w.Problems.Add("id", "was erased: the record cannot be changed")
+	}
 	today := civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))
 	if born, ok := w.In.DateOfBirth.Get(); ok && today.Before(civil.Of(born)) {
 		w.Problems.Add("date_of_birth", "must not be in the future")

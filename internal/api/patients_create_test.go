@@ -86,7 +86,7 @@ func TestCreatePatientWithRequiredFields(t *testing.T) {
 		optional := []string{
 			"middle_name", "preferred_name", "address_line_2", "town", "county", "email_address", "home_phone", "home_phone_country", "home_phone_normalized", "mobile_phone", "work_phone", "dentist_id",
 			"dentist_recall_date", "dentist_recall_interval", "hygienist_id", "hygienist_recall_date", "hygienist_recall_interval", "legacy_id", "medical_alert_text", "nhs_number", "ni_number", "occupation",
-			"preferred_phone_number", "acquisition_source_id", "doctor_id", "family_id", "custom_field_1", "custom_field_2", "emergency_contact_name", "emergency_contact_phone", "emergency_contact_phone_normalized",
+			"preferred_phone_number", "erased_at", "acquisition_source_id", "doctor_id", "family_id", "custom_field_1", "custom_field_2", "emergency_contact_name", "emergency_contact_phone", "emergency_contact_phone_normalized",
 		}
 		for _, name := range optional {
 			want[name] = nil

@@ -157,7 +157,7 @@ var resources = []resource{
 		path: "patients", one: "patient", many: "patients", order: "id",
 		fields: "id:int account_id:int active:bool acquisition_source_id:uuid? address_line_1:text address_line_2:text? county:text? town:text? postcode:text" +
 			" custom_fields:array custom_field_1:text? custom_field_2:text? date_of_birth:date dentist_id:int? dentist_recall_date:date?" +
-			" dentist_recall_interval:int? doctor_id:int? email_address:text? ethnicity:text family_id:uuid? first_name:text middle_name:text?" +
+			" dentist_recall_interval:int? doctor_id:int? email_address:text? erased_at:datetime? ethnicity:text family_id:uuid? first_name:text middle_name:text?" +
 			" last_name:text preferred_name:text? gender:bool hygienist_id:int? hygienist_recall_date:date? hygienist_recall_interval:int?" +
 			" image_url:url legacy_id:text? marketing:int medical_alert:bool medical_alert_text:text? metadata:hash nhs_number:text? ni_number:text?" +
 			" occupation:text? payment_plan_id:int preferred_phone_number:int? recall_method:text site_id:uuid title:text use_email:bool use_sms:bool" +

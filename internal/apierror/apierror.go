@@ -146,9 +146,9 @@ func InsufficientScope(needed string) *Error {
 	return e
 }
 
-// SiteLimited is 403: a token limited to one site may only read records of the whole practice.
+// SiteLimited is 403: a token limited to one site may only read records of the whole practice, and not its audit log.
 func SiteLimited() *Error {
-	return build(http.StatusForbidden, access, "insufficient_scope", "The access token is limited to one site and cannot change what belongs to the whole practice.")
+	return build(http.StatusForbidden, access, "insufficient_scope", "The access token is limited to one site: it cannot change what belongs to the whole practice, nor read the audit log.")
 }
 
 // AccountDisabled is 403: the token's user has been disabled.

@@ -139,6 +139,7 @@ type Computed struct {
 	Columns     []string // arguments of Func; without Func, the one column to show
 	Func        string   // pure function of package schema
 	Handwritten bool     // set in internal/api
+	CreateOnly  bool     // with Handwritten and Nullable: the rule of a create sets it; null in other responses
 	Objects     *Objects // if it is a list of objects
 	Doc         string
 	Example     string // JSON; if empty, the example of the kind

@@ -9,7 +9,7 @@ import (
 )
 
 // maxPackages is the maximum number of packages directly below internal.
-const maxPackages = 36
+const maxPackages = 37
 
 // TestMapIsComplete checks that generate.go names every directory directly below internal and
 // cmd, and no path that does not exist.
@@ -50,16 +50,12 @@ func TestPagesNameRealPaths(t *testing.T) {
 	}
 }
 
-// TestDeparturesNameRealTests checks that the tests named in departures.md exist.
-func TestDeparturesNameRealTests(t *testing.T) {
+// TestPagesNameRealTests checks that the tests named in departures.md and SECURITY.md exist.
+func TestPagesNameRealTests(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS("../..")
-	page, err := fs.ReadFile(root, "internal/arch/departures.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var sources strings.Builder
-	err = fs.WalkDir(root, "internal", func(path string, _ fs.DirEntry, err error) error {
+	err := fs.WalkDir(root, "internal", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -70,14 +66,20 @@ func TestDeparturesNameRealTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile(`\bTest\w+`).FindAllString(string(page), -1)
-	for _, name := range names {
-		if !strings.Contains(sources.String(), "func "+name+"(") {
-			t.Errorf("departures.md names %s, which does not exist", name)
+	for _, page := range []string{"internal/arch/departures.md", ".github/SECURITY.md"} {
+		text, err := fs.ReadFile(root, page)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if len(names) < 10 {
-		t.Errorf("only %d tests found: is the pattern right?", len(names))
+		names := regexp.MustCompile(`\bTest\w+`).FindAllString(string(text), -1)
+		for _, name := range names {
+			if !strings.Contains(sources.String(), "func "+name+"(") {
+				t.Errorf("%s names %s, which does not exist", page, name)
+			}
+		}
+		if len(names) < 10 {
+			t.Errorf("%s: only %d tests found: is the pattern right?", page, len(names))
+		}
 	}
 }
 

@@ -14,11 +14,29 @@ import (
 	"github.com/google/uuid"
 )
 
-// Log holds the ids that a request has read, by resource. It is safe for concurrent use; a
-// nil Log ignores all notes.
+// Log holds the ids that a request has read, by resource, and what else it must leave in the
+// audit log. It is safe for concurrent use; a nil Log ignores all notes.
 type Log struct {
-	mu   sync.Mutex
-	read []*records
+	// RequestID and Operation name the request in the entries of its writes. They are set
+	// before the operation runs.
+	RequestID, Operation string
+
+	mu       sync.Mutex
+	read     []*records
+	patients []int64 // whose records were read; with duplicates
+	events   []Event
+}
+
+// Event is an entry of the audit log that is no write: a sign-in, a refusal, a report.
+type Event struct {
+	Action   string    // of schema.AuditActions
+	Practice uuid.UUID // zero for that of the caller
+	Record   string    // what the event is about: the name of a report
+	User     int64     // 0 for the caller
+	Session  uuid.UUID // zero for that of the caller
+	// Browser is the family and system of a browser that signs in; Network is its address without
+	// the last part. They are for the audit log only, never for the server's log.
+	Browser, Network string
 }
 
 // records holds the ids of one resource, with duplicates.
@@ -30,9 +48,12 @@ type records struct {
 
 type key struct{}
 
-// With returns a context that collects into a new, empty Log.
+// With returns a context that collects into a new, empty Log. The new Log has the request of the one that ctx had.
 func With(ctx context.Context) (context.Context, *Log) {
 	l := &Log{}
+	if outer := From(ctx); outer != nil {
+		l.RequestID, l.Operation = outer.RequestID, outer.Operation
+	}
 	return context.WithValue(ctx, key{}, l), l
 }
 
@@ -64,6 +85,33 @@ func (l *Log) NoteUUID(resource string, id uuid.UUID) {
 	r.uuids = append(r.uuids, id)
 }
 
+// Patient notes a patient whose records have been read.
+func (l *Log) Patient(id int64) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.patients = append(l.patients, id)
+}
+
+// Event adds an event, which is written after the request.
+func (l *Log) Event(e Event) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events = append(l.events, e)
+}
+
+// Events returns the events of the request.
+func (l *Log) Events() []Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.events
+}
+
 // Add adds the notes of another Log. A list may run a query and then discard its rows, so
 // each such query notes into its own Log, which is added only if the rows are sent.
 func (l *Log) Add(other *Log) {
@@ -78,6 +126,7 @@ func (l *Log) Add(other *Log) {
 		r := l.recordsOf(read.resource)
 		r.int64s, r.uuids = append(r.int64s, read.int64s...), append(r.uuids, read.uuids...)
 	}
+	l.patients = append(l.patients, other.patients...)
 }
 
 // noted is a Log as JSON.
@@ -85,6 +134,9 @@ type noted map[string]struct {
 	IDs   []int64     `json:"ids,omitempty"`
 	UUIDs []uuid.UUID `json:"uuids,omitempty"`
 }
+
+// patientsOf is the key of the patients whose records were read.
+const patientsOf = "patients of records"
 
 // Marshal returns the notes, for Unmarshal in a later request that sends the same records.
 func (l *Log) Marshal() ([]byte, error) {
@@ -96,6 +148,11 @@ func (l *Log) Marshal() ([]byte, error) {
 			n := notes[r.resource]
 			n.IDs, n.UUIDs = r.int64s, r.uuids
 			notes[r.resource] = n
+		}
+		if len(l.patients) > 0 {
+			n := notes[patientsOf]
+			n.IDs = l.patients
+			notes[patientsOf] = n
 		}
 	}
 	return json.Marshal(notes)
@@ -109,7 +166,11 @@ func (l *Log) Unmarshal(text []byte) error {
 	}
 	for resource, n := range notes {
 		for _, id := range n.IDs {
-			l.Note(resource, id)
+			if resource == patientsOf {
+				l.Patient(id)
+			} else {
+				l.Note(resource, id)
+			}
 		}
 		for _, id := range n.UUIDs {
 			l.NoteUUID(resource, id)

@@ -50,7 +50,7 @@ const (
 	Answers   Kind = "answers"   // array of {field_id, value}
 	Avatar    Kind = "avatar"    // address of a picture; output only
 	Object    Kind = "object"    // any JSON object; output only
-	Strings   Kind = "strings"   // array of strings; on input of the listed words, each once
+	Strings   Kind = "strings"   // array of strings; on input each once, and one of Values if there are any
 	Cursor    Kind = "cursor"    // opaque position in a list; query only
 )
 
@@ -340,18 +340,29 @@ func (f Field) parseDecimal(v input) (any, string) {
 	return d, ""
 }
 
-// parseStrings returns an array of the field's words, each once and in their order.
+// maxStrings is the most strings of an array.
+const maxStrings = 1000
+
+// parseStrings returns an array of strings, each once; those of Values in their order.
 func (f Field) parseStrings(raw json.RawMessage) (any, string) {
 	var given []string
-	if raw[0] != '[' || json.Unmarshal(raw, &given) != nil {
+	if raw[0] != '[' || json.Unmarshal(raw, &given) != nil || len(given) > maxStrings {
 		return nil, "must be an array of strings"
 	}
+	words := []string{}
 	for _, s := range given {
-		if !slices.Contains(f.Values, s) {
+		switch {
+		case len(f.Values) > 0 && !slices.Contains(f.Values, s):
 			return nil, "must be made of: " + strings.Join(f.Values, ", ")
+		case strings.ContainsRune(s, 0):
+			return nil, "must not contain NUL"
+		case !slices.Contains(words, s):
+			words = append(words, s)
 		}
 	}
-	words := slices.DeleteFunc(slices.Clone(f.Values), func(word string) bool { return !slices.Contains(given, word) })
+	if len(f.Values) > 0 {
+		words = slices.DeleteFunc(slices.Clone(f.Values), func(word string) bool { return !slices.Contains(words, word) })
+	}
 	b, err := json.Marshal(words)
 	if err != nil {
 		return nil, "must be an array of strings"

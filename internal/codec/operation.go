@@ -16,7 +16,8 @@ type Operation struct {
 
 	// Watches are the resources of the change feed on which the response of a list depends.
 	// Without any, it also depends on something that the feed does not have.
-	Watches []string
+	Watches    []string
+	CreateOnly string // member of the record that only this response has; null when it is read
 }
 
 // Link is a record that another one points at.

@@ -77,11 +77,21 @@ func (e *entity) form(t string) (*form, error) {
 		}
 		f.Set = append(f.Set, member+" = "+value)
 	}
+	if name := e.createOnly(); name != "" {
+		member, err := e.Model.names.member(t, name)
+		if err != nil {
+			return nil, err
+		}
+		f.Set = append(f.Set, "o."+member+".SetToNull()")
+	}
 	id, err := e.Model.names.member(t, "id")
 	if err != nil {
 		return nil, err
 	}
 	f.Set = append(f.Set, e.note("o."+id)...)
+	if err := e.notePatient(f); err != nil {
+		return nil, err
+	}
 	edges, err := e.Joined()
 	if err != nil {
 		return nil, err
@@ -176,6 +186,25 @@ func (e *entity) note(id string) []string {
 		method = "NoteUUID"
 	}
 	return []string{fmt.Sprintf("x.Log.%s(%q, %s)", method, e.Table(), id)}
+}
+
+// notePatient adds the statement that notes the patient of a row of patient data, if a column of
+// the response names one.
+func (e *entity) notePatient(f *form) error {
+	const name = "patient_id"
+	if !e.PatientData() || !slices.ContainsFunc(e.Shown(), func(c *column) bool { return c.Name == name }) {
+		return nil
+	}
+	at, err := f.At(name)
+	if err != nil {
+		return err
+	}
+	note := fmt.Sprintf("x.Log.Patient(x.Int64(%d))", at)
+	if e.Column(name).Nillable {
+		note = fmt.Sprintf("if !x.Null(%d) {\n%s\n}", at, note)
+	}
+	f.Set = append(f.Set, note)
+	return nil
 }
 
 // Param returns the Go expression of a parameter of the list: p.PerPage.
@@ -327,6 +356,10 @@ func (e *entity) Links() (links []link, err error) {
 			default:
 				return nil, fmt.Errorf("%s: rows of %s cannot be archived, so Active cannot be checked", c.Name, target.Name)
 			}
+		}
+		if target.Column("erased_at") != nil {
+			l.Message += " or was erased"
+			where += ", " + target.Package() + ".ErasedAtIsNil()"
 		}
 		if name := c.API.Same; name != "" {
 			l.Same = e.Column(name)

@@ -24,6 +24,8 @@ func (e *entity) Operations() (all []codec.Operation) {
 				o.Key, o.Links, o.Watches = e.R.Plural, e.links(), e.watches()
 			case apispec.Get:
 				o.Key, o.Links = e.R.Key, e.links()
+			case apispec.Create:
+				o.CreateOnly = e.createOnly()
 			}
 			all = append(all, o)
 		}

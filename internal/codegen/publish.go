@@ -46,7 +46,7 @@ func publish(m *model) ([]byte, error) {
 			spec.Tags = append(spec.Tags, ogen.Tag{Name: e.R.Plural, Description: e.R.Doc})
 		}
 	}
-	d.addErrorStatuses()
+	d.addStatuses()
 	spec.Tags = append(spec.Tags,
 		ogen.Tag{Name: "batches", Description: "Several requests in one."},
 		ogen.Tag{Name: "changes", Description: "What was created, updated and deleted."},
@@ -88,9 +88,10 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 	return o
 }
 
-// addErrorStatuses adds to each operation the errors that its path, method and body make
-// possible. 405 and 406 are HTTP's own.
-func (d *document) addErrorStatuses() {
+// addStatuses adds to each operation the errors that its path, method and body make possible,
+// and the conditional headers (RFC 9110, section 13) with their statuses. 405 and 406 are HTTP's
+// own.
+func (d *document) addStatuses() {
 	for path, item := range d.Paths {
 		for method, o := range map[string]*ogen.Operation{
 			http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
@@ -102,8 +103,12 @@ func (d *document) addErrorStatuses() {
 			if strings.Contains(path, "{") {
 				statuses = append(statuses, 404)
 			}
-			if method != http.MethodGet && method != http.MethodPost { // If-Match
+			if method != http.MethodGet && method != http.MethodPost {
+				o.AddParameters(parameterRef("If-Match"))
 				statuses = append(statuses, 412)
+			}
+			if ok := o.Responses["200"]; method == http.MethodGet && ok.Headers["ETag"] != nil {
+				o.AddParameters(parameterRef("If-None-Match")).AddResponse("304", ogen.NewResponse().SetRef("#/components/responses/"+errorName(304)))
 			}
 			if method != http.MethodGet { // Idempotency-Key
 				statuses = append(statuses, 409, 422)
@@ -125,9 +130,11 @@ func errorResponse(status int) *ogen.Response {
 type example json.RawMessage
 
 // writeHeaders are the request headers of all operations that write.
-var writeHeaders = []*ogen.Parameter{
-	ogen.NewParameter().SetRef("#/components/parameters/Idempotency-Key"),
-	ogen.NewParameter().SetRef("#/components/parameters/Prefer"),
+var writeHeaders = []*ogen.Parameter{parameterRef("Idempotency-Key"), parameterRef("Prefer")}
+
+// parameterRef refers to a parameter that several operations have.
+func parameterRef(name string) *ogen.Parameter {
+	return ogen.NewParameter().SetRef("#/components/parameters/" + name)
 }
 
 // response returns a success response; the published form also lists its headers.
@@ -256,6 +263,13 @@ func (d *document) addHeaders() {
 	d.AddParameter("Idempotency-Key", ogen.NewParameter().InHeader().SetName("Idempotency-Key").
 		SetDescription("A value that only this request has, such as a UUID. Sent again within 24 hours, the request gets the same response and changes nothing. 1 to 255 visible ASCII characters, with or without double quotes around them.").
 		SetSchema(ogen.String()))
+	d.AddParameter("If-Match", ogen.NewParameter().InHeader().SetName("If-Match").
+		SetDescription("Entity tags of the record. If it has another one, such as after a change by someone else, nothing is changed.").
+		SetSchema(ogen.String()))
+	d.AddParameter("If-None-Match", ogen.NewParameter().InHeader().SetName("If-None-Match").
+		SetDescription("Entity tags of earlier responses. If the response would have one of them, it is 304 without a body.").
+		SetSchema(ogen.String()))
+	d.AddResponse(errorName(304), ogen.NewResponse().SetDescription("Not modified: the entity tag matches If-None-Match.").SetHeaders(headers("ETag", "X-OAuth-Scopes", "X-Request-Id")))
 	d.AddParameter("Prefer", ogen.NewParameter().InHeader().SetName("Prefer").
 		SetDescription("`dry-run` makes all checks and responds as usual, but stores nothing. `handling=strict` refuses unknown query parameters.").
 		SetSchema(ogen.String()))

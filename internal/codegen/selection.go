@@ -292,14 +292,24 @@ func (e *entity) computedOf(edge string) (computed []apispec.Computed) {
 	return computed
 }
 
-// Members returns the computed members that package api sets.
+// Members returns the computed members that package api reads.
 func (e *entity) Members() (members []apispec.Computed) {
 	for _, c := range e.R.Computed {
-		if c.Handwritten {
+		if c.Handwritten && !c.CreateOnly {
 			members = append(members, c)
 		}
 	}
 	return members
+}
+
+// createOnly returns the member that only the response to a create has, or "".
+func (e *entity) createOnly() string {
+	for _, c := range e.R.Computed {
+		if c.CreateOnly {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // IDMethod returns the name of the Scanner method that reads the id.

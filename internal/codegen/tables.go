@@ -68,6 +68,9 @@ func describe(t *schema.Table, n *gen.Type) (d describedTable, err error) {
 			Field: c.tableField(), Stored: storedKind(f), Null: f.Optional, Initial: stored.Default,
 			ReadOnly: f == n.ID || f.Sensitive() || c.API.Derived,
 		}
+		if expressions, ok := stored.Default.(map[string]schema.Expr); ok && len(expressions) > 0 { // the database sets it
+			column.Initial = nil
+		}
 		if column.Stored == "" {
 			return d, fmt.Errorf("%s: columns of type %s cannot be written as text", f.Name, f.Type)
 		}

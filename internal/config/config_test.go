@@ -13,7 +13,7 @@ import (
 
 func TestServeReportsAllMistakesAtOnce(t *testing.T) {
 	_, err := ServeFlags{
-		Database: Database{"mysql://root:secret@host/db"}, Addr: "localhost", BaseURL: "api.example.com", RateLimit: "-1", PprofAddr: "0.0.0.0:6060",
+		Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, Addr: "localhost", BaseURL: "api.example.com", RateLimit: "-1", PprofAddr: "0.0.0.0:6060",
 		TLSCert: "cert.pem", TrustedProxies: []string{"10.0.0.0/8", "home"},
 	}.Read()
 	if err == nil {
@@ -31,7 +31,7 @@ func TestServeReportsAllMistakesAtOnce(t *testing.T) {
 
 func TestMCPReportsAllMistakesAtOnce(t *testing.T) {
 	t.Setenv("CHAIRSIDE_TOKEN", " \n")
-	_, err := MCPFlags{Database: Database{"mysql://root:secret@host/db"}, URL: "http://api.example.com", BaseURL: "api"}.Read()
+	_, err := MCPFlags{Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, URL: "http://api.example.com", BaseURL: "api"}.Read()
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -48,7 +48,7 @@ func TestMCPReadsTheToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("CHAIRSIDE_TOKEN", "cs_pat_environment")
-	flags := MCPFlags{Database: Database{"sqlite:x.db"}, BaseURL: "http://127.0.0.1:8080"}
+	flags := MCPFlags{Database: Database{DatabaseURL: "sqlite:x.db"}, BaseURL: "http://127.0.0.1:8080"}
 	for tokenFile, want := range map[string]string{"": "cs_pat_environment", file: "cs_pat_file"} {
 		flags.TokenFile = tokenFile
 		if c, err := flags.Read(); err != nil || c.Token != want || c.RateLimit != 3600 {
@@ -78,7 +78,7 @@ func TestTokensGoOnlyWhereNobodyReadsThem(t *testing.T) {
 }
 
 func TestServeDefaults(t *testing.T) {
-	flags := ServeFlags{Database: Database{"sqlite:x.db"}, Addr: "127.0.0.1:0", LogFormat: "text"}
+	flags := ServeFlags{Database: Database{DatabaseURL: "sqlite:x.db"}, Addr: "127.0.0.1:0", LogFormat: "text"}
 	for _, test := range []struct {
 		demo  bool
 		limit string
@@ -94,7 +94,7 @@ func TestServeDefaults(t *testing.T) {
 
 func TestServeReads(t *testing.T) {
 	c, err := ServeFlags{
-		Database: Database{"postgres://localhost/x"}, Addr: "[::1]:8443", BaseURL: "https://api.example.com/dental/",
+		Database: Database{DatabaseURL: "postgres://localhost/x"}, Addr: "[::1]:8443", BaseURL: "https://api.example.com/dental/",
 		TrustedProxies: []string{"10.1.2.3/8", " 192.0.2.1", "::1"},
 	}.Read()
 	if err != nil {
@@ -104,52 +104,52 @@ func TestServeReads(t *testing.T) {
 	if c.BaseURL != "https://api.example.com/dental" || !reflect.DeepEqual(c.TrustedProxies, want) {
 		t.Errorf("got %+v", c)
 	}
-	if c.Database.Embedded() || !(Database{"sqlite:x"}).Embedded() {
+	if c.Database.Embedded() || !(Database{DatabaseURL: "sqlite:x"}).Embedded() {
 		t.Error("Embedded is wrong")
 	}
 }
 
 func TestSeed(t *testing.T) {
-	_, err := SeedFlags{Database: Database{"sqlite:"}, Patients: "0", Years: "99", RandomSeed: "x", AsOf: "2026-02-30"}.Read()
+	_, err := SeedFlags{Database: Database{DatabaseURL: "sqlite:"}, Patients: "0", Years: "99", RandomSeed: "x", AsOf: "2026-02-30"}.Read()
 	for _, flag := range []string{"--database-url", "--patients", "--years", "--random-seed", "--as-of"} {
 		if err == nil || !strings.Contains(err.Error(), flag+": ") {
 			t.Errorf("%s is not named in:\n%v", flag, err)
 		}
 	}
-	c, err := SeedFlags{Database: Database{"sqlite:x"}, Patients: "5", Years: "1", RandomSeed: "-7", AsOf: "2026-02-28"}.Read()
+	c, err := SeedFlags{Database: Database{DatabaseURL: "sqlite:x"}, Patients: "5", Years: "1", RandomSeed: "-7", AsOf: "2026-02-28"}.Read()
 	if err != nil || c.Patients != 5 || c.Years != 1 || c.RandomSeed != -7 || c.AsOf != civil.MustParse("2026-02-28") {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
 
 func TestPracticeAndUser(t *testing.T) {
-	_, err := PracticeFlags{Database: Database{"x"}, Name: " ", TimeZone: "Local", Country: "GBR", Email: "me", FirstName: "\x00", LastName: strings.Repeat("x", 256)}.Read()
+	_, err := PracticeFlags{Database: Database{DatabaseURL: "x"}, Name: " ", TimeZone: "Local", Country: "GBR", Email: "me", FirstName: "\x00", LastName: strings.Repeat("x", 256)}.Read()
 	for _, flag := range []string{"--database-url", "--name", "--time-zone", "--country", "--email", "--first-name", "--last-name"} {
 		if err == nil || !strings.Contains(err.Error(), flag+": ") {
 			t.Errorf("%s is not named in:\n%v", flag, err)
 		}
 	}
-	p, err := PracticeFlags{Database: Database{"sqlite:x"}, Name: " Bright ", TimeZone: "Europe/Paris", Country: "fr", Email: "Ann@Example.org", FirstName: "A", LastName: "B"}.Read()
+	p, err := PracticeFlags{Database: Database{DatabaseURL: "sqlite:x"}, Name: " Bright ", TimeZone: "Europe/Paris", Country: "fr", Email: "Ann@Example.org", FirstName: "A", LastName: "B"}.Read()
 	if err != nil || p.Name != "Bright" || p.Country != "FR" || p.Email != "ann@example.org" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	_, err = UserFlags{Database: Database{"sqlite:x"}, Practice: "demo", Email: "a@b.test", FirstName: "A", LastName: "B", Role: "king"}.Read()
+	_, err = UserFlags{Database: Database{DatabaseURL: "sqlite:x"}, Practice: "demo", Email: "a@b.test", FirstName: "A", LastName: "B", Role: "king"}.Read()
 	if err == nil || !strings.HasPrefix(err.Error(), "--role: must be one of: receptionist") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestToken(t *testing.T) {
-	_, err := TokenFlags{Database: Database{"sqlite:x"}, Name: "", Scopes: "patient teeth", Site: "7"}.Read()
+	_, err := TokenFlags{Database: Database{DatabaseURL: "sqlite:x"}, Name: "", Scopes: "patient teeth", Site: "7"}.Read()
 	for _, text := range []string{"--name: ", "--scopes: unknown scope: teeth", "--site: "} {
 		if err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%q is missing in:\n%v", text, err)
 		}
 	}
-	if _, err := (TokenFlags{Database: Database{"sqlite:x"}, Name: "n", Scopes: " "}).Read(); err == nil {
+	if _, err := (TokenFlags{Database: Database{DatabaseURL: "sqlite:x"}, Name: "n", Scopes: " "}).Read(); err == nil {
 		t.Error("a token without scopes was accepted")
 	}
-	c, err := TokenFlags{Database: Database{"sqlite:x"}, User: "A@b.test", Name: "n", Scopes: "user patient:read"}.Read()
+	c, err := TokenFlags{Database: Database{DatabaseURL: "sqlite:x"}, User: "A@b.test", Name: "n", Scopes: "user patient:read"}.Read()
 	if err != nil || c.Site != nil || c.Scopes.String() != "patient:read user" || c.User != "a@b.test" {
 		t.Errorf("%+v, %v", c, err)
 	}

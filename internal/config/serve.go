@@ -14,12 +14,15 @@ import (
 // ServeFlags are the flags of "chairside serve".
 type ServeFlags struct {
 	Database
+	SystemDatabase
+	WebhookNetwork
 	Addr             string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Address to listen on. Port 0 chooses a free port. Default: ${default}"`
 	BaseURL          string   `placeholder:"URL" help:"Public URL of the server, used in links. Default: the address listened on."`
 	Demo             bool     `help:"Serve a sandbox: fill the database with demo data on the first start, and print a token."`
 	Migrate          bool     `help:"Apply pending migrations to a PostgreSQL database on start. An embedded database is always migrated."`
 	RateLimit        string   `placeholder:"N" help:"Requests per hour and token, and per address without a valid token; 0 means no limit. Default: 3600, or 36000 with --demo."`
 	PracticeLimit    string   `name:"practice-rate-limit" placeholder:"N" help:"Requests per hour of all tokens of a practice together; 0 means no limit. Default: ten times --rate-limit."`
+	AuditCheckpoints string   `placeholder:"DIR" help:"Directory for signed checkpoints of the audit log, best on another machine's disk. Needs --audit-key."`
 	ChangesRetention string   `placeholder:"DAYS" help:"Days for which the change feed keeps changes. Default: 14"`
 	TLSCert          string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. Serves HTTPS; needs --tls-key."`
 	TLSKey           string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
@@ -31,18 +34,21 @@ type ServeFlags struct {
 
 // Serve is the parsed ServeFlags.
 type Serve struct {
-	Database          Database
-	Addr              string
-	BaseURL           string // without a trailing slash; "" for the address listened on
-	Demo, Migrate     bool
-	RateLimit         int // requests per hour and token; 0 is unlimited
-	PracticeRateLimit int // requests per hour and practice; 0 is unlimited
-	ChangesRetention  time.Duration
-	CertFile, KeyFile string
-	TrustedProxies    []netip.Prefix
-	MCPAllowWrites    bool
-	PprofAddr         string // a loopback address; "" for off
-	JSONLog           bool
+	Database            Database
+	SystemDatabaseURL   string // "" for one role
+	Addr                string
+	BaseURL             string // without a trailing slash; "" for the address listened on
+	Demo, Migrate       bool
+	RateLimit           int // requests per hour and token; 0 is unlimited
+	PracticeRateLimit   int // requests per hour and practice; 0 is unlimited
+	ChangesRetention    time.Duration
+	AuditCheckpoints    string // "" for none
+	CertFile, KeyFile   string
+	TrustedProxies      []netip.Prefix
+	MCPAllowWrites      bool
+	WebhookAllowPrivate bool
+	PprofAddr           string // a loopback address; "" for off
+	JSONLog             bool
 }
 
 // The default requests per hour and token (behaviour.md section 7).
@@ -65,15 +71,19 @@ const (
 func (f ServeFlags) Read() (Serve, error) {
 	var m Mistakes
 	c := Serve{
-		Database: f.Database, Addr: f.Addr, Demo: f.Demo, Migrate: f.Migrate,
-		CertFile: f.TLSCert, KeyFile: f.TLSKey, MCPAllowWrites: f.MCPAllowWrites, PprofAddr: f.PprofAddr, JSONLog: f.LogFormat == "json",
+		Database: f.Database, SystemDatabaseURL: f.SystemDatabaseURL, Addr: f.Addr, Demo: f.Demo, Migrate: f.Migrate,
+		CertFile: f.TLSCert, KeyFile: f.TLSKey, MCPAllowWrites: f.MCPAllowWrites, WebhookAllowPrivate: f.WebhookAllowPrivate, PprofAddr: f.PprofAddr, JSONLog: f.LogFormat == "json",
 	}
 	f.Database.check(&m)
+	f.SystemDatabase.check(&m, f.Database)
 	if !validAddr(f.Addr) {
 		m.add("addr", "must be HOST:PORT, such as 127.0.0.1:8080")
 	}
 	if f.PprofAddr != "" && !isLoopback(f.PprofAddr) {
 		m.add("pprof-addr", "must be HOST:PORT with a loopback address, such as 127.0.0.1:6060")
+	}
+	if c.AuditCheckpoints = f.AuditCheckpoints; c.AuditCheckpoints != "" && f.AuditKey == "" {
+		m.add("audit-checkpoints", "needs --audit-key")
 	}
 	c.ChangesRetention = f.readChangesRetention(&m)
 	c.BaseURL = f.readBaseURL(&m)

@@ -57,6 +57,9 @@ var notExported = map[string]string{
 	"idempotency_keys":    "they expire after a day and belong to tokens of this installation",
 	"feed_changes":        "cursors into the change feed expire",
 	"feed_state":          "cursors into the change feed expire",
+	"webhooks":            "a restored copy must not send to the receivers of the original",
+	"webhook_attempts":    "they are a log of this installation",
+	"webhook_deliveries":  "this installation delivers them",
 }
 
 // exported returns the tables of an export, in the order of its files.

@@ -22,12 +22,12 @@ func addRareRows(t *testing.T, db *store.DB) {
 	storetest.Exec(t, db, "UPDATE patients SET occupation = $1, preferred_name = $2 WHERE id = (SELECT max(id) FROM patients)", `\N`, "")
 	storetest.Exec(t, db, "UPDATE accounts SET opening_balance = -5, current_balance = current_balance - 5 WHERE id = (SELECT min(id) FROM accounts)")
 	practice := "(SELECT id FROM practices WHERE slug = 'demo')"
-	storetest.Exec(t, db, `INSERT INTO changes (practice_id, at, resource, record_id, action, fields) VALUES (`+practice+`, $1, 'Patient', '1', 'update', '["town","county"]')`, time.Date(2026, 7, 1, 9, 15, 0, 123456000, time.UTC))
+	storetest.Exec(t, db, `INSERT INTO audit_events (practice_id, at, resource, record_id, action, fields, details) VALUES (`+practice+`, $1, 'Patient', '1', 'update', '["town","county"]', '{"new":{"town":"York"}}')`, time.Date(2026, 7, 1, 9, 15, 0, 123456000, time.UTC))
 	storetest.Exec(t, db, "INSERT INTO imported_records (practice_id, source, resource, legacy_id, record_id) VALUES ("+practice+", 'old', 'patients', 'É-1', '1')")
 	storetest.Exec(t, db, "INSERT INTO access_tokens (id, practice_id, created_at, updated_at, hash, name, scopes, user_id) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057', "+practice+", $1, $1, $2, 'x', 'patient', (SELECT min(id) FROM users))",
 		time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC), []byte{0, 1, 255})
 	// The row with the last ID is deleted.
-	for _, table := range []string{"recalls", "waiting_lists"} {
+	for _, table := range []string{"recalls", "treatment_appointments", "waiting_lists"} {
 		storetest.Exec(t, db, "UPDATE "+table+" SET appointment_id = NULL WHERE appointment_id = (SELECT max(id) FROM appointments)")
 	}
 	storetest.Exec(t, db, "DELETE FROM appointments WHERE id = (SELECT max(id) FROM appointments)")

@@ -43,7 +43,7 @@ var ErrConditionFailed = errors.New("ent: a condition of the new row does not ho
 // that as well:
 //
 //	WITH written AS (… RETURNING *),
-//	audited AS (INSERT INTO changes (…) SELECT … FROM written)
+//	audited AS (INSERT INTO audit_events (…) SELECT … FROM written)
 func WritePrefix(ctx context.Context, m ent.Mutation, row func(*sql.Builder)) (sql.Querier, error) {
 	var entry *insert
 	if e, ok := ctx.Value(auditEntryKey{}).(*AuditEntry); ok && e.mutation == m {

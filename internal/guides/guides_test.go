@@ -66,7 +66,7 @@ func TestShellBlocks(t *testing.T) {
 
 // demo starts a demo server whose history ends today, and returns its URL and a token of the
 // main practice's administrator.
-func demo(t *testing.T) (base, value string) {
+func demo(t *testing.T, change ...func(*server.Options)) (base, value string) {
 	t.Helper()
 	ctx := t.Context()
 	db, err := store.Open(ctx, "sqlite:"+t.TempDir()+"/demo.db")
@@ -97,7 +97,9 @@ func demo(t *testing.T) (base, value string) {
 	}
 	base = "http://" + listener.Addr().String()
 	o := server.Options{DB: db, BaseURL: base, Demo: true, RateLimit: 36000, Logger: slog.New(slog.DiscardHandler)}
-	harness.Patient(&o)
+	for _, c := range append(change, harness.Patient) {
+		c(&o)
+	}
 	s, err := server.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,10 @@ var notImportable = map[string]string{
 	"practices":           "create the practice first: chairside practice create",
 	"access_tokens":       "create tokens with: chairside token create",
 	"applications":        "register applications with: chairside app create",
-	"changes":             "only this program writes the audit log",
+	"audit_events":        "only this program writes the audit log",
+	"audit_reads":         "only this program writes the audit log",
+	"audit_blocks":        "only this program writes the audit log",
+	"audit_cuts":          "only this program writes the audit log",
 	"note_versions":       "only this program writes the earlier texts of notes",
 	"imported_records":    "imports write it themselves",
 	"sessions":            "users sign in again",
@@ -47,6 +50,9 @@ var notImportable = map[string]string{
 	"refresh_tokens":      "users authorise applications again",
 	"rate_buckets":        "only this program writes them",
 	"sign_in_attempts":    "only this program writes them",
+	"webhooks":            "create webhooks with: chairside webhook create",
+	"webhook_deliveries":  "only this program writes them",
+	"webhook_attempts":    "only this program writes them",
 	"import_runs":         "imports write it themselves",
 }
 

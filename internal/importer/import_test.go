@@ -89,14 +89,14 @@ func TestOldSoft(t *testing.T) {
 				t.Errorf("%d rows, want 1: %s", n, query)
 			}
 		}
-		before := queryInt(t, db, "SELECT count(*) FROM changes")
+		before := queryInt(t, db, "SELECT count(*) FROM audit_events")
 		again := runImport(t, db, dir, Options{Rejects: filepath.Join(out, "again")})
 		for _, f := range again.Files {
 			if f.Created+f.Updated > 0 || f.Unchanged+f.Rejected != f.Rows {
 				t.Errorf("second import: %+v", f)
 			}
 		}
-		if n := queryInt(t, db, "SELECT count(*) FROM changes"); n != before {
+		if n := queryInt(t, db, "SELECT count(*) FROM audit_events"); n != before {
 			t.Errorf("the second import wrote %d changes", n-before)
 		}
 	})
@@ -135,6 +135,6 @@ var oldSoftRows = []string{
 	"SELECT count(*) FROM invoice_items WHERE name = 'Gold' AND quantity = 1 AND item_price = 1000",
 	"SELECT count(*) FROM treatment_plans WHERE completed AND end_date = '2026-06-10' AND completed_at IS NOT NULL",
 	"SELECT count(*) FROM imported_records WHERE source = 'oldsoft' AND resource = 'invoice_items' AND legacy_id = '5002/2'",
-	"SELECT count(*) FROM changes AS c JOIN patients AS p ON p.legacy_id = '1001' AND c.record_id = CAST(p.id AS text) AND c.resource = 'Patient' AND c.action = 'create'",
+	"SELECT count(*) FROM audit_events AS c JOIN patients AS p ON p.legacy_id = '1001' AND c.record_id = CAST(p.id AS text) AND c.resource = 'Patient' AND c.action = 'create'",
 	"SELECT count(*) FROM import_runs WHERE finished_at IS NOT NULL",
 }

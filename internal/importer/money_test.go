@@ -208,9 +208,9 @@ func TestChangedMoney(t *testing.T) {
 						t.Errorf("%d rows are inconsistent: %s", n, query)
 					}
 				}
-				before := queryInt(t, db, "SELECT count(*) FROM changes")
+				before := queryInt(t, db, "SELECT count(*) FROM audit_events")
 				runImport(t, db, test.last.dir(t), Options{})
-				if n := queryInt(t, db, "SELECT count(*) FROM changes"); n != before {
+				if n := queryInt(t, db, "SELECT count(*) FROM audit_events"); n != before {
 					t.Errorf("the second import wrote %d changes", n-before)
 				}
 				if again := money(t, db); !slices.Equal(again, got) {

@@ -29,7 +29,7 @@ const outOfOrder = `SELECT count(*) FROM (
 			row_number() OVER (ORDER BY t.id) AS by_row, row_number() OVER (ORDER BY c.id) AS by_change, row_number() OVER (ORDER BY m.id) AS by_legacy_id
 		FROM imported_records AS m
 		JOIN treatments AS t ON CAST(t.id AS text) = m.record_id
-		JOIN changes AS c ON c.record_id = m.record_id AND c.resource = 'Treatment'
+		JOIN audit_events AS c ON c.record_id = m.record_id AND c.resource = 'Treatment'
 		WHERE m.resource = 'treatments') AS x
 	WHERE line <> by_row OR line <> by_change OR line <> by_legacy_id`
 

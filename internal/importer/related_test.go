@@ -48,12 +48,12 @@ files:
 			t.Errorf("%+v", report)
 		}
 		check(map[string]int{
-			"SELECT count(*) FROM treatment_plan_items WHERE " + ofSecondPatient:                                                                                   2,
-			"SELECT count(*) FROM treatment_plan_items AS k JOIN payment_plans AS p ON p.id = k.payment_plan_id WHERE p.nhs":                                       2,
-			"SELECT count(*) FROM changes WHERE resource = 'TreatmentPlanItem' AND action = 'update' AND CAST(fields AS text) LIKE '%patient_id%payment_plan_id%'": 2,
-			"SELECT planned_nhs_treatment_value FROM accounts WHERE " + ofSecondPatient:                                                                            1000,
-			"SELECT planned_private_treatment_value FROM accounts WHERE NOT " + ofSecondPatient:                                                                    500,
-			"SELECT sum(private_treatment_value) FROM treatment_plans":                                                                                             500,
+			"SELECT count(*) FROM treatment_plan_items WHERE " + ofSecondPatient:                                                                                        2,
+			"SELECT count(*) FROM treatment_plan_items AS k JOIN payment_plans AS p ON p.id = k.payment_plan_id WHERE p.nhs":                                            2,
+			"SELECT count(*) FROM audit_events WHERE resource = 'TreatmentPlanItem' AND action = 'update' AND CAST(fields AS text) LIKE '%patient_id%payment_plan_id%'": 2,
+			"SELECT planned_nhs_treatment_value FROM accounts WHERE " + ofSecondPatient:                                                                                 1000,
+			"SELECT planned_private_treatment_value FROM accounts WHERE NOT " + ofSecondPatient:                                                                         500,
+			"SELECT sum(private_treatment_value) FROM treatment_plans":                                                                                                  500,
 		})
 		again := runImport(t, db, dir, Options{})
 		if again.Rejected() > 0 || again.Warnings+again.Differences > 0 {

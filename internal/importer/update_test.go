@@ -78,7 +78,7 @@ func TestSecondImportUpdatesWhatDiffers(t *testing.T) {
 			"SELECT count(*) FROM appointments WHERE state = 'Pending' AND cancelled_at IS NULL AND pending_at IS NOT NULL AND duration = 30",
 			"SELECT count(*) FROM appointments WHERE reason = 'Review' AND duration = 45",
 			"SELECT count(*) FROM payments WHERE amount = 2000 AND amount_unexplained = 2000",
-			`SELECT count(*) FROM changes WHERE resource = 'Patient' AND action = 'update' AND CAST(fields AS text) LIKE '%last_name%' AND CAST(fields AS text) NOT LIKE '%postcode%'`,
+			`SELECT count(*) FROM audit_events WHERE resource = 'Patient' AND action = 'update' AND CAST(fields AS text) LIKE '%last_name%' AND CAST(fields AS text) NOT LIKE '%postcode%'`,
 		} {
 			if n := queryInt(t, db, query); n != 1 {
 				t.Errorf("%d rows, want 1: %s", n, query)

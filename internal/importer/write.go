@@ -169,9 +169,9 @@ func (b *batch) logChanges(e *entity, changes []change) {
 	if len(changes) == 0 {
 		return
 	}
-	b.copyRows("changes", []string{"practice_id", "at", "resource", "record_id", "action", "fields"}, func(w *bulk.RowWriter) error {
+	b.copyRows("audit_events", []string{"practice_id", "at", "resource", "record_id", "action", "fields", "details"}, func(w *bulk.RowWriter) error {
 		for _, c := range changes {
-			if err := w.Row(b.practice.id, b.now, e.Type, c.id, c.action, c.fields); err != nil {
+			if err := w.Row(b.practice.id, b.now, e.Type, c.id, c.action, c.fields, "{}"); err != nil {
 				return err
 			}
 		}

@@ -22,6 +22,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
+	"chairside/internal/store"
 	"chairside/internal/token"
 )
 
@@ -204,6 +205,11 @@ func Delete(ctx context.Context, tx *ent.Client, id uuid.UUID) error {
 		return fmt.Errorf("delete codes: %w", err)
 	}
 	return token.Revoke(everywhere, tx, accesstoken.ApplicationID(id))
+}
+
+// DeleteEverywhere is Delete in a transaction of its own, which may write rows of all practices.
+func DeleteEverywhere(ctx context.Context, db *store.DB, id uuid.UUID) error {
+	return db.Tx(principal.AsSystemWithin(ctx), func(tx *ent.Client) error { return Delete(ctx, tx, id) })
 }
 
 // Registered is an application of the caller's practice.

@@ -20,13 +20,17 @@ import (
 // command line.
 type Principal struct {
 	PracticeID uuid.UUID
-	UserID     int64           // 0 for the command line
-	TokenID    uuid.UUID       // zero for the command line
-	SiteID     *uuid.UUID      // set when the token is limited to one site
-	Scopes     scope.Effective // what the token may do now; empty for sessions and the command line
-	Zone       *time.Location  // the practice's time zone
-	Country    string          // the practice's ISO 3166 country code, for phone numbers
-	UserSiteID *uuid.UUID      // the user's own site, the default for new patients
+	UserID     int64     // 0 for the command line
+	TokenID    uuid.UUID // zero for the command line
+	// ApplicationID is the application of the token; nil for personal tokens, sessions and the
+	// command line.
+	ApplicationID *uuid.UUID
+	SiteID        *uuid.UUID      // set when the token is limited to one site
+	SiteLifted    bool            // a manager has lifted the limit to a site, so SiteID is nil
+	Scopes        scope.Effective // what the token may do now; empty for sessions and the command line
+	Zone          *time.Location  // the practice's time zone
+	Country       string          // the practice's ISO 3166 country code, for phone numbers
+	UserSiteID    *uuid.UUID      // the user's own site, the default for new patients
 }
 
 // ErrNoPrincipal means that a context has no principal, which is a bug in the program.

@@ -3,6 +3,7 @@ package ratelimit_test
 import (
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func each(t *testing.T, test func(t *testing.T, url string)) {
 // process is a limiter as one server process has it.
 type process struct {
 	*ratelimit.Limiter
-	statements int
+	statements atomic.Int64
 }
 
 // newProcess opens the database at url.
@@ -41,7 +42,7 @@ func newProcess(t *testing.T, url string, o ratelimit.Options) *process {
 	p := &process{}
 	share := ratelimit.Database(db.SQL, db.Dialect, func(err error) { t.Error(err) })
 	o.Share = func(spent []ratelimit.Spending) ([]time.Time, error) {
-		p.statements++
+		p.statements.Add(1)
 		return share(spent)
 	}
 	p.Limiter = ratelimit.New(o)
@@ -96,7 +97,7 @@ func TestProcessesShareLimits(t *testing.T) {
 			if off := float64(served)/most - 1; math.Abs(off) > 0.05 {
 				t.Errorf("%s: %d requests served, %.1f %% off %.0f", load.name, served, 100*off, most)
 			}
-			statements := processes[0].statements + processes[1].statements
+			statements := processes[0].statements.Load() + processes[1].statements.Load()
 			if share := float64(statements) / float64(served); share > 0.0115 {
 				t.Errorf("%s: %d statements for %d requests served: %.2f %%", load.name, statements, served, 100*share)
 			}
@@ -115,8 +116,8 @@ func TestSlowClientsShareNothing(t *testing.T) {
 				t.Fatalf("request %d: %+v", i, u)
 			}
 		}
-		if p.Settle(); p.statements > 0 {
-			t.Errorf("%d statements", p.statements)
+		if p.Settle(); p.statements.Load() > 0 {
+			t.Errorf("%d statements", p.statements.Load())
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/ent/recall"
+	"chairside/ent/treatmentappointment"
+	"chairside/ent/waitinglist"
 	"chairside/internal/audit"
 	"chairside/internal/civil"
 	"chairside/internal/report"
@@ -95,6 +98,31 @@ func (p practice) patient(t *testing.T, change func(*ent.PatientUpdateOne)) (id 
 	return id
 }
 
+// unbook deletes the appointments of a patient, and what refers to them.
+func (p practice) unbook(tx *ent.Client, id int64) error {
+	for _, table := range []struct {
+		rows interface {
+			IDs(context.Context) ([]int64, error)
+		}
+		delete func(id int64) error
+	}{
+		{tx.TreatmentAppointment.Query().Where(treatmentappointment.PatientID(id)), func(id int64) error { return tx.TreatmentAppointment.DeleteOneID(id).Exec(p.ctx) }},
+		{tx.WaitingList.Query().Where(waitinglist.PatientID(id)), func(id int64) error { return tx.WaitingList.DeleteOneID(id).Exec(p.ctx) }},
+		{tx.Appointment.Query().Where(appointment.PatientID(id)), func(id int64) error { return tx.Appointment.DeleteOneID(id).Exec(p.ctx) }},
+	} {
+		ids, err := table.rows.IDs(p.ctx)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := table.delete(id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func TestRecallsSkipBookedPatients(t *testing.T) {
 	both := []string{"Dental", "Hygiene"}
 	for _, c := range []struct {
@@ -124,18 +152,7 @@ func TestRecallsSkipBookedPatients(t *testing.T) {
 						c.change(u)
 					}
 				})
-				p.tx(t, func(tx *ent.Client) error { // start without bookings
-					ahead, err := tx.Appointment.Query().Where(appointment.PatientID(id)).IDs(p.ctx)
-					if err != nil {
-						return err
-					}
-					for _, a := range ahead {
-						if err := tx.Appointment.DeleteOneID(a).Exec(p.ctx); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
+				p.tx(t, func(tx *ent.Client) error { return p.unbook(tx, id) })
 				if c.role != "" {
 					booked := c.booked // a copy, because both databases are tested at the same time
 					booked.patient = id
@@ -247,14 +264,8 @@ func TestRecallsUseRecords(t *testing.T) {
 			each(t, func(t *testing.T, p practice) {
 				id := p.patient(t, func(*ent.PatientUpdateOne) {})
 				p.tx(t, func(tx *ent.Client) error {
-					ahead, err := tx.Appointment.Query().Where(appointment.PatientID(id)).IDs(p.ctx)
-					if err != nil {
+					if err := p.unbook(tx, id); err != nil {
 						return err
-					}
-					for _, a := range ahead {
-						if err := tx.Appointment.DeleteOneID(a).Exec(p.ctx); err != nil {
-							return err
-						}
 					}
 					create := tx.Recall.Create().SetPatientID(id).SetRecallType(schema.RecallExam)
 					c.record(create)

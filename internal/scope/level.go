@@ -20,7 +20,7 @@ var levels = map[Level]Set{
 		"appointment", "patient:create", "patient:read", "patient:update", "practice:read", "treatments:read", "user:read",
 	},
 	Practitioner:  {"appointment", "patient", "practice:read", "treatments:read", "user:read"},
-	Manager:       {"appointment", "financials", "patient", "practice", "treatments", "user:read"},
+	Manager:       {"appointment", "audit:read", "financials", "patient", "practice", "treatments", "user:read"},
 	Administrator: Everything(),
 }
 

@@ -14,7 +14,7 @@ func allows(level scope.Level, family, verb string) bool {
 	case scope.Administrator:
 		return true
 	case scope.Manager:
-		return slices.Contains([]string{"appointment", "patient", "practice", "financials", "treatments"}, family) || family == "user" && verb == "read"
+		return slices.Contains([]string{"appointment", "patient", "practice", "financials", "treatments"}, family) || slices.Contains([]string{"user", "audit"}, family) && verb == "read"
 	case scope.Practitioner, scope.Reception:
 		switch family {
 		case "appointment":

@@ -10,7 +10,7 @@
 //
 //	1 reception       appointment, patient (except patient:delete), practice:read, treatments:read, user:read
 //	2 practitioner    as 1, and patient:delete
-//	3 manager         everything except user:create, user:update and user:delete
+//	3 manager         everything except user:create, user:update, user:delete and webhook; of audit, audit:read
 //	4 administrator   everything
 //
 // The limit is applied twice:
@@ -39,7 +39,7 @@ import (
 )
 
 // Families are the bare scopes, in the order in which they are documented.
-var Families = []string{"appointment", "patient", "practice", "financials", "treatments", "user"}
+var Families = []string{"appointment", "patient", "practice", "financials", "treatments", "user", "webhook", "audit"}
 
 // Verbs are the suffixes that narrow a family.
 var Verbs = []string{"read", "create", "update", "delete"}

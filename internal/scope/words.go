@@ -11,6 +11,8 @@ var resources = map[string][]string{
 	"financials":  {"accounts", "invoices", "invoice items", "payments", "sundries", "NHS claims"},
 	"treatments":  {"fees", "payment plans", "treatments", "categories", "treatment plans", "their items"},
 	"user":        {"the people who sign in: names", "roles", "email addresses", "phones"},
+	"webhook":     {"webhooks: where changes are sent"},
+	"audit":       {"audit events: who wrote, read and signed in"},
 }
 
 // Describe returns the resources of a family in plain words: "patients, custom fields and
@@ -25,6 +27,8 @@ var objects = map[string]string{
 	"financials":  "accounts, invoices and payments",
 	"treatments":  "treatments, fees and payment plans",
 	"user":        "users",
+	"webhook":     "webhooks",
+	"audit":       "the audit log",
 }
 
 // Title is a family's name on pages: "Patients"; "" for an unknown one.
@@ -36,6 +40,8 @@ func Title(family string) string {
 		"financials":  "Finances",
 		"treatments":  "Treatments and fees",
 		"user":        "Users",
+		"webhook":     "Webhooks",
+		"audit":       "Audit log",
 	}[family]
 }
 

@@ -95,6 +95,7 @@ func (g *generator) openPractice() {
 		EmailAddress:             new("hello@" + g.slug + ".chairside.test"),
 		Website:                  new("https://" + g.slug + ".chairside.test"),
 		OpeningHours:             weekHours(),
+		IdleLockMinutes:          0, // a demo's sessions do not lock
 		CustomPatientFieldLabel1: new("Previous dentist"),
 		CustomPatientFieldLabel2: new("Parking space"),
 		AddressLine1:             new("1 " + g.siteNames[0]),

@@ -6,7 +6,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"chairside/internal/audit/trail"
+	"chairside/internal/clock"
 )
 
 // accessLog measures each request and logs one line about it, and a second one if patients'
@@ -27,6 +31,7 @@ func (s *Server) accessLog(next http.Handler) http.Handler {
 			s.metrics.requests.WithLabelValues(x.name, strconv.Itoa(counted.status)).Inc()
 			s.logRequest(x, counted, duration)
 			s.logAccess(x)
+			s.audit(x, counted.status)
 		}()
 		next.ServeHTTP(counted, r)
 	})
@@ -38,7 +43,7 @@ func (s *Server) logRequest(x *requestState, w *countingWriter, duration time.Du
 	case "healthz", "readyz", "metrics": // requested every few seconds
 		level = slog.LevelDebug
 	}
-	s.Logger.LogAttrs(x.r.Context(), level, "request",
+	attrs := []slog.Attr{
 		slog.String("request_id", x.id),
 		slog.String("operation", x.name),
 		slog.String("method", loggableMethod(x.method)),
@@ -46,7 +51,20 @@ func (s *Server) logRequest(x *requestState, w *countingWriter, duration time.Du
 		slog.Int("status", w.status),
 		slog.Float64("duration_ms", float64(duration.Microseconds())/1000),
 		slog.Int64("bytes", w.bytes),
-	)
+	}
+	if x.caller != nil {
+		attrs = append(attrs, slog.String("practice_id", x.caller.PracticeID.String()), slog.Int64("user_id", x.caller.UserID))
+		switch {
+		case x.session != uuid.Nil:
+			attrs = append(attrs, slog.String("session_id", x.session.String()))
+		default:
+			attrs = append(attrs, slog.String("token_id", x.caller.TokenID.String()))
+		}
+		if application := x.caller.ApplicationID; application != nil {
+			attrs = append(attrs, slog.String("application_id", application.String()))
+		}
+	}
+	s.Logger.LogAttrs(x.r.Context(), level, "request", attrs...)
 }
 
 // logAccess logs which patient records were read, and the user and token that read them.
@@ -62,6 +80,39 @@ func (s *Server) logAccess(x *requestState) {
 		slog.String("operation", x.name),
 		slog.Any("records", x.records),
 	)
+	s.trail.Read(s.entry(x), x.records)
+}
+
+// entry begins an entry of the audit log about a request.
+func (s *Server) entry(x *requestState) trail.Entry {
+	e := trail.Entry{Who: trail.Caller(x.r.Context(), x.caller), At: clock.Now(x.r.Context()), Request: x.id, Operation: x.name}
+	if x.session != uuid.Nil {
+		e.Session = x.session
+	}
+	return e
+}
+
+// audit logs a refusal and the events of a request, and hands them to the audit log.
+func (s *Server) audit(x *requestState, status int) {
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		e := s.entry(x)
+		e.Action, e.Status = "refuse", status
+		s.trail.Add(e) // its line is the request's
+	}
+	for _, event := range x.records.Events() {
+		e := s.entry(x)
+		e.Action, e.Record = event.Action, event.Record
+		if event.Practice != uuid.Nil {
+			e.Who = trail.Who{Practice: event.Practice, User: event.User, Session: event.Session}
+		}
+		if event.Browser != "" {
+			e.Details = map[string]any{"browser": event.Browser, "network": event.Network}
+		}
+		s.Logger.LogAttrs(x.r.Context(), slog.LevelInfo, "audit event",
+			slog.String("action", e.Action), slog.String("practice_id", e.Practice.String()), slog.Int64("user_id", e.User),
+			slog.String("record_id", e.Record), slog.String("request_id", x.id), slog.String("operation", x.name))
+		s.trail.Add(e)
+	}
 }
 
 // loggableMethod returns a standard method or "other": a client may send any text.

@@ -90,7 +90,8 @@ func (s *Server) batch() http.Handler {
 	checks := []check{userAgent, postOnly(http.MethodPost, http.MethodOptions), accept, s.authenticate, s.limit, prefer}
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := stateOf(r.Context())
-		x.name, x.pattern, x.operation.ID = "batch", batchPath, "batch"
+		x.named("batch", batchPath)
+		x.operation.ID = "batch"
 		ctx, cancel := context.WithTimeout(admission.With(r.Context(), kindOf(batchPath), x.name), batchTime)
 		defer cancel()
 		x.r = r.WithContext(ctx)

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"regexp"
 
+	"github.com/google/uuid"
+
 	"chairside/internal/apierror"
 	"chairside/internal/audit"
 	"chairside/internal/codec"
@@ -27,6 +29,7 @@ type requestState struct {
 	prefer     preferences              // set by prefer
 	sent       []byte                   // the body as sent, set by readBody
 	caller     *principal.Principal     // set by authenticate or the session of a page
+	session    uuid.UUID                // of a page; zero for the API
 	records    *audit.Log               // ids of the patient records read so far
 	query      url.Values               // in canonical form, set by readQuery
 	known      string                   // If-None-Match of a read
@@ -47,6 +50,12 @@ type requestState struct {
 
 	// errorPage writes an error as a page; nil for the API.
 	errorPage func(http.ResponseWriter, *http.Request, *apierror.Error)
+}
+
+// named sets the operation or page of the request.
+func (x *requestState) named(name, pattern string) {
+	x.name, x.pattern = name, pattern
+	x.records.Operation = name
 }
 
 // check refuses a request by returning an error, or adds to its state.
@@ -85,6 +94,7 @@ func (s *Server) begin(next http.Handler) http.Handler {
 		}
 		ctx, records := audit.With(s.Clock.With(r.Context()))
 		x.records = records
+		records.RequestID = x.id
 		if result, ok := w.(*resultWriter); ok {
 			result.records = records
 		}

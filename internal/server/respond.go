@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"strconv"
 	"sync"
 
@@ -73,6 +74,16 @@ func (s *Server) encode(r middleware.Request, next middleware.Next) (middleware.
 		x.response.body = *shaped
 	}
 	return response, errEncoded
+}
+
+// asRead returns the body that the next read of a created record has: without the member that
+// only the response to its creation has. The tag of a write is that of the next read.
+func (x *requestState) asRead(body []byte) []byte {
+	if x.operation.CreateOnly == "" {
+		return body
+	}
+	member := regexp.MustCompile(`"` + regexp.QuoteMeta(x.operation.CreateOnly) + `":"[^"\\]*"`)
+	return member.ReplaceAllLiteral(body, []byte(`"`+x.operation.CreateOnly+`":null`))
 }
 
 // keepNotFound is the generated server's handler for unknown paths.
@@ -173,7 +184,7 @@ func (b *bufferedResponse) send(w http.ResponseWriter, x *requestState) error {
 		w.WriteHeader(b.status)
 		return nil
 	}
-	tag := etag.Of(body)
+	tag := etag.Of(x.asRead(body))
 	if x.position != "" {
 		tag = etag.At(tag, x.position)
 	}

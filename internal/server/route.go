@@ -31,6 +31,7 @@ func (s *Server) route(x *requestState) error {
 	r := x.r
 	r.URL = unversioned(r.URL)
 	if s.handwritten(x) {
+		x.records.Operation = x.name
 		x.r = r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name))
 		return readOnly(x)
 	}
@@ -48,7 +49,7 @@ func (s *Server) route(x *requestState) error {
 		return apierror.NotFound()
 	}
 	x.serve = s.routes
-	x.name, x.pattern = route.OperationID(), route.PathPattern()
+	x.named(route.OperationID(), route.PathPattern())
 	x.operation = ogent.Operations[x.name]
 	x.r = r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name))
 	return nil

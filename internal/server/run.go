@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/netutil"
 
+	"chairside/internal/audit/chain"
 	"chairside/internal/events/idempotency"
 )
 
@@ -29,17 +30,25 @@ const (
 
 // Run serves listener until ctx ends, then gives requests in progress 20 seconds to finish and
 // closes the listener. It returns nil if all of them finished. While it runs, it also
-// compacts the database's counters, numbers and sweeps the change feed, and deletes expired
-// idempotency keys.
+// compacts the database's counters, numbers and sweeps the change feed, delivers webhooks, writes
+// and seals the audit log, and deletes expired idempotency keys.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { s.DB.Counters.KeepCompacting(working, s.Logger) })
 	background.Go(func() { idempotency.KeepPruning(s.Clock.With(working), s.DB, s.Logger) })
+	background.Go(func() { s.webhooks.Run(working) })
 	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger) })
+	background.Go(func() { s.trail.Run(working) })
+	sealing, stopSealing := context.WithCancel(context.WithoutCancel(ctx))
+	var sealer sync.WaitGroup
+	sealer.Go(func() { chain.Keep(s.Clock.With(sealing), s.DB, s.Checkpoints, s.Logger) })
 	defer func() {
 		stop()
 		background.Wait()
+		s.trail.Flush(context.WithoutCancel(ctx))
+		stopSealing()
+		sealer.Wait()
 	}()
 	listener = netutil.LimitListener(listener, connections)
 	hs := &http.Server{
@@ -76,5 +85,9 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// Settle waits for the background work of finished requests: sharing rate limits.
-func (s *Server) Settle() { s.limiter.Settle() }
+// Settle waits for the background work of finished requests: sharing rate limits, and the audit
+// log's entries of reads, refusals and sign-ins.
+func (s *Server) Settle() {
+	s.limiter.Settle()
+	s.trail.Flush(context.Background())
+}

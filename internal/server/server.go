@@ -13,9 +13,12 @@ import (
 	"time"
 
 	"chairside/internal/api"
+	"chairside/internal/audit/chain"
+	"chairside/internal/audit/trail"
 	"chairside/internal/clock"
 	"chairside/internal/codec"
 	"chairside/internal/events/feed"
+	"chairside/internal/events/webhook"
 	"chairside/internal/mcp"
 	"chairside/internal/oauth"
 	"chairside/internal/ratelimit"
@@ -59,6 +62,10 @@ type Options struct {
 	OperationTime time.Duration
 	// ChangesRetention is how long changes stay in the change feed; 0 is 14 days.
 	ChangesRetention time.Duration
+	// Checkpoints writes checkpoints of the audit log; nil if none are kept.
+	Checkpoints *chain.Checkpoints
+	// WebhookAllowPrivate lets webhooks reach loopback and private addresses.
+	WebhookAllowPrivate bool
 }
 
 // Server serves the API and the pages.
@@ -76,7 +83,9 @@ type Server struct {
 	// addresses limits requests without a valid token.
 	addresses *ratelimit.Addresses
 	unsent    *unsentLimiter
+	trail     *trail.Trail
 	feed      *feed.Feed
+	webhooks  *webhook.Deliverer
 	reads     ogent.Reads
 	snapshots chan struct{} // holds one element for each snapshot that is being sent
 	batches   chan struct{} // holds one element for each batch in progress
@@ -88,13 +97,7 @@ type Server struct {
 // New returns a server. It reads nothing from the database.
 func New(o Options) (*Server, error) {
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
-	handler := api.New(o.DB, o.BaseURL)
-	s, err := build(o, operations{handler})
-	if err != nil {
-		return nil, err
-	}
-	s.reads = handler.Reads
-	return s, nil
+	return build(o, operations{api.New(o.DB, o.BaseURL)})
 }
 
 // build is New for any implementation of the operations.
@@ -109,7 +112,13 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	o.ChangesRetention = cmp.Or(o.ChangesRetention, changesRetention)
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
 	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
+	s.trail = trail.New(o.DB, o.Logger)
 	s.limiter = s.newLimiter()
+	s.reads = ogent.Reads{Client: o.DB.Ent, BaseURL: o.BaseURL}
+	if own, ok := handler.(operations); ok {
+		s.reads = own.Reads
+	}
+	s.webhooks = webhook.New(webhook.Options{DB: o.DB, Feed: s.feed, Reads: s.reads, AllowPrivate: o.WebhookAllowPrivate, Retention: o.ChangesRetention, Logger: o.Logger})
 	s.metrics = newMetrics(o.DB, s.unsent)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(s.encode))
 	if err != nil {
@@ -120,7 +129,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	}
 	s.version = etag.Of(s.document)
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
-	if s.site, err = web.New(web.Options{DB: o.DB, OAuth: s.oauth, BaseURL: o.BaseURL, Explain: s.explain, Visited: s.visited}); err != nil {
+	if s.site, err = web.New(web.Options{DB: o.DB, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks, Explain: s.explain, Visited: s.visited}); err != nil {
 		return nil, err
 	}
 	if s.mcp, err = s.newMCP(); err != nil {
@@ -225,7 +234,7 @@ func (s *Server) getOnly(name string, serve http.HandlerFunc, checks ...check) h
 	checks = append(checks, readOnly)
 	return s.cors(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := stateOf(r.Context())
-		x.name, x.pattern = name, r.Pattern
+		x.named(name, r.Pattern)
 		if s.passes(w, x, checks) {
 			serve(w, r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name)))
 		}

@@ -15,7 +15,11 @@ func (s *Server) explain(ctx context.Context, err error) *apierror.Error {
 }
 
 // visited sets the principal of a page, for the log.
-func (s *Server) visited(ctx context.Context, p *principal.Principal) { stateOf(ctx).caller = p }
+func (s *Server) visited(ctx context.Context, p *principal.Principal) {
+	x := stateOf(ctx)
+	x.caller = p
+	x.session, _ = principal.Session(ctx)
+}
 
 // endpoint serves an endpoint of the authorization server. Any origin may call it, because
 // it ignores cookies.
@@ -36,7 +40,7 @@ func (s *Server) htmlPage(serve http.Handler) http.Handler {
 func (s *Server) bounded(serve http.Handler, checks ...check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := stateOf(r.Context())
-		x.name, x.pattern = r.Pattern, r.Pattern
+		x.named(r.Pattern, r.Pattern)
 		ctx, cancel := context.WithTimeout(admission.With(r.Context(), kindOf(x.pattern), x.pattern), timeFor(x.pattern))
 		defer cancel()
 		x.r = r.WithContext(ctx)

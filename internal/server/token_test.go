@@ -34,7 +34,7 @@ func TestTokenInHeaderOrQuery(t *testing.T) {
 		"scheme in lower case":     b.get("/practice", "Authorization: bearer "+b.token),
 		"header counts, not query": b.get("/practice?access_token=nonsense"),
 	} {
-		if a.StatusCode != 200 || a.Header.Get("X-OAuth-Scopes") != "appointment financials patient practice treatments user" {
+		if a.StatusCode != 200 || a.Header.Get("X-OAuth-Scopes") != "appointment audit financials patient practice treatments user webhook" {
 			t.Errorf("%s: %d, scopes %q", name, a.StatusCode, a.Header.Get("X-OAuth-Scopes"))
 		}
 		if a.Header.Get("X-Unknown-Parameters") != "" {

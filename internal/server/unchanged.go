@@ -12,13 +12,13 @@ import (
 	"chairside/internal/write/etag"
 )
 
-// unchanged returns the tag of a list that the client knows already and that is still the same,
-// or "". It does not read the list.
+// unchanged returns the tag that the client has of a list if the list is still the same, otherwise
+// "". It does not read the list.
 //
-// The tag of a list says how far the change feed was before the list was read. While the feed has
-// nothing later of the resources that the list depends on, the list is the same. What else it
-// depends on, the request and the caller, is in the tag as a hash. A 304 is no access to a
-// patient's record: it shows nothing.
+// The tag of a list has the position of the change feed before the list was read. While no resource
+// that the list depends on (codec.Operation.Watches) has changed since, the list is the same.
+// Everything else that it depends on is hashed into the tag. A 304 shows no patient's record, so
+// it is not logged as an access to one.
 func (s *Server) unchanged(x *requestState) (same string) {
 	if x.method != http.MethodGet && x.method != http.MethodHead {
 		return ""
@@ -47,7 +47,7 @@ func (s *Server) unchanged(x *requestState) (same string) {
 	return ""
 }
 
-// dependence returns a hash of what a list depends on beside the database.
+// dependence returns a hash of everything but the database that a list depends on.
 func (s *Server) dependence(x *requestState) string {
 	h := xxhash.New()
 	for _, part := range []string{s.version, x.r.URL.Path, x.r.URL.RawQuery, x.caller.Zone.String(), x.caller.TokenID.String()} {

@@ -13,7 +13,13 @@
 //	   │
 //	   ▼
 //	visitor.go    on every request: session → user → principal, confined to the
-//	                  practice as in an API request
+//	   │              practice as in an API request
+//	   ▼
+//	confirm.go    the password or a code again: after a time without a request
+//	                  (the session is locked), and before sensitive pages
+//
+// rules.go has what a practice requires: two-factor authentication, the idle lock. browser.go
+// recognises browsers by a cookie that gives no access, to tell users of a new one.
 //
 // access.go and events.go end access: sessions, tokens and authorised applications,
 // one function per event (password changed, user disabled, …).

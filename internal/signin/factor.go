@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/totp"
 
@@ -50,6 +51,9 @@ func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 		return err
 	}
 	if err := s.checkCode(ctx, u, given, from); err != nil {
+		if errors.Is(err, ErrWrong) {
+			noteSignIn(ctx, "sign_in_failed", u, uuid.Nil, from)
+		}
 		return err
 	}
 	return s.finishSignIn(ctx, u, from)
@@ -249,10 +253,11 @@ func (s *Sessions) NewRecoveryCodes(ctx context.Context, password, code string, 
 // confirmBoth checks the visitor's password and then a code. As at sign-in, the code
 // is marked as used and failures are counted.
 func (s *Sessions) confirmBoth(ctx context.Context, password, code string, from Browser) error {
-	if err := s.confirm(ctx, password, from); err != nil {
+	u := From(ctx).User
+	if err := s.confirm(ctx, u, password, from); err != nil {
 		return err
 	}
-	err := s.checkCode(ctx, From(ctx).User, code, from)
+	err := s.checkCode(ctx, u, code, from)
 	if errors.Is(err, ErrWrong) {
 		return ErrWrongCode
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+
+	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/ent/user"
-	"chairside/internal/clock"
+	"chairside/internal/audit"
 	"chairside/internal/principal"
 	"chairside/internal/signin/password"
 	"chairside/internal/store"
@@ -44,6 +47,7 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	case err != nil:
 		return false, fmt.Errorf("check the password: %w", err)
 	case !right:
+		noteSignIn(ctx, "sign_in_failed", u, uuid.Nil, from)
 		return false, ErrWrong
 	}
 	if err := s.recordSuccess(ctx, attempt, who, from.Address); err != nil {
@@ -53,17 +57,33 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	case !u.Active:
 		return false, ErrDisabled
 	case u.TotpSecret != "":
-		return true, s.startSession(ctx, u, keyPending, from)
+		_, err := s.startSession(ctx, u, keyPending, from)
+		return true, err
 	}
 	return false, s.finishSignIn(ctx, u, from)
 }
 
 // finishSignIn starts the session of a user whose sign-in is complete.
 func (s *Sessions) finishSignIn(ctx context.Context, u *ent.User, from Browser) error {
-	if err := s.db.Ent.User.UpdateOne(u).SetLastLogin(clock.Now(ctx)).Exec(principal.AsSystemWithin(ctx)); err != nil {
+	if err := s.recordSignIn(principal.AsSystemWithin(ctx), u.ID, from); err != nil {
 		return fmt.Errorf("store the last sign-in: %w", err)
 	}
-	return s.startSession(ctx, u, keyUser, from)
+	id, err := s.startSession(ctx, u, keyUser, from)
+	if err != nil {
+		return err
+	}
+	noteSignIn(ctx, "sign_in", u, id, from)
+	return nil
+}
+
+// noteSignIn notes a sign-in for the audit log; u is nil if the address is not a user's. What was
+// entered is not noted: people enter passwords in the wrong field.
+func noteSignIn(ctx context.Context, action string, u *ent.User, session uuid.UUID, from Browser) {
+	e := audit.Event{Action: action, Session: session, Browser: BrowserName(from.UserAgent), Network: network(from.Address)}
+	if u != nil {
+		e.Practice, e.User, e.Record = u.PracticeID, u.ID, strconv.FormatInt(u.ID, 10)
+	}
+	audit.From(ctx).Event(e)
 }
 
 // ChangePassword changes the visitor's password and ends all other sessions; with
@@ -76,7 +96,7 @@ func (s *Sessions) ChangePassword(ctx context.Context, old, chosen string, endTo
 	if err := password.Check(chosen, about...); err != nil {
 		return &Unsuitable{err}
 	}
-	if err := s.confirm(ctx, old, from); err != nil {
+	if err := s.confirm(ctx, v.User, old, from); err != nil {
 		return err
 	}
 	hashed, err := password.Choose(ctx, chosen, about...)
@@ -126,8 +146,7 @@ type Unsuitable struct{ error }
 
 // confirm checks the visitor's password again before a sensitive change, in case
 // someone else uses an unlocked machine.
-func (s *Sessions) confirm(ctx context.Context, given string, from Browser) error {
-	u := From(ctx).User
+func (s *Sessions) confirm(ctx context.Context, u *ent.User, given string, from Browser) error {
 	who := account("password", u.Email)
 	attempt, err := s.countAttempt(ctx, who, from.Address, passwordLimits)
 	if err != nil {

@@ -45,12 +45,15 @@ const (
 	keyAddress  = "address"  // network address, set until then
 	keyProof    = "proof"    // hash of the credentials at sign-in, set until then
 	keySecret   = "secret"   // of an authenticator that is being set up
+	keyProven   = "proven"   // when the password or the second factor was last proven, Unix nanoseconds
 )
 
 // Sessions signs users in and manages their sessions.
 type Sessions struct {
 	db      *store.DB
 	manager *scs.SessionManager
+
+	browserCookie string // name of the cookie that recognises a browser
 }
 
 // New stores sessions in db. With secure the cookie is sent only over HTTPS. fail
@@ -63,27 +66,32 @@ func New(db *store.DB, secure bool, fail func(http.ResponseWriter, *http.Request
 	m.ErrorFunc = fail
 	m.Cookie.Name = "chairside_session"
 	m.Cookie.Persist = false // practices share machines: the cookie ends with the browser
+	browserCookie := "chairside_browser"
 	if secure {
-		m.Cookie.Name = "__Host-" + m.Cookie.Name
+		m.Cookie.Name, browserCookie = "__Host-"+m.Cookie.Name, "__Host-"+browserCookie
 		m.Cookie.Secure = true
 	}
-	return &Sessions{db, m}
+	return &Sessions{db, m, browserCookie}
 }
 
-// startSession starts a new session for the user and destroys the browser's old one, which
-// someone may have planted.
-func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, from Browser) error {
+// startSession starts a new session for the user, returns its id and destroys the browser's old
+// session, which someone may have planted.
+func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, from Browser) (uuid.UUID, error) {
 	if err := s.manager.Destroy(ctx); err != nil {
-		return err
+		return uuid.Nil, err
 	}
+	id := schema.NewID()
 	s.manager.Put(ctx, keyNew, true)
-	s.manager.Put(ctx, keySession, schema.NewID().String())
+	s.manager.Put(ctx, keySession, id.String())
 	s.manager.Put(ctx, keyPractice, u.PracticeID.String())
 	s.manager.Put(ctx, keyAgent, from.UserAgent)
 	s.manager.Put(ctx, keyAddress, from.Address)
 	s.manager.Put(ctx, keyProof, credentials(u))
 	s.manager.Put(ctx, key, u.ID)
-	return nil
+	if key == keyUser {
+		s.manager.Put(ctx, keyProven, clock.Now(ctx).UnixNano())
+	}
+	return id, nil
 }
 
 // credentials returns a hash of a user's password and authenticator, which changes with
@@ -130,7 +138,7 @@ type sessionStore struct {
 	codec scs.Codec
 }
 
-// FindCtx implements scs.CtxStore. It also updates the session's last use.
+// FindCtx implements scs.CtxStore. It also notes the session's last use for Load.
 func (k *sessionStore) FindCtx(ctx context.Context, hash string) ([]byte, bool, error) {
 	ctx, now := principal.AsSystem(ctx), clock.Now(ctx)
 	row, err := k.db.Ent.Session.Query().Where(session.TokenHash(hash)).Only(ctx)
@@ -142,16 +150,10 @@ func (k *sessionStore) FindCtx(ctx context.Context, hash string) ([]byte, bool, 
 	case !now.Before(row.ExpiresAt):
 		return nil, false, nil
 	}
-	_, values, err := k.codec.Decode(row.Data)
-	if err != nil {
-		return nil, false, fmt.Errorf("decode the session: %w", err)
+	if noted, ok := ctx.Value(lastUseKey{}).(*lastUse); ok {
+		*noted = lastUse{row.CreatedAt, row.LastSeenAt}
 	}
-	if _, signedIn := values[keyUser]; signedIn && now.Sub(row.LastSeenAt) >= seenResolution {
-		err = k.db.Ent.Session.Update().Where(session.ID(row.ID)).
-			SetLastSeenAt(now).SetExpiresAt(expiry(row.CreatedAt, now)).
-			Exec(ctx)
-	}
-	return row.Data, true, err
+	return row.Data, true, nil
 }
 
 // expiry returns when a session ends, given its start and its last use.

@@ -9,7 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/session"
 	"chairside/ent/user"
+	"chairside/internal/clock"
 	"chairside/internal/principal"
 )
 
@@ -18,29 +20,63 @@ type Visitor struct {
 	User      *ent.User // with its practice
 	SessionID uuid.UUID
 	Zone      *time.Location // of the practice
+	Locked    bool           // the session must be confirmed after a time without a request
 }
 
 // Practice is the visitor's practice.
 func (v *Visitor) Practice() *ent.Practice { return v.User.Edges.Practice }
 
+// RequiresFactor reports whether the practice requires two-factor authentication of the visitor.
+func (v *Visitor) RequiresFactor() bool { return RulesOf(v.Practice()).RequireFactor(v.User) }
+
+// NeedsFactor reports whether the visitor must set up two-factor authentication before anything
+// else.
+func (v *Visitor) NeedsFactor() bool { return v.User.TotpSecret == "" && v.RequiresFactor() }
+
 type visitorKey struct{}
 
-// From returns the visitor of a request that passed Load, or nil if signed out.
+// From returns the visitor of a request that passed Load, or nil if signed out or if the session
+// is locked.
 func From(ctx context.Context) *Visitor {
+	if v := FromLocked(ctx); v != nil && !v.Locked {
+		return v
+	}
+	return nil
+}
+
+// FromLocked is From that also returns the visitor of a locked session, who may only confirm it or
+// sign out. The request has no principal then.
+func FromLocked(ctx context.Context) *Visitor {
 	v, _ := ctx.Value(visitorKey{}).(*Visitor)
 	return v
 }
 
+// lastUse is the start and the last use of the request's session, before the request.
+type lastUse struct{ begun, seen time.Time }
+
+type lastUseKey struct{}
+
 // Load loads the session and confines the request to its user's practice. Requests
-// without a session have no visitor.
+// without a session have no visitor, and those of a locked session no principal.
 func (s *Sessions) Load(next http.Handler) http.Handler {
+	load := s.load(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		load.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), lastUseKey{}, &lastUse{})))
+	})
+}
+
+func (s *Sessions) load(next http.Handler) http.Handler {
 	return s.manager.LoadAndSave(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.visitor(r.Context())
 		if err != nil {
 			s.manager.ErrorFunc(w, r, err)
 			return
 		}
-		if v != nil {
+		switch {
+		case v == nil:
+		case v.Locked:
+			r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, v))
+		default:
 			ctx := principal.With(r.Context(), &principal.Principal{
 				PracticeID: v.User.PracticeID,
 				UserID:     v.User.ID,
@@ -55,13 +91,14 @@ func (s *Sessions) Load(next http.Handler) http.Handler {
 }
 
 // visitor returns the session's user, or nil if there is no session, it waits for a
-// code, or the user was disabled.
+// code, or the user was disabled. It locks a session that was idle for too long, and writes the
+// last use of others.
 func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
-	id, signedIn := s.manager.Get(ctx, keyUser).(int64)
+	userID, signedIn := s.manager.Get(ctx, keyUser).(int64)
 	if !signedIn {
 		return nil, nil
 	}
-	u, err := s.db.Ent.User.Query().Where(user.ID(id), user.Active(true)).WithPractice().Only(principal.AsSystem(ctx))
+	u, err := s.db.Ent.User.Query().Where(user.ID(userID), user.Active(true)).WithPractice().Only(principal.AsSystem(ctx))
 	if ent.IsNotFound(err) {
 		return nil, s.manager.Destroy(ctx)
 	}
@@ -72,14 +109,35 @@ func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := uuid.Parse(s.manager.GetString(ctx, keySession))
-	return &Visitor{User: u, SessionID: session, Zone: zone}, err
+	id, err := uuid.Parse(s.manager.GetString(ctx, keySession))
+	if err != nil {
+		return nil, err
+	}
+	v := &Visitor{User: u, SessionID: id, Zone: zone}
+	idle := clock.Now(ctx).Sub(ctx.Value(lastUseKey{}).(*lastUse).seen)
+	if limit := RulesOf(v.Practice()).IdleMinutes; limit > 0 && idle >= time.Duration(limit)*time.Minute {
+		v.Locked = true // until Confirm: the last use stays as it is
+		return v, nil
+	}
+	if idle >= seenResolution {
+		err = s.noteUse(ctx, id)
+	}
+	return v, err
+}
+
+// noteUse writes the last use of the request's session, which extends its life.
+func (s *Sessions) noteUse(ctx context.Context, id uuid.UUID) error {
+	now := clock.Now(ctx)
+	return s.db.Ent.Session.Update().Where(session.ID(id)).
+		SetLastSeenAt(now).SetExpiresAt(expiry(ctx.Value(lastUseKey{}).(*lastUse).begun, now)).
+		Exec(principal.AsSystem(ctx))
 }
 
 // Browser is the client of a request.
 type Browser struct {
 	Address   string // for IPv6 the /64 network, which one household shares
 	UserAgent string
+	cookie    string // by which Identify recognises it; "" from BrowserOf
 }
 
 // maxUserAgent is the longest stored User-Agent in bytes.

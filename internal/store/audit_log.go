@@ -27,23 +27,24 @@ var errAppendOnly = errors.New("store: the audit log and earlier texts of notes 
 
 // appendOnlyTypes are entities that record history. Their rows are part of the writes that
 // they record, so they have no audit log entries.
-var appendOnlyTypes = []string{ent.TypeChange, ent.TypeNoteVersion}
+var appendOnlyTypes = []string{ent.TypeAuditEvent, ent.TypeAuditRead, ent.TypeAuditBlock, ent.TypeAuditCut, ent.TypeNoteVersion}
 
 // unauditedColumns are columns of use, not of content: an update of nothing else has no entry.
-var unauditedColumns = []string{"last_used_at", "last_login", "totp_step", "updated_at"}
+var unauditedColumns = []string{"last_used_at", "last_login", "totp_step", "known_browsers", "updated_at"}
 
 // unauditedTypes are entities whose writes have no entries and need no transaction. They are
 // short-lived or bookkeeping, and what they lead to (a token, a changed user) is audited.
 var unauditedTypes = []string{
 	ent.TypeAuthorizationCode, ent.TypeRefreshToken, ent.TypeSession, ent.TypeSignInAttempt,
 	ent.TypeImportRun, ent.TypeImportedRecord, ent.TypeIdempotencyKey, ent.TypeRateBucket, ent.TypeAppointmentHold,
+	ent.TypeWebhookDelivery, ent.TypeWebhookAttempt,
 }
 
 // auditWrites is the hook that appends an entry to the audit log for every row that is
 // created, changed or deleted, in the same transaction. An entry says who changed which row
-// and when, with the names of the changed columns but never their values. The statement that
+// and when, with the changed columns and their values (schema.AuditValueOf). The statement that
 // writes the row may have written the entry already (entx.WritePrefix).
-func auditWrites(next ent.Mutator) ent.Mutator {
+func (db *DB) auditWrites(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
 		if _, err := principal.From(ctx); err != nil && !principal.IsSystem(ctx) {
 			return nil, err
@@ -54,8 +55,8 @@ func auditWrites(next ent.Mutator) ent.Mutator {
 		case slices.Contains(appendOnlyTypes, m.Type()) || slices.Contains(unauditedTypes, m.Type()) || changesOnlyUnaudited(m):
 			return next.Mutate(ctx, m)
 		}
-		changes, inTransaction := m.(interface {
-			Changes() (*ent.ChangeClient, bool)
+		events, inTransaction := m.(interface {
+			Changes() (*ent.AuditEventClient, bool)
 		}).Changes()
 		if !inTransaction {
 			return nil, errNoTransaction
@@ -68,15 +69,17 @@ func auditWrites(next ent.Mutator) ent.Mutator {
 		if !ok {
 			return nil, fmt.Errorf("store: many rows of %s cannot be written at once: the audit log needs the id of each", m.Type())
 		}
-		entry := func() *ent.ChangeCreate {
-			fields := []string{}
-			if action != "delete" {
-				fields = append(m.Fields(), m.ClearedFields()...)
-				slices.Sort(fields)
-			}
-			return setActor(ctx, changes.Create()).SetPracticeID(practice).SetAt(clock.Now(ctx)).SetResource(m.Type()).SetAction(action).SetFields(fields)
+		w := &auditedWrite{db: db, events: events, m: m, practice: practice, action: action}
+		if err := w.load(ctx); err != nil {
+			return nil, err
 		}
-		ctx, audited := entx.WithAuditEntry(ctx, m, func(ctx context.Context) (*sqlgraph.CreateSpec, error) { return entry().SpecOfWritten(ctx) })
+		ctx, audited := entx.WithAuditEntry(ctx, m, func(ctx context.Context) (*sqlgraph.CreateSpec, error) {
+			entry, err := w.entry(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return entry.SpecOfWritten(ctx, m.Type() == ent.TypePatient)
+		})
 		value, err := next.Mutate(ctx, m)
 		if err != nil || audited.Written() {
 			return value, err
@@ -86,29 +89,117 @@ func auditWrites(next ent.Mutator) ent.Mutator {
 			return nil, err
 		}
 		if m.Type() == ent.TypePractice && m.Op().Is(ent.OpCreate) {
-			practice = uuid.MustParse(id)
+			w.practice = uuid.MustParse(id)
 		}
-		_, err = entry().SetRecordID(id).Save(ctx)
+		entry, err := w.entry(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if m.Type() == ent.TypePatient {
+			patient, err := strconv.ParseInt(id, 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			entry.SetPatientID(patient)
+		}
+		_, err = entry.SetRecordID(id).Save(ctx)
 		return value, err
 	})
 }
 
-// actions are the names of the mutations of one row.
-var actions = map[ent.Op]string{ent.OpCreate: "create", ent.OpUpdateOne: "update", ent.OpDeleteOne: "delete"}
+// auditedWrite is a write of one row.
+type auditedWrite struct {
+	db       *DB
+	events   *ent.AuditEventClient
+	m        ent.Mutation
+	before   ent.Mutation // its old columns are those of the row before the write; nil for a create
+	practice uuid.UUID
+	action   string
+}
 
-// setActor sets the user and the token of an entry; both stay empty for the system.
-func setActor(ctx context.Context, change *ent.ChangeCreate) *ent.ChangeCreate {
+// load reads the row before it is written, unless the program has it already. The audit log does
+// not say that the user has read it.
+func (w *auditedWrite) load(ctx context.Context) error {
+	if w.action == actionCreate {
+		return nil
+	}
+	columns := ent.Columns[w.m.Type()]
+	if len(columns) == 0 {
+		return fmt.Errorf("store: %s has no columns", w.m.Type())
+	}
+	w.before = w.m.(interface{ Before() ent.Mutation }).Before()
+	quiet, _ := audit.With(ctx)
+	_, err := w.before.OldField(quiet, columns[0])
+	if ent.IsNotFound(err) { // then the write says so
+		w.before, err = nil, nil
+	}
+	return err
+}
+
+// entry returns the entry of the write, once all columns are set.
+func (w *auditedWrite) entry(ctx context.Context) (*ent.AuditEventCreate, error) {
+	entity, fields := w.m.Type(), []string{}
+	written := ent.Columns[entity]
+	if w.action != actionDelete {
+		fields = append(w.m.Fields(), w.m.ClearedFields()...)
+		slices.Sort(fields)
+		written = fields
+	}
+	details, err := w.db.details(ctx, w.practice, w.m, w.before, w.action, written)
+	if err != nil {
+		return nil, err
+	}
+	create := setActor(ctx, w.events.Create()).SetPracticeID(w.practice).SetAt(clock.Now(ctx)).SetResource(entity).SetAction(w.action).SetFields(fields).SetDetails(details)
+	if !slices.Contains(ent.Columns[entity], patientColumn) {
+		return create, nil
+	}
+	patient, ok := w.m.Field(patientColumn)
+	if !ok && w.before != nil {
+		if patient, err = w.before.OldField(ctx, patientColumn); err != nil {
+			return nil, err
+		}
+	}
+	switch id := patient.(type) {
+	case int64:
+		create.SetPatientID(id)
+	case *int64:
+		create.SetNillablePatientID(id)
+	}
+	return create, nil
+}
+
+// patientColumn is the column that names the patient of a record.
+const patientColumn = "patient_id"
+
+// The actions of writes.
+const (
+	actionCreate = "create"
+	actionUpdate = "update"
+	actionDelete = "delete"
+)
+
+// actions are the names of the mutations of one row.
+var actions = map[ent.Op]string{ent.OpCreate: actionCreate, ent.OpUpdateOne: actionUpdate, ent.OpDeleteOne: actionDelete}
+
+// setActor sets who acts through which request; all of it stays empty for the system.
+func setActor(ctx context.Context, entry *ent.AuditEventCreate) *ent.AuditEventCreate {
+	if log := audit.From(ctx); log != nil && log.RequestID != "" {
+		entry.SetRequestID(log.RequestID).SetOperation(log.Operation)
+	}
+	if session, ok := principal.Session(ctx); ok {
+		entry.SetSessionID(session)
+	}
 	c, err := principal.From(ctx)
 	if err != nil {
-		return change
+		return entry
 	}
 	if c.UserID != 0 {
-		change.SetUserID(c.UserID)
+		entry.SetUserID(c.UserID)
 	}
 	if c.TokenID != uuid.Nil {
-		change.SetTokenID(c.TokenID)
+		entry.SetTokenID(c.TokenID)
 	}
-	return change
+	return entry.SetNillableApplicationID(c.ApplicationID)
 }
 
 // changesOnlyUnaudited reports whether m is an update of unaudited columns only.
@@ -169,7 +260,7 @@ func auditReads() gen.Interceptor {
 	return entx.Observer(func(ctx context.Context, found ent.Value, err error) {
 		if err == nil {
 			log := audit.From(ctx)
-			ent.Subjects(found, log.Note, log.NoteUUID)
+			ent.Subjects(found, log.Note, log.NoteUUID, log.Patient)
 		}
 	})
 }

@@ -28,6 +28,7 @@
 //	counters    counts of rows, maintained by triggers
 //	bulk        thousands of rows at a time
 //	migrate     versions of the schema: Up, Status, Check, Verify; plan, lint and diff write them
+//	rowsecurity roles, policies and privileges of PostgreSQL
 //
 // # Addresses and limits
 //
@@ -59,7 +60,8 @@
 // refused after 2 s, and no practice or kind of request can take the last connections. Of 20
 // connections, one kind of one practice gets at most 14, and those beyond 10 only while no
 // request with a smaller share waits. 2 connections are for probes and background work, which
-// use DB.SQL. A transaction that names its locks waits for them before it enters the gate, up
+// use DB.SQL. Where row-level security is on (serving.go), statements with a principal have this
+// pool to themselves, and all others one of 8 connections with a gate of its own. A transaction that names its locks waits for them before it enters the gate, up
 // to 2 s, so that clients booking the same practitioner do not hold connections.
 //
 // Ready reads every table over a connection of its own, within 2 s.

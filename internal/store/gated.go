@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 
+	"chairside/internal/principal"
 	"chairside/internal/store/admission"
 )
 
@@ -16,6 +18,18 @@ import (
 type gated struct {
 	driver *entsql.Driver // not embedded, so that none of its methods bypasses the gate
 	gate   *admission.Gate
+
+	// serving is the same for statements with a principal, if they have a pool of their own
+	// (DB.Confined).
+	serving *gated
+}
+
+// of returns the driver and gate of a statement.
+func (g *gated) of(ctx context.Context) *gated {
+	if _, err := principal.From(ctx); err == nil && g.serving != nil {
+		return g.serving
+	}
+	return g
 }
 
 // Hold takes one place for all statements of ctx until leave is called. It is for requests that
@@ -23,9 +37,15 @@ type gated struct {
 func (db *DB) Hold(ctx context.Context) (leave func(), err error) { return db.gate.Hold(ctx) }
 
 // Usage returns how each kind of request uses the pool.
-func (db *DB) Usage() []admission.Usage { return db.gate.Usage() }
+func (db *DB) Usage() []admission.Usage {
+	if db.systemGate == db.gate {
+		return db.gate.Usage()
+	}
+	return admission.Sum(db.gate.Usage(), db.systemGate.Usage())
+}
 
 func (g *gated) Exec(ctx context.Context, text string, args, result any) error {
+	g = g.of(ctx)
 	leave, err := g.gate.Enter(ctx)
 	if err != nil {
 		return err
@@ -35,6 +55,7 @@ func (g *gated) Exec(ctx context.Context, text string, args, result any) error {
 }
 
 func (g *gated) Query(ctx context.Context, text string, args, result any) error {
+	g = g.of(ctx)
 	leave, err := g.gate.Enter(ctx)
 	if err != nil {
 		return err
@@ -56,6 +77,7 @@ func (g *gated) Tx(ctx context.Context) (dialect.Tx, error) { return g.BeginTx(c
 
 // BeginTx implements the interface that Ent's Client.BeginTx looks for.
 func (g *gated) BeginTx(ctx context.Context, options *sql.TxOptions) (dialect.Tx, error) {
+	g = g.of(ctx)
 	leave, err := g.gate.Enter(ctx)
 	if err != nil {
 		return nil, err
@@ -68,7 +90,12 @@ func (g *gated) BeginTx(ctx context.Context, options *sql.TxOptions) (dialect.Tx
 	return &gatedTx{Tx: begun, leave: leave}, nil
 }
 
-func (g *gated) Close() error { return g.driver.Close() }
+func (g *gated) Close() error {
+	if g.serving == nil {
+		return g.driver.Close()
+	}
+	return errors.Join(g.driver.Close(), g.serving.Close())
+}
 
 func (g *gated) Dialect() string { return g.driver.Dialect() }
 

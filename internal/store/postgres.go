@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,8 +43,17 @@ var maintenanceSession = map[string]string{
 	"idle_in_transaction_session_timeout": "0",
 }
 
-func openPostgres(raw string) (*DB, error) {
-	config, options, err := postgresConfig(raw)
+// access is how a pool connects, beyond its URL.
+type access struct {
+	role     string // that its connections take after they sign in; "" for none
+	confined bool   // row-level security confines each statement to its principal's practice
+	poolSize int    // unless the URL has one
+}
+
+// openPostgres returns a database whose pool SQL has that access. The probe and maintenance keep
+// the role that signs in: only it may ask the server about all connections, and own tables.
+func openPostgres(raw string, as access) (*DB, error) {
+	config, options, err := postgresConfig(raw, as.poolSize)
 	if err != nil {
 		return nil, err
 	}
@@ -53,10 +64,6 @@ func openPostgres(raw string) (*DB, error) {
 		return nil, err
 	}
 	server := dbconn.NewServer(probe, options.statementCache)
-	connector, err := server.Connector(config)
-	if err != nil {
-		return nil, err
-	}
 	maintenance := config.Clone()
 	maps.Copy(maintenance.Runtime, maintenanceSession)
 	maintenanceConnector, err := server.Connector(maintenance)
@@ -64,12 +71,28 @@ func openPostgres(raw string) (*DB, error) {
 		return nil, err
 	}
 
-	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe)}
-	if options.statementCache {
-		db.SQL = sql.OpenDB(dbconn.CachedPostgres(connector, &db.roundTrips))
-	} else {
-		db.SQL = sql.OpenDB(dbconn.Pooled(connector, &db.roundTrips))
+	if as.role != "" {
+		config = config.Clone()
+		config.Runtime["role"] = as.role
 	}
+	connector, err := server.Connector(config)
+	if err != nil {
+		return nil, err
+	}
+
+	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe)}
+	var pool driver.Connector
+	switch {
+	case options.statementCache && as.confined:
+		pool = dbconn.CachedConfined(connector, &db.roundTrips)
+	case options.statementCache:
+		pool = dbconn.CachedPostgres(connector, &db.roundTrips)
+	case as.confined:
+		pool = dbconn.PooledConfined(connector, &db.roundTrips)
+	default:
+		pool = dbconn.Pooled(connector, &db.roundTrips)
+	}
+	db.SQL = sql.OpenDB(pool)
 	db.SQL.SetMaxOpenConns(options.poolSize)
 	db.SQL.SetMaxIdleConns(options.poolSize) // closing a connection loses its prepared statements
 	db.SQL.SetConnMaxIdleTime(postgresMaxIdleTime)
@@ -90,8 +113,8 @@ type postgresOptions struct {
 
 // postgresConfig parses a URL. Errors do not repeat any part of it: if the password contains an
 // unescaped "/" or "#", the parser takes parts of it for the host, the port or the path.
-func postgresConfig(raw string) (pq.Config, postgresOptions, error) {
-	options := postgresOptions{statementCache: true, poolSize: postgresPool}
+func postgresConfig(raw string, poolSize int) (pq.Config, postgresOptions, error) {
+	options := postgresOptions{statementCache: true, poolSize: cmp.Or(poolSize, postgresPool)}
 	none := pq.Config{}
 	u, err := url.Parse(raw)
 	if err != nil {

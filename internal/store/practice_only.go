@@ -8,11 +8,9 @@ import (
 	"strings"
 
 	"entgo.io/ent/dialect"
-	"entgo.io/ent/dialect/sql/schema"
 	"github.com/google/uuid"
 
-	"chairside/ent/application"
-	"chairside/ent/practice"
+	"chairside/internal/store/rowsecurity"
 )
 
 var (
@@ -48,28 +46,12 @@ func newPracticeOnly(db *DB, id uuid.UUID) practiceOnly {
 			from = "main." + from
 		}
 		where := "1 = 0" // a table that belongs to no practice
-		if column := practiceColumn(t); column != "" {
+		if column := rowsecurity.PracticeColumn(t); column != "" {
 			where = fmt.Sprintf(`"%s" = '%s'`, column, id)
 		}
 		parts[i] = fmt.Sprintf(`"%s" AS NOT MATERIALIZED (SELECT * FROM %s WHERE %s)`, t.Name, from, where)
 	}
 	return practiceOnly{"WITH " + strings.Join(parts, ", ") + " "}
-}
-
-// practiceColumn returns the column with the practice that owns a row, or "".
-func practiceColumn(t *schema.Table) string {
-	switch t.Name {
-	case practice.Table:
-		return practice.FieldID
-	case application.Table:
-		return application.FieldOwnerID
-	}
-	for _, c := range t.Columns {
-		if c.Name == "practice_id" {
-			return c.Name
-		}
-	}
-	return ""
 }
 
 func (p practiceOnly) driver(d dialect.Driver) dialect.Driver { return practiceDriver{d, p} }

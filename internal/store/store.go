@@ -17,6 +17,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/migrate"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
+	"chairside/internal/audit"
 	"chairside/internal/store/admission"
 	"chairside/internal/store/counters"
 )
@@ -24,7 +25,8 @@ import (
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	// SQL is the pool of connections, for statements that Ent cannot express. It bypasses the
-	// gate (gated.go), so it is only for commands, probes and background work.
+	// gate (gated.go), so it is only for commands, probes and background work. Where
+	// row-level security is on, it is the system role's.
 	SQL *sql.DB
 	// Ent is the generated client on the same pool.
 	Ent *ent.Client
@@ -39,12 +41,20 @@ type DB struct {
 	// rebuilding it.
 	Maintenance func() *sql.DB
 
+	// AuditKey makes the hashes of sensitive values in the audit log; without it, none are kept.
+	// It is set before the database is used.
+	AuditKey *audit.Key
+
 	health     *sql.DB // one connection, only for Ready
 	readiness  singleflight.Group
 	roundTrips atomic.Int64
 	queues     *queues         // where transactions wait for each other's locks
 	running    running         // locks of TxOnce
 	gate       *admission.Gate // in front of the pool, for Ent, Tx and View
+	serving    *sql.DB         // pool for work with a principal: SQL, or that of the serving role
+	systemGate *admission.Gate // in front of SQL: gate, unless serving is another pool
+	front      *DB             // opened serving; nil if it is SQL
+	unconfined string          // why it is SQL; "" if it is not
 	tables     []*schema.Table // Tables of its dialect
 }
 
@@ -72,26 +82,38 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	case "sqlite":
 		db, err = openSQLite(rest, create)
 	case "postgres", "postgresql":
-		db, err = openPostgres(url)
+		db, err = openPostgres(url, access{})
 	default:
 		return nil, ErrURL
 	}
 	if err != nil {
 		return nil, err
 	}
+	return db, db.assemble(ctx)
+}
+
+// assemble completes a database whose pools are set. It closes them if it fails.
+func (db *DB) assemble(ctx context.Context) error {
 	db.tables, db.queues = Tables(db.Dialect), newQueues()
 	db.Counters = counters.New(db.SQL, db.Dialect, db.tables, db.Maintenance)
-	db.gate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
 	db.health.SetMaxOpenConns(1)
-	db.Ent = ent.NewClient(ent.Driver(&gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.gate}))
-	db.Ent.Use(auditWrites)
+	db.systemGate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
+	driver := &gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.systemGate}
+	if db.gate = db.systemGate; db.serving != nil {
+		db.gate = admission.NewGate(db.serving.Stats().MaxOpenConnections)
+		driver.serving = &gated{driver: entsql.OpenDB(db.Dialect, db.serving), gate: db.gate}
+	} else {
+		db.serving = db.SQL
+	}
+	db.Ent = ent.NewClient(ent.Driver(driver))
+	db.Ent.Use(db.auditWrites)
 	protectAccounts(db.Ent)
 	db.Ent.Note.Use(keepNoteText)
 	db.Ent.Intercept(auditReads())
-	if err := db.SQL.PingContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())
+	if err := errors.Join(db.SQL.PingContext(ctx), db.serving.PingContext(ctx)); err != nil {
+		return errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())
 	}
-	return db, nil
+	return nil
 }
 
 // MigrationsTable records the applied migrations (package migrate). It is not an entity.
@@ -105,10 +127,21 @@ func Tables(dialectName string) []*schema.Table {
 
 // RoundTrips returns how many statements this process has sent, including BEGIN, COMMIT and
 // ROLLBACK. Migrations, and the round trips in which lib/pq prepares a statement, do not count.
-func (db *DB) RoundTrips() int64 { return db.roundTrips.Load() }
+func (db *DB) RoundTrips() int64 {
+	if db.front != nil {
+		return db.roundTrips.Load() + db.front.roundTrips.Load()
+	}
+	return db.roundTrips.Load()
+}
 
 // Close ends all connections.
-func (db *DB) Close() error { return errors.Join(db.SQL.Close(), db.health.Close()) }
+func (db *DB) Close() error {
+	err := errors.Join(db.SQL.Close(), db.health.Close())
+	if db.front != nil {
+		err = errors.Join(err, db.front.SQL.Close(), db.front.health.Close())
+	}
+	return err
+}
 
 // postgres reports whether db is a PostgreSQL database.
 func (db *DB) postgres() bool { return db.Dialect == dialect.Postgres }

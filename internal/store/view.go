@@ -47,12 +47,13 @@ func (db *DB) ViewOf(ctx context.Context, practice uuid.UUID, work func(client *
 }
 
 func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Driver, work func(client *ent.Client, tx *sql.Tx) error) (err error) {
-	leave, err := db.gate.Enter(ctx)
+	pool, gate := db.poolOf(ctx)
+	leave, err := gate.Enter(ctx)
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
 	}
 	defer leave()
-	conn, err := db.SQL.Conn(ctx)
+	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
 	}

@@ -24,7 +24,9 @@ import (
 // entry is a cached token with its principal.
 type entry struct {
 	caller   principal.Principal
-	active   bool // the user is active
+	lifted   *principal.Principal // caller without the limit to a site; nil if that was never lifted
+	lift     time.Time            // until when it is lifted
+	active   bool                 // the user is active
 	created  time.Time
 	lastUsed atomic.Pointer[time.Time] // nil before the first use
 	expires  *time.Time
@@ -38,6 +40,7 @@ type row struct {
 	PracticeID uuid.UUID  `sql:"practice_id"`
 	UserID     int64      `sql:"user_id"`
 	SiteID     *uuid.UUID `sql:"site_id"`
+	SiteLifted *time.Time `sql:"site_lifted_until"`
 	Scopes     string     `sql:"scopes"`
 	CreatedAt  time.Time  `sql:"created_at"`
 	LastUsedAt *time.Time `sql:"last_used_at"`
@@ -62,7 +65,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*ent
 		s.Join(u).On(s.C(accesstoken.FieldUserID), u.C(user.FieldID))
 		s.Join(p).On(s.C(accesstoken.FieldPracticeID), p.C(practice.FieldID))
 		s.LeftJoin(a).On(s.C(accesstoken.FieldApplicationID), a.C(application.FieldID))
-		s.Select(s.Columns(accesstoken.FieldID, accesstoken.FieldPracticeID, accesstoken.FieldUserID, accesstoken.FieldSiteID, accesstoken.FieldScopes,
+		s.Select(s.Columns(accesstoken.FieldID, accesstoken.FieldPracticeID, accesstoken.FieldUserID, accesstoken.FieldSiteID, accesstoken.FieldSiteLiftedUntil, accesstoken.FieldScopes,
 			accesstoken.FieldCreatedAt, accesstoken.FieldLastUsedAt, accesstoken.FieldExpiresAt, accesstoken.FieldRevokedAt,
 			accesstoken.FieldApplicationID)...).
 			AppendSelect(u.C(user.FieldRole)).
@@ -85,19 +88,25 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*ent
 	}
 	e := &entry{
 		caller: principal.Principal{
-			PracticeID: r.PracticeID,
-			UserID:     r.UserID,
-			TokenID:    r.ID,
-			SiteID:     r.SiteID,
-			Scopes:     limit(scope.Granted(r.Scopes), schema.Role(r.Role), r.ApplicationID, r.Registered),
-			Zone:       zone,
-			Country:    r.Country,
-			UserSiteID: r.UserSiteID,
+			PracticeID:    r.PracticeID,
+			UserID:        r.UserID,
+			TokenID:       r.ID,
+			ApplicationID: r.ApplicationID,
+			SiteID:        r.SiteID,
+			Scopes:        limit(scope.Granted(r.Scopes), schema.Role(r.Role), r.ApplicationID, r.Registered),
+			Zone:          zone,
+			Country:       r.Country,
+			UserSiteID:    r.UserSiteID,
 		},
 		active:  r.UserActive,
 		created: r.CreatedAt,
 		expires: r.ExpiresAt,
 		revoked: r.RevokedAt != nil || r.DeletedAt != nil,
+	}
+	if r.SiteLifted != nil {
+		lifted := e.caller
+		lifted.SiteID, lifted.SiteLifted = nil, true
+		e.lifted, e.lift = &lifted, *r.SiteLifted
 	}
 	e.lastUsed.Store(r.LastUsedAt)
 	return e, nil

@@ -43,7 +43,16 @@ func (c *Cache) Resolve(ctx context.Context, value string) (who *principal.Princ
 	if err := e.refusal(now); err != nil {
 		return nil, nil, err
 	}
-	return &e.caller, c.noteUse(ctx, e, now), nil
+	return e.principal(now), c.noteUse(ctx, e, now), nil
+}
+
+// principal returns the token's principal: for as long as it is lifted, without the limit to a
+// site.
+func (e *entry) principal(now time.Time) *principal.Principal {
+	if e.lifted != nil && now.Before(e.lift) {
+		return e.lifted
+	}
+	return &e.caller
 }
 
 // refusal returns why the token is not valid now, or nil.

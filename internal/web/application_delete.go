@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 
-	"chairside/ent"
 	"chairside/internal/oauth"
 )
 
@@ -14,7 +13,7 @@ func (s *Site) deleteApplication(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.DB.Tx(ctx, func(tx *ent.Client) error { return oauth.Delete(ctx, tx, id) }); err != nil {
+	if err := oauth.DeleteEverywhere(ctx, s.DB, id); err != nil {
 		return err
 	}
 	return redirect(w, applicationsPath+"?done=application-deleted")

@@ -72,8 +72,12 @@ func (s *Site) checkRequest(w http.ResponseWriter, r *http.Request, sent url.Val
 		return nil, redirect(w, refused.Address)
 	case err != nil:
 		return nil, err
-	case signin.From(r.Context()) == nil:
+	}
+	switch visitor := signin.From(r.Context()); {
+	case visitor == nil:
 		return nil, toSignIn(consentAddress(q))(w, r)
+	case visitor.NeedsFactor():
+		return nil, toSetUp(consentAddress(q))(w, r)
 	}
 	return q, nil
 }

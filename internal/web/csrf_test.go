@@ -58,7 +58,7 @@ func TestFormsThroughProxy(t *testing.T) {
 	values := url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}}
 	p := b.Send(http.MethodPost, "/sign-in", values, http.Header{"Origin": {"https://chairside.example.com"}}).Status(t, http.StatusSeeOther)
 	const name = "__Host-chairside_session="
-	if cookie := p.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, name) || !strings.Contains(cookie, "; Path=/; HttpOnly; Secure; SameSite=Lax") || strings.Contains(cookie, "Domain") {
+	if cookie := sessionCookie(p); !strings.HasPrefix(cookie, name) || !strings.Contains(cookie, "; Path=/; HttpOnly; Secure; SameSite=Lax") || strings.Contains(cookie, "Domain") {
 		t.Errorf("the cookie is %s", cookie)
 	}
 	b.Send(http.MethodPost, "/sign-in", values, http.Header{"Origin": {"https://chairside.example.com.evil.example"}}).Status(t, http.StatusForbidden)

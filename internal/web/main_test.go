@@ -45,6 +45,16 @@ func userWithRole(t *testing.T, e *harness.Env, role schema.Role) *ent.User {
 	return u
 }
 
+// sessionCookie returns the Set-Cookie header of the session, or "".
+func sessionCookie(p *harness.Page) string {
+	all := p.Header.Values("Set-Cookie")
+	i := slices.IndexFunc(all, func(c string) bool { return strings.Contains(c, "chairside_session=") })
+	if i < 0 {
+		return ""
+	}
+	return all[i]
+}
+
 // unusedID is an ID that does not exist, with a slash before it.
 const unusedID = "/01980f3e-0000-7000-8000-000000000000"
 

@@ -104,7 +104,10 @@ func pages(role schema.Role) []string {
 		"/settings/second-factor",
 	}
 	if role.PermissionLevel() >= 3 {
-		all = append(all, "/settings/applications", "/settings/applications/new")
+		all = append(all, "/settings/applications", "/settings/applications/new", "/settings/patient-data", "/settings/patient-data?patient=1")
+	}
+	if role == schema.RoleAdministrator {
+		all = append(all, "/settings/webhooks", "/settings/webhooks/new")
 	}
 	return all
 }
@@ -126,6 +129,8 @@ func TestPagesSignedOut(t *testing.T) {
 			"/settings/applications" + unusedID:               "/settings/applications",
 			"/settings/applications" + unusedID + "/secret":   "/settings/applications",
 			"/settings/applications" + unusedID + "/delete":   "/settings/applications",
+			"/settings/webhooks":                              "/settings/webhooks",
+			"/settings/webhooks" + unusedID + "/test":         "/settings/webhooks",
 			"/settings/authorizations" + unusedID + "/revoke": "/settings/authorizations",
 			"/settings/sessions" + unusedID + "/end":          "/settings/sessions",
 			"/settings/sessions/end-others":                   "/settings/sessions",
@@ -171,6 +176,18 @@ func TestPagesSignedIn(t *testing.T) {
 					t.Errorf("HEAD %s: %d bytes, %v", path, len(head.Raw), head.Header)
 				}
 			}
+			for _, path := range []string{"/settings/webhooks", "/settings/webhooks/new", "/settings/webhooks" + unusedID} {
+				want := http.StatusForbidden
+				switch {
+				case role == schema.RoleAdministrator && strings.HasSuffix(path, unusedID):
+					want = http.StatusNotFound
+				case role == schema.RoleAdministrator:
+					want = http.StatusOK
+				}
+				if p := b.Get(path); p.Code != want || want == http.StatusForbidden && !strings.Contains(p.Text(), "Only administrators can manage webhooks") {
+					t.Errorf("%s for a %s: %d", path, role, p.Code)
+				}
+			}
 			registers := role.PermissionLevel() >= 3
 			p := b.Get("/settings/tokens").Has(t, "Demo", "Sign out")
 			if slices.Contains(p.Links(), "/settings/applications") != registers {
@@ -186,7 +203,7 @@ func TestPagesSignedIn(t *testing.T) {
 			}
 			for _, path := range []string{"/settings/applications", "/settings/applications/" + id, "/settings/applications/" + id + "/secret", "/settings/applications/" + id + "/delete"} {
 				p := b.Post(path, url.Values{"name": {"Mine"}, "redirect_uris": {callback}, "scopes": {"patient"}, "kind": {"public"}})
-				p.Status(t, http.StatusForbidden).Has(t, "Only managers and administrators can register applications")
+				p.Status(t, http.StatusForbidden).Has(t, "Only managers and administrators do")
 				checkHeaders(t, p, policy)
 				checkPage(t, p)
 			}

@@ -26,7 +26,9 @@ var (
 	errCrossSite = &problem{http.StatusForbidden, "The form came from another site",
 		"Nothing was changed. Open the page on this site and try again."}
 	errLevel = &problem{http.StatusForbidden, "You don't have access to this page",
-		"Only managers and administrators can register applications. Ask one of them, or create a token for yourself."}
+		"Only managers and administrators do."}
+	errAdministrator = &problem{http.StatusForbidden, "You don't have access to this page",
+		"Only administrators can manage webhooks."}
 	errReportLevel = &problem{http.StatusForbidden, "You don't have access to this report",
 		"Managers and administrators do."}
 	errMalformed = &problem{http.StatusBadRequest, "The form could not be read",

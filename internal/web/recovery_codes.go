@@ -17,6 +17,6 @@ func (s *Site) renewRecoveryCodes(w http.ResponseWriter, r *http.Request) error 
 	if ok, err := s.confirmedBoth(w, r, f, "codes", err); !ok {
 		return err
 	}
-	s.showRecoveryCodes(w, r, "New recovery codes", codes)
+	s.showRecoveryCodes(w, r, "New recovery codes", recoveryCodesView{codes, securityPath})
 	return nil
 }

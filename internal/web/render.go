@@ -69,6 +69,9 @@ type view struct {
 	Form  form
 	Page  any // for the page's own template
 
+	SwitchedOff bool // whether failures switched a webhook off, which its administrators must see
+	NewBrowsers bool // whether a new browser has signed in as the visitor, which the visitor must see
+
 	// Set by write.
 	Visitor  *signin.Visitor // nil if signed out
 	Sections []section       // that the visitor may open
@@ -79,6 +82,10 @@ type view struct {
 
 // show sends a page.
 func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+	v.SwitchedOff = v.Here != webhooksPath && s.webhookIsOff(r)
+	if visitor := signin.From(r.Context()); visitor != nil && v.Here != signInsPath {
+		v.NewBrowsers = len(signin.NewBrowsers(visitor, s.sessions.Identify(r))) > 0
+	}
 	page := write(r, name, v)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
@@ -110,7 +117,16 @@ var done = map[string]string{
 	"token-revoked":         "Token revoked. It no longer works.",
 	"application-saved":     "Changes saved.",
 	"application-deleted":   "Application deleted. Its tokens no longer work.",
+	"webhook-saved":         "Changes saved.",
+	"webhook-paused":        "Webhook paused. Its events wait.",
+	"webhook-resumed":       "Webhook resumed. Waiting events are being delivered.",
+	"webhook-deleted":       "Webhook deleted.",
+	"webhook-redelivered":   "The event will be delivered again.",
 	"authorization-revoked": "Access revoked. The application’s tokens no longer work.",
+	"practice-saved":        "Changes saved.",
+	"site-lifted":           "Limit lifted for an hour. The audit log has your reason.",
+	"site-restored":         "Limit restored.",
+	"sign-ins-dismissed":    "Thank you. The notice is gone.",
 	"session-ended":         "Session revoked.",
 	"others-ended":          "You are signed out everywhere else.",
 	"password-changed":      "Password changed. You are signed out everywhere else.",
@@ -132,8 +148,14 @@ var sections = []section{
 	{reportsPath, "Reports", user}, // every role can open some
 	{"/settings/tokens", "Tokens", user},
 	{"/settings/applications", "Applications", manager},
+	{webhooksPath, "Webhooks", administrator},
+	{patientDataPath, "Patient data", manager},
+	{auditPath, "Audit log", manager},
+	{practiceSettingsPath, "Practice", manager},
+	{siteLimitsPath, "Site limits", manager},
 	{"/settings/authorizations", "Authorised applications", user},
 	{"/settings/sessions", "Sessions", user},
+	{signInsPath, "Sign-in history", user},
 	{"/settings/security", "Security", user},
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/apierror"
+	"chairside/internal/audit"
 	"chairside/internal/report"
 	"chairside/internal/report/render"
 	"chairside/internal/signin"
@@ -62,6 +63,13 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	})
+	if err == nil && page.Answer != nil {
+		event := audit.Event{Action: "report", Record: found.Name}
+		if file != "" {
+			event = audit.Event{Action: "export", Record: found.Name + "." + string(file)}
+		}
+		audit.From(ctx).Event(event)
+	}
 	switch {
 	case err == nil && page.Answer != nil && file != "":
 		return sendReport(w, r, page.Answer, file)

@@ -12,7 +12,20 @@ type Route struct {
 	Path      string // a pattern of http.ServeMux
 	get, post action
 	level     scope.Level // lowest permission level
+	rules     rules
 }
+
+// rules are what a route needs or allows beside its level.
+type rules uint8
+
+const (
+	proofToGet  rules = 1 << iota // GET needs a recent proof of the password or the second factor
+	proofToPost                   // POST does
+	beforeSetUp                   // also for visitors who must set up two-factor authentication first
+
+	plain rules = 0
+	proof       = proofToGet | proofToPost
+)
 
 // action serves a request, or returns an error that fail shows as a page.
 type action func(w http.ResponseWriter, r *http.Request) error
@@ -22,42 +35,64 @@ const (
 	anyone  = scope.Level(0) // also signed-out visitors
 	user    = scope.Reception
 	manager = scope.Manager
+
+	administrator = scope.Administrator
 )
 
 // Routes returns all pages.
 func (s *Site) Routes() []Route {
 	return []Route{
-		{"/sign-in", s.signInPage, s.signIn, anyone},
-		{"/sign-in/code", s.signInCodePage, s.signInCode, anyone},
-		{"/sign-out", nil, s.signOut, anyone},
-		{"/oauth/authorize", s.consentPage, s.consent, anyone}, // checks the request before it asks to sign in
+		{"/sign-in", s.signInPage, s.signIn, anyone, beforeSetUp},
+		{"/sign-in/code", s.signInCodePage, s.signInCode, anyone, beforeSetUp},
+		{confirmPath, s.confirmPage, s.confirm, anyone, beforeSetUp}, // for locked sessions, which have no visitor
+		{"/sign-out", nil, s.signOut, anyone, beforeSetUp},
+		{"/oauth/authorize", s.consentPage, s.consent, anyone, beforeSetUp}, // checks the request before it asks to sign in or to set up two-factor authentication
 
-		{"/settings", s.settings, nil, user},
-		{"/settings/tokens", s.tokens, s.createToken, user},
-		{"/settings/tokens/new", s.newToken, nil, user},
-		{"/settings/tokens/{id}/revoke", nil, s.revokeToken, user},
-		{"/settings/applications", s.applications, s.registerApplication, manager},
-		{"/settings/applications/new", s.newApplication, nil, manager},
-		{"/settings/applications/{id}", s.application, s.editApplication, manager},
-		{"/settings/applications/{id}/secret", nil, s.rotateSecret, manager},
-		{"/settings/applications/{id}/delete", nil, s.deleteApplication, manager},
-		{"/settings/authorizations", s.authorizations, nil, user},
-		{"/settings/authorizations/{id}/revoke", nil, s.revokeAuthorization, user},
-		{"/settings/sessions", s.sessionList, nil, user},
-		{"/settings/sessions/end-others", nil, s.endOtherSessions, user},
-		{"/settings/sessions/{id}/end", nil, s.endSession, user},
-		{"/settings/security", s.security, nil, user},
-		{"/settings/password", nil, s.changePassword, user},
-		{"/settings/second-factor", s.secondFactor, s.enableSecondFactor, user},
-		{"/settings/second-factor/off", nil, s.disableSecondFactor, user},
-		{"/settings/second-factor/recovery-codes", nil, s.renewRecoveryCodes, user},
-		{"/settings/", nil, nil, anyone},
+		{"/settings", s.settings, nil, user, plain},
+		{"/settings/tokens", s.tokens, s.createToken, user, proofToPost},
+		{"/settings/tokens/new", s.newToken, nil, user, proof},
+		{"/settings/tokens/{id}/revoke", nil, s.revokeToken, user, plain},
+		{"/settings/applications", s.applications, s.registerApplication, manager, proofToPost},
+		{"/settings/applications/new", s.newApplication, nil, manager, proof},
+		{"/settings/applications/{id}", s.application, s.editApplication, manager, proofToPost},
+		{"/settings/applications/{id}/secret", nil, s.rotateSecret, manager, proof},
+		{"/settings/applications/{id}/delete", nil, s.deleteApplication, manager, plain},
+		{webhooksPath, s.webhooks, s.createWebhook, administrator, proofToPost},
+		{webhooksPath + "/new", s.newWebhook, nil, administrator, proof},
+		{webhooksPath + "/{id}", s.webhook, s.editWebhook, administrator, proofToPost},
+		{webhooksPath + "/{id}/pause", nil, s.pauseWebhook, administrator, plain},
+		{webhooksPath + "/{id}/resume", nil, s.resumeWebhook, administrator, plain},
+		{webhooksPath + "/{id}/secret", nil, s.rotateWebhookSecret, administrator, proof},
+		{webhooksPath + "/{id}/test", nil, s.testWebhook, administrator, plain},
+		{webhooksPath + "/{id}/delete", nil, s.deleteWebhook, administrator, plain},
+		{webhooksPath + "/{id}/deliveries/{delivery}", s.webhookDelivery, nil, administrator, plain},
+		{webhooksPath + "/{id}/deliveries/{delivery}/redeliver", nil, s.redeliver, administrator, plain},
+		{patientDataPath, s.patientData, nil, manager, proof},
+		{patientDataPath + "/{file}", s.patientDataFile, nil, manager, proof},
+		{auditPath, s.auditLog, nil, manager, plain},
+		{practiceSettingsPath, s.practiceSettings, s.savePracticeSettings, manager, proofToPost},
+		{siteLimitsPath, s.siteLimits, nil, manager, plain},
+		{siteLimitsPath + "/{id}/lift", nil, s.liftSiteLimit, manager, proof},
+		{siteLimitsPath + "/{id}/restore", nil, s.restoreSiteLimit, manager, plain},
+		{signInsPath, s.signIns, nil, user, plain},
+		{signInsPath + "/dismiss", nil, s.dismissSignIns, user, plain},
+		{"/settings/authorizations", s.authorizations, nil, user, plain},
+		{"/settings/authorizations/{id}/revoke", nil, s.revokeAuthorization, user, plain},
+		{"/settings/sessions", s.sessionList, nil, user, plain},
+		{"/settings/sessions/end-others", nil, s.endOtherSessions, user, plain},
+		{"/settings/sessions/{id}/end", nil, s.endSession, user, plain},
+		{"/settings/security", s.security, nil, user, plain},
+		{"/settings/password", nil, s.changePassword, user, plain},
+		{"/settings/second-factor", s.secondFactor, s.enableSecondFactor, user, proof | beforeSetUp},
+		{"/settings/second-factor/off", nil, s.disableSecondFactor, user, plain},
+		{"/settings/second-factor/recovery-codes", nil, s.renewRecoveryCodes, user, plain},
+		{"/settings/", nil, nil, anyone, plain},
 
-		{"/reports", s.reports, nil, user},
-		{"/reports/{name}", s.report, nil, user}, // checks the role against the report's scopes
-		{"/reports/", nil, nil, anyone},
+		{"/reports", s.reports, nil, user, plain},
+		{"/reports/{name}", s.report, nil, user, plain}, // checks the role against the report's scopes
+		{"/reports/", nil, nil, anyone, plain},
 
-		{guidesPath + "{$}", s.guides, nil, anyone},
-		{guidesPath + "{name}", s.guide, nil, anyone},
+		{guidesPath + "{$}", s.guides, nil, anyone, plain},
+		{guidesPath + "{name}", s.guide, nil, anyone, plain},
 	}
 }

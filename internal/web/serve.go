@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -70,8 +71,15 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (actio
 	switch {
 	case route.level > anyone && visitor == nil:
 		return toSignIn(pageOf(r, route)), nil
+	case visitor != nil && visitor.NeedsFactor() && route.rules&beforeSetUp == 0:
+		return toSetUp(pageOf(r, route)), nil
 	case visitor != nil && visitor.User.Role.PermissionLevel() < route.level:
+		if route.level == administrator {
+			return nil, errAdministrator
+		}
 		return nil, errLevel
+	case s.needsProof(r, route):
+		return toConfirm(s.formOf(r)), nil
 	case r.Method != http.MethodPost:
 		return route.get, nil
 	}
@@ -113,11 +121,59 @@ func pageOf(r *http.Request, route Route) string {
 	}
 }
 
-// toSignIn redirects to sign-in, which returns to next.
+// toSignIn redirects to sign-in, or for a locked session to its confirmation. Both return to next.
 func toSignIn(next string) action {
-	return func(w http.ResponseWriter, _ *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if signin.FromLocked(r.Context()) != nil {
+			return toConfirm(next)(w, r)
+		}
 		return redirect(w, "/sign-in?next="+url.QueryEscape(next))
 	}
+}
+
+// toConfirm redirects to the page that asks for a proof and returns to next.
+func toConfirm(next string) action {
+	return func(w http.ResponseWriter, _ *http.Request) error {
+		return redirect(w, confirmPath+"?next="+url.QueryEscape(next))
+	}
+}
+
+// toSetUp redirects to the page that sets up two-factor authentication and returns to next.
+func toSetUp(next string) action {
+	return func(w http.ResponseWriter, _ *http.Request) error {
+		return redirect(w, secondFactorPath+"?next="+url.QueryEscape(next))
+	}
+}
+
+// needsProof reports whether the visitor must prove the password or the second factor again before
+// the request.
+func (s *Site) needsProof(r *http.Request, route Route) bool {
+	rule := proofToGet
+	if r.Method == http.MethodPost {
+		rule = proofToPost
+	}
+	return route.rules&rule != 0 && !s.sessions.Proven(r.Context())
+}
+
+// formOf returns the page to open once the visitor has proven the password or the second factor:
+// the requested one, or for a POST the page that has its form.
+func (s *Site) formOf(r *http.Request) string {
+	if r.Method != http.MethodPost {
+		return r.URL.RequestURI()
+	}
+	pages := http.NewServeMux()
+	for _, route := range s.Routes() {
+		if route.get != nil {
+			pages.Handle(route.Path, http.NotFoundHandler())
+		}
+	}
+	here := r.URL.Path
+	for _, path := range []string{here + "/new", here, path.Dir(here), path.Dir(path.Dir(here))} {
+		if _, pattern := pages.Handler(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: path}}); strings.Count(pattern, "/") == strings.Count(path, "/") {
+			return path
+		}
+	}
+	return home
 }
 
 // redirect sends the browser to an address with GET. Addresses of other servers come

@@ -24,7 +24,7 @@ func (s *Site) sessionList(w http.ResponseWriter, r *http.Request) error {
 	}
 	rows := make([]sessionRow, len(all))
 	for i, row := range all {
-		rows[i] = sessionRow{row, browserName(row.UserAgent), row.ID == signin.From(r.Context()).SessionID}
+		rows[i] = sessionRow{row, signin.BrowserName(row.UserAgent), row.ID == signin.From(r.Context()).SessionID}
 	}
 	s.show(w, r, http.StatusOK, "sessions", view{Title: "Sessions", Here: sessionsPath, Page: rows})
 	return nil

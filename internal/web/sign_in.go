@@ -35,7 +35,8 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 		s.showSignIn(w, r, http.StatusUnprocessableEntity, f, next)
 		return nil
 	}
-	needsCode, err := s.sessions.Password(r.Context(), f.Value("email"), f.Value("password"), signin.BrowserOf(r))
+	browser := s.sessions.Identify(r)
+	needsCode, err := s.sessions.Password(r.Context(), f.Value("email"), f.Value("password"), browser)
 	var slow *signin.Throttled
 	switch {
 	case errors.Is(err, signin.ErrWrong):
@@ -51,6 +52,7 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 	case needsCode:
 		return redirect(w, "/sign-in/code?next="+url.QueryEscape(local(next)))
 	default:
+		s.sessions.Remember(w, browser)
 		return redirect(w, local(next))
 	}
 	s.showSignIn(w, r, http.StatusUnprocessableEntity, f, next)

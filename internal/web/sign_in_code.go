@@ -25,7 +25,8 @@ func (s *Site) showSignInCode(w http.ResponseWriter, r *http.Request, status int
 // signInCode checks the code.
 func (s *Site) signInCode(w http.ResponseWriter, r *http.Request) error {
 	f, next := submitted(r), r.PostForm.Get("next")
-	err := s.sessions.Code(r.Context(), f.Value("code"), signin.BrowserOf(r))
+	browser := s.sessions.Identify(r)
+	err := s.sessions.Code(r.Context(), f.Value("code"), browser)
 	var slow *signin.Throttled
 	switch {
 	case errors.Is(err, signin.ErrNoPassword):
@@ -42,6 +43,7 @@ func (s *Site) signInCode(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	default:
+		s.sessions.Remember(w, browser)
 		return redirect(w, local(next))
 	}
 	return nil

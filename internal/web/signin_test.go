@@ -24,7 +24,7 @@ func TestSignIn(t *testing.T) {
 		if got := p.Redirect(t).String(); got != "/settings/sessions" {
 			t.Errorf("redirects to %s", got)
 		}
-		cookie := p.Header.Get("Set-Cookie")
+		cookie := sessionCookie(p)
 		if !strings.HasPrefix(cookie, "chairside_session=") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; SameSite=Lax") {
 			t.Errorf("the cookie is %s", cookie)
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"chairside/internal/apierror"
+	"chairside/internal/events/feed"
+	"chairside/internal/events/webhook"
 	"chairside/internal/oauth"
 	"chairside/internal/principal"
 	"chairside/internal/signin"
@@ -19,6 +21,9 @@ type Options struct {
 	DB      *store.DB
 	OAuth   *oauth.Server
 	BaseURL string // the public URL, without a trailing slash
+	// Feed and Webhooks follow the changes of records.
+	Feed     *feed.Feed
+	Webhooks *webhook.Deliverer
 	// Explain turns an error into an API error, and logs internal ones.
 	Explain func(context.Context, error) *apierror.Error
 	// Visited notes the user of a request for the access log.

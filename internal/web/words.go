@@ -3,8 +3,6 @@ package web
 import (
 	"fmt"
 	"time"
-
-	"github.com/mileusna/useragent"
 )
 
 // Timestamp is a time as a datetime attribute and as text.
@@ -60,16 +58,4 @@ func ago(n int, unit string) string {
 		return "1 " + unit + " ago"
 	}
 	return fmt.Sprintf("%d %ss ago", n, unit)
-}
-
-// browserName names the browser of a User-Agent header: "Firefox on Windows".
-func browserName(header string) string {
-	agent := useragent.Parse(header)
-	switch {
-	case agent.Name == "":
-		return "Unknown browser"
-	case agent.OS == "":
-		return agent.Name
-	}
-	return agent.Name + " on " + agent.OS
 }

@@ -29,9 +29,9 @@ BEGIN
     VALUES (now, now, starts, finishes, extract(epoch FROM finishes - starts) / 60, why, 'Pending', true, '{}', now, practice, booker, visitor, dentist)
     RETURNING a.id INTO book.id;
   IF audited_token IS NOT NULL THEN
-    INSERT INTO changes (practice_id, at, user_id, token_id, resource, record_id, action, fields)
+    INSERT INTO audit_events (practice_id, at, user_id, token_id, resource, record_id, action, fields, details)
       VALUES (practice, now, booker, audited_token, 'Appointment', book.id::text, 'create',
-        '["booked_via_api","created_at","duration","finish_time","metadata","patient_id","pending_at","practitioner_id","reason","start_time","state","updated_at","user_id"]');
+        '["booked_via_api","created_at","duration","finish_time","metadata","patient_id","pending_at","practitioner_id","reason","start_time","state","updated_at","user_id"]', '{}');
   END IF;
   outcome := 'booked';
 END $$;

@@ -48,6 +48,7 @@ type patient struct {
 	useEmail, useSMS               bool
 	custom1, custom2               *string
 	metadata                       []byte
+	erased                         *time.Time
 	home, mobile, work, emergency  phone
 	created, updated               time.Time
 	account                        *int64
@@ -57,7 +58,7 @@ const patientColumns = `SELECT p.id, p.title, p.first_name, p.middle_name, p.las
 	p.address_line_1, p.address_line_2, p.town, p.county, p.postcode, p.email_address, p.emergency_contact_name, p.emergency_contact_relationship,
 	p.preferred_phone_number, p.payment_plan_id, p.site_id, p.dentist_id, p.dentist_recall_date, p.dentist_recall_interval, p.hygienist_id,
 	p.hygienist_recall_date, p.hygienist_recall_interval, p.recall_method, p.acquisition_source_id, p.doctor_id, p.family_id, p.legacy_id, p.marketing,
-	p.medical_alert, p.medical_alert_text, p.nhs_number, p.ni_number, p.occupation, p.use_email, p.use_sms, p.custom_field_1, p.custom_field_2, p.metadata,
+	p.medical_alert, p.medical_alert_text, p.nhs_number, p.ni_number, p.occupation, p.use_email, p.use_sms, p.custom_field_1, p.custom_field_2, p.metadata, p.erased_at,
 	p.home_phone, p.home_phone_country, p.home_phone_normalized, p.mobile_phone, p.mobile_phone_country, p.mobile_phone_normalized,
 	p.work_phone, p.work_phone_country, p.work_phone_normalized,
 	p.emergency_contact_phone, p.emergency_contact_phone_country, p.emergency_contact_phone_normalized, p.created_at, p.updated_at, c.id
@@ -68,7 +69,7 @@ func (p *patient) scan(rows pgx.Row) error {
 		&p.line1, &p.line2, &p.town, &p.county, &p.postcode, &p.email, &p.contact, &p.contactIs,
 		&p.preferredPhone, &p.plan, &p.site, &p.dentist, &p.dentistRecall, &p.dentistMonths, &p.hygienist,
 		&p.hygienistRecall, &p.hygienistMonths, &p.recallMethod, &p.source, &p.doctor, &p.family, &p.legacy, &p.marketing,
-		&p.alert, &p.alertText, &p.nhs, &p.ni, &p.occupation, &p.useEmail, &p.useSMS, &p.custom1, &p.custom2, &p.metadata,
+		&p.alert, &p.alertText, &p.nhs, &p.ni, &p.occupation, &p.useEmail, &p.useSMS, &p.custom1, &p.custom2, &p.metadata, &p.erased,
 		&p.home.number, &p.home.country, &p.home.normalized, &p.mobile.number, &p.mobile.country, &p.mobile.normalized,
 		&p.work.number, &p.work.country, &p.work.normalized, &p.emergency.number, &p.emergency.country, &p.emergency.normalized,
 		&p.created, &p.updated, &p.account)
@@ -91,6 +92,7 @@ func (p *patient) encode(e *encoder, fields []customField, answers map[answerKey
 	if _, err := e.object(p.metadata); err != nil {
 		return err
 	}
+	e.key("erased_at").optionalTime(p.erased)
 	e.key("home_phone").optionalText(p.home.number).key("home_phone_country").optionalText(p.home.country).key("home_phone_normalized").optionalText(p.home.normalized)
 	e.key("mobile_phone").optionalText(p.mobile.number).key("mobile_phone_country").optionalText(p.mobile.country)
 	e.key("mobile_phone_normalized").optionalText(p.mobile.normalized)

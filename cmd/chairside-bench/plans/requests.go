@@ -177,8 +177,11 @@ func (w world) criteria(ctx context.Context, table string, p codec.Param) (crite
 	case "page", "per_page", "sort_direction", "cursor", codec.FieldsParam, codec.ExpandParam:
 		return nil, nil
 	case "ids":
-		values, err := w.first(ctx, "SELECT string_agg(id::text, ',') FROM (SELECT id FROM "+pgx.Identifier{table}.Sanitize()+" WHERE practice_id = $1 ORDER BY created_at LIMIT 50) AS few")
-		return []criterion{{param: p.Name, value: strings.Join(values, ",")}}, err
+		values, err := w.query(ctx, "SELECT id::text FROM "+pgx.Identifier{table}.Sanitize()+" WHERE practice_id = $1 ORDER BY id LIMIT 50")
+		if len(values) > 0 { // no practice of the benchmark has webhooks
+			criteria = []criterion{{param: p.Name, value: strings.Join(values, ",")}}
+		}
+		return criteria, err
 	case "sort_by":
 		for _, key := range p.Values {
 			for _, direction := range []string{"asc", "desc"} {
@@ -210,17 +213,22 @@ func (w world) base(ctx context.Context, o codec.Operation) (url.Values, error) 
 	return url.Values{}, nil
 }
 
-// first returns the first column of a query, which must have a row.
+// first returns the texts of a query of the practice, and an error if there are none.
 func (w world) first(ctx context.Context, query string) ([]string, error) {
-	rows, err := w.db.Query(ctx, query, w.practice)
-	if err != nil {
-		return nil, err
-	}
-	values, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	values, err := w.query(ctx, query)
 	if err == nil && len(values) == 0 {
 		err = errors.New("no row to request")
 	}
 	return values, err
+}
+
+// query returns the texts of a query of the practice.
+func (w world) query(ctx context.Context, query string) ([]string, error) {
+	rows, err := w.db.Query(ctx, query, w.practice)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
 // values returns the values to try for a filter: all values of an enumeration; times near
@@ -254,8 +262,8 @@ func (w world) values(ctx context.Context, table string, p codec.Param) ([]strin
 	return nil, fmt.Errorf("no values of kind %s", p.Kind)
 }
 
-// id returns the ids that most and fewest rows of the table reference, or any id if the
-// table has no such column.
+// id returns the ids that most and fewest rows of the table reference, none if no row references
+// one, or any id if the table has no such column.
 func (w world) id(ctx context.Context, table, column string) ([]string, error) {
 	var has bool
 	err := w.db.QueryRow(ctx, "SELECT count(*) > 0 FROM information_schema.columns WHERE table_name = $1 AND column_name = $2", table, column).Scan(&has)
@@ -267,7 +275,7 @@ func (w world) id(ctx context.Context, table, column string) ([]string, error) {
 		pointed := strings.TrimSuffix(column, "_id") + "s"
 		return w.first(ctx, "SELECT id::text FROM "+pgx.Identifier{pointed}.Sanitize()+" WHERE practice_id = $1 ORDER BY id LIMIT 1")
 	}
-	return w.first(ctx, `WITH pointed AS MATERIALIZED (SELECT `+name+` AS id, count(*) AS rows FROM `+pgx.Identifier{table}.Sanitize()+`
+	return w.query(ctx, `WITH pointed AS MATERIALIZED (SELECT `+name+` AS id, count(*) AS rows FROM `+pgx.Identifier{table}.Sanitize()+`
 		WHERE practice_id = $1 AND `+name+` IS NOT NULL GROUP BY 1)
 		(SELECT id::text FROM pointed ORDER BY rows DESC, id LIMIT 1) UNION (SELECT id::text FROM pointed ORDER BY rows, id LIMIT 1)`)
 }

@@ -10,7 +10,6 @@ type FeedSource struct {
 	// Site is the column that names the site of a record, or a row of SiteTable that does;
 	// empty for records of no site.
 	Site, SiteTable string
-	// Compared are the columns of which one must differ for an update to be a change; none if
-	// every update is.
+	// Compared are the columns whose updates are changes. If there are none, every update is.
 	Compared []string
 }

@@ -12,9 +12,9 @@ import (
 //
 //	version 1 · identity 8 · seq 8 · checksum 4     bytes
 //
-// The identity is a hash of what tells databases apart (identityPostgres, identitySQLite): a
-// database that was restored, moved or promoted after a failure may have other changes under the
-// same numbers.
+// The identity is a hash of what distinguishes databases (stateColumns, fileNumber): a database
+// that was restored, moved or promoted after a failure may have other changes under the same
+// numbers.
 const (
 	cursorVersion = 1
 	cursorBytes   = 1 + 8 + 8 + 4

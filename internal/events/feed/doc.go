@@ -6,9 +6,12 @@
 //	GET /v1/snapshot  Feed.Snapshot ─▶ one transaction: state, then all records
 //
 //	cursor.go    cursors: where a reader is, and in which database
+//	state.go     the first and last numbers of the feed, and the identity of the database
 //	read.go      a page of changes that the caller may see
+//	site.go      what of it a caller limited to a site may see
 //	wait.go      waiting for changes without a connection
 //	snapshot.go  all records, and the cursor to go on from
+//	position.go  whether anything has changed since a list was read
 //	run.go       work in the background: numbering and sweeping changes
 //
 // # What a caller sees
@@ -17,6 +20,8 @@
 // Members that come from a linked record, such as an appointment's patient_name, change with
 // that record: the feed then has a change of the patient alone.
 //
-// A token limited to a site sees the records that it can read now, and deleted records by the
-// site that they had. A record that moves to another site leaves its feed without a change.
+// A token limited to a site sees the records that it can read now. Deleted records, and those
+// that have moved to another site, it sees as deleted if they were at its site. If a record
+// moves that other records have their site from, such as a patient, these have no change of
+// their own: cursors of both sites expire.
 package feed

@@ -14,8 +14,10 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/patient"
 	"chairside/ent/paymentplan"
 	"chairside/ent/site"
+	"chairside/ent/user"
 	"chairside/internal/seed"
 	"chairside/internal/store/feedlog"
 	"chairside/internal/store/storetest"
@@ -220,6 +222,60 @@ func TestFeedOfASite(t *testing.T) {
 	})
 }
 
+// TestFeedOfRecordsThatMove: a record that leaves a site is deleted there. What belongs to a
+// patient has no change of its own when the patient moves, so cursors expire.
+func TestFeedOfRecordsThatMove(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		ctx := e.As(t, "demo")
+		sites, err := e.DB.Ent.Site.Query().Order(site.ByID()).All(ctx)
+		if err != nil || len(sites) < 2 {
+			t.Fatalf("%d sites, %v", len(sites), err)
+		}
+		from, to := sites[0].ID, sites[1].ID
+		left, joined := e.TokenOf(t, seed.DemoAdmin, "", &from), e.TokenOf(t, seed.DemoAdmin, "", &to)
+		var room *ent.Room
+		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
+			room, err = tx.Room.Create().SetName("Feed").SetSiteID(from).Save(ctx)
+			return err
+		})
+		p := e.DB.Ent.Patient.Query().Where(patient.SiteID(from)).FirstX(ctx)
+		cursor := end(t, e, e.Token(t, ""))
+		events := func(token, resource string) string {
+			t.Helper()
+			var text []string
+			for _, c := range changes(t, e, token, cursor, "resources="+resource).Changes {
+				text = append(text, fmt.Sprintf("%s %v", c.Event, c.ID))
+			}
+			return strings.Join(text, ", ")
+		}
+		storetest.Exec(t, e.DB, fmt.Sprintf("UPDATE rooms SET site_id = '%s' WHERE id = '%s'", to, room.ID))
+		if got, want := events(left, "rooms"), "deleted "+room.ID.String(); got != want {
+			t.Errorf("the site that it left sees %q, want %q", got, want)
+		}
+		if got, want := events(joined, "rooms"), "updated "+room.ID.String(); got != want {
+			t.Errorf("the site that it came to sees %q, want %q", got, want)
+		}
+
+		staff := e.DB.Ent.User.Query().Where(user.SiteID(from)).FirstX(ctx)
+		for resource, id := range map[string]int64{"patients": p.ID, "users": staff.ID} {
+			storetest.Exec(t, e.DB, fmt.Sprintf("UPDATE %s SET site_id = '%s' WHERE id = %d", resource, to, id))
+			if got, want := events(left, resource), fmt.Sprintf("deleted %d", id); got != want {
+				t.Errorf("the site that one of the %s left sees %q, want %q", resource, got, want)
+			}
+			if got, want := events(joined, resource), fmt.Sprintf("updated %d", id); got != want {
+				t.Errorf("the site that one of the %s came to sees %q, want %q", resource, got, want)
+			}
+		}
+		for _, token := range []string{left, joined} {
+			e.Get(t, "/v1/changes?resources=notes&cursor="+url.QueryEscape(cursor), token).Error(t, 410, "cursor_expired")
+			if got := changes(t, e, token, end(t, e, token), "resources=notes").Changes; len(got) > 0 {
+				t.Errorf("a new cursor has %v", got)
+			}
+		}
+		changes(t, e, e.Token(t, ""), cursor, "resources=notes") // a token of all sites goes on
+	})
+}
+
 func TestFeedRefusesCursors(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
@@ -299,8 +355,8 @@ func TestFeedWaits(t *testing.T) {
 		for range cap(waited) {
 			go func() { waited <- changes(t, e, token, cursor, "wait=30&resources=patients") }()
 		}
-		time.Sleep(300 * time.Millisecond)
-		storetest.Exec(t, e.DB, "UPDATE sites SET nickname = 'y'") // another resource wakes nobody for good
+		time.Sleep(300 * time.Millisecond)                         // so that callers wait; one that comes later passes too
+		storetest.Exec(t, e.DB, "UPDATE sites SET nickname = 'y'") // callers wake up, and wait again
 		storetest.Exec(t, e.DB, "UPDATE patients SET middle_name = 'x' WHERE id = (SELECT min(id) FROM patients)")
 		for range cap(waited) {
 			if p := <-waited; len(p.Changes) != 1 {

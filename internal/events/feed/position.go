@@ -4,18 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
-
-	"entgo.io/ent/dialect"
+	"time"
 
 	"chairside/internal/principal"
 )
 
-// maxBehind is the most changes that Since looks at.
+// maxBehind is the number of changes after a position that Since looks at.
 const maxBehind = 2000
 
-// Position returns the cursor that Run saw last; "" before the first one. It costs nothing. What
-// is committed later, here or in other processes, is behind it.
+// Position returns the end of the feed when Run last looked, as a cursor; "" before the first
+// look. It reads nothing. Everything that is committed later, by any process, comes after it.
 func (f *Feed) Position() string {
 	if position := f.position.Load(); position != nil {
 		return *position
@@ -23,34 +21,38 @@ func (f *Feed) Position() string {
 	return ""
 }
 
-// look notes the current end as the position.
-func (f *Feed) look(ctx context.Context, logger *slog.Logger) {
+// lookTime is the time limit of look, even if its connection is lost.
+const lookTime = 20 * time.Second
+
+// look makes the current end the position.
+func (f *Feed) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
 	var s state
-	err := f.db.SQL.QueryRowContext(ctx, "SELECT "+stateColumns(f.db)+" FROM feed_state AS s").Scan(s.columns()...)
+	err := f.db.Pool(ctx).QueryRowContext(ctx, "SELECT "+stateColumns(f.db)+" FROM feed_state AS s").Scan(s.columns()...)
 	if err == nil {
 		err = s.complete(f.db)
 	}
-	switch {
-	case err == nil:
-		position := s.cursor(s.last)
-		f.position.Store(&position)
-	case ctx.Err() == nil:
-		logger.Warn("cannot see how far the change feed is", "error", err)
+	if err != nil {
+		return fmt.Errorf("feed: read the state: %w", err)
 	}
+	position := s.cursor(s.last)
+	f.position.Store(&position)
+	return nil
 }
 
-// Changed tells what has happened behind a position.
+// Changed is what Since finds.
 type Changed int
 
-// What Since returns.
+// The findings.
 const (
-	Nothing  Changed = iota
-	Perhaps          // a change, or the position is of another database
-	TooOften         // too many changes to look at: the position is worth nothing any more
+	Nothing  Changed = iota // no change
+	Perhaps                 // a change, or the position is from another database
+	TooOften                // none of the first 2,000 changes is relevant; Since does not look further
 )
 
-// Since tells whether resources of the caller's practice have changed since a position, whether
-// or not the changes are numbered.
+// Since reports whether resources of the caller's practice have changed since a position,
+// including changes that have no number yet.
 func (f *Feed) Since(ctx context.Context, position string, resources []string) (Changed, error) {
 	from, err := parseCursor(position)
 	if err != nil {
@@ -60,18 +62,15 @@ func (f *Feed) Since(ctx context.Context, position string, resources []string) (
 	if err != nil {
 		return Perhaps, err
 	}
-	watched := "SELECT jsonb_array_elements_text(CAST($3 AS jsonb))"
-	if f.db.Dialect == dialect.SQLite {
-		watched = "SELECT value FROM json_each($3)"
-	}
+	watched := f.among("resource", 3)
 	var s state
 	var behind int
 	var changed bool
-	err = f.db.SQL.QueryRowContext(ctx, `
+	err = f.db.Pool(ctx).QueryRowContext(ctx, `
 		WITH behind AS MATERIALIZED (SELECT resource FROM feed_changes WHERE practice_id = $1 AND seq > $2 ORDER BY seq LIMIT $4)
 		SELECT `+stateColumns(f.db)+`, (SELECT count(*) FROM behind),
-			EXISTS (SELECT * FROM behind WHERE resource IN (`+watched+`)) OR
-			EXISTS (SELECT * FROM feed_changes WHERE seq IS NULL AND practice_id = $1 AND resource IN (`+watched+`))
+			EXISTS (SELECT * FROM behind WHERE `+watched+`) OR
+			EXISTS (SELECT * FROM feed_changes WHERE seq IS NULL AND practice_id = $1 AND `+watched+`)
 		FROM feed_state AS s`, principal.Must(ctx).PracticeID, from.seq, string(list), maxBehind).Scan(append(s.columns(), &behind, &changed)...)
 	if err == nil {
 		err = s.complete(f.db)

@@ -49,7 +49,9 @@ type Page struct {
 	Changes []Change
 	Cursor  string // to go on from
 	More    bool   // whether the next page has changes now, perhaps of other sites
+	Gap     bool   // of Behind: changes before the page may be missing
 	end     int64  // seq that the page ends with
+	state   state  // of Behind
 }
 
 // Change is one change of one record.
@@ -58,7 +60,7 @@ type Change struct {
 	Version             int64 // grows with each change of a record
 	At                  time.Time
 	Record              jx.Raw // with Query.Records; nil if the record is gone
-	siteKey             string // of a deleted record
+	siteKey             string // of a record that was deleted or moved: its site before, or the row that has the site
 	origin              int64
 }
 
@@ -82,7 +84,8 @@ func Allowed(ctx context.Context, asked []string) (names []string, err error) {
 }
 
 // Read returns the page behind a cursor. It first numbers what is committed, so a caller sees
-// its own writes. The caller holds a place at the database.
+// its own writes. It returns apierror.CursorExpired for a cursor that the feed cannot go on from.
+// The caller holds a place at the database.
 func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page, err error) {
 	names, err := Allowed(ctx, q.Resources)
 	if err != nil {
@@ -94,7 +97,7 @@ func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page,
 			return page, err
 		}
 	}
-	if _, err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect); err != nil {
+	if err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect); err != nil {
 		return page, err
 	}
 	caller := principal.Must(ctx)
@@ -102,7 +105,11 @@ func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page,
 	if q.Cursor == "" {
 		limit = 0
 	}
-	s, changes, err := f.read(ctx, caller.PracticeID, names, after.seq, limit)
+	asked := names
+	if caller.SiteID != nil {
+		asked = slices.Concat(names, siteOwners(names))
+	}
+	s, changes, err := f.read(ctx, caller.PracticeID, asked, after.seq, limit)
 	if err != nil {
 		return page, err
 	}
@@ -116,6 +123,11 @@ func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page,
 		page.end = changes[limit-1].Version
 	}
 	page.Cursor = s.cursor(page.end)
+	if caller.SiteID != nil {
+		if page.Changes, err = f.withoutMoves(ctx, changes, names); err != nil {
+			return page, err
+		}
+	}
 	if q.Records || caller.SiteID != nil {
 		if err := addRecords(ctx, reads, page.Changes); err != nil {
 			return page, err
@@ -138,15 +150,11 @@ func (f *Feed) read(ctx context.Context, practice uuid.UUID, resources []string,
 	if err != nil {
 		return s, nil, err
 	}
-	asked := "SELECT jsonb_array_elements_text(CAST($3 AS jsonb))"
-	if f.db.Dialect == dialect.SQLite {
-		asked = "SELECT value FROM json_each($3)"
-	}
-	rows, err := f.db.SQL.QueryContext(ctx, `
+	rows, err := f.db.Pool(ctx).QueryContext(ctx, `
 		SELECT `+stateColumns(f.db)+`, c.seq, c.resource, c.record_id, c.event, c.at, c.site_key, c.origin
 		FROM feed_state AS s LEFT JOIN (
 			SELECT * FROM feed_changes
-			WHERE practice_id = $1 AND seq > $2 AND resource IN (`+asked+`)
+			WHERE practice_id = $1 AND seq > $2 AND `+f.among("resource", 3)+`
 			ORDER BY seq LIMIT $4
 		) AS c ON true ORDER BY c.seq`, practice, after, string(list), limit)
 	if err != nil {
@@ -168,6 +176,15 @@ func (f *Feed) read(ctx context.Context, practice uuid.UUID, resources []string,
 		return s, nil, fmt.Errorf("feed: read the changes: %w", err)
 	}
 	return s, changes, s.complete(f.db)
+}
+
+// among returns the SQL condition that a column has one of the texts of a JSON array, which is
+// the argument at that place.
+func (f *Feed) among(column string, place int) string {
+	if f.db.Dialect == dialect.SQLite {
+		return fmt.Sprintf("%s IN (SELECT value FROM json_each($%d))", column, place)
+	}
+	return fmt.Sprintf("%s IN (SELECT jsonb_array_elements_text(CAST($%d AS jsonb)))", column, place)
 }
 
 // addRecords sets the documents of the records that exist and that the caller may see, with one

@@ -9,11 +9,9 @@ import (
 )
 
 const (
-	// busyPoll and idlePoll are how often changes are numbered, after some were found and
-	// without any.
-	busyPoll, idlePoll = 25 * time.Millisecond, 250 * time.Millisecond
-	// busyRounds is the number of polls without a change after which the feed counts as idle.
-	busyRounds = 10
+	// poll is how often changes are numbered. Each time costs the database about a millisecond,
+	// so bookings would notice a much shorter pause.
+	poll = 250 * time.Millisecond
 	// sweepEvery is how often old changes are deleted.
 	sweepEvery = time.Hour
 	// errorPause is the time between tries while the database fails.
@@ -26,20 +24,15 @@ func (f *Feed) Run(ctx context.Context, retention time.Duration, logger *slog.Lo
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
 	f.sweep(ctx, retention, logger)
-	for idle := busyRounds; ; {
-		some, err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect)
-		idle++
-		if some {
-			idle = 0
+	for {
+		err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect)
+		if err == nil {
+			err = f.look(ctx)
 		}
-		f.look(ctx, logger)
-		pause := busyPoll
-		switch {
-		case err != nil && ctx.Err() == nil:
-			logger.Warn("cannot number the changes of the change feed; readers wait for them", "error", err)
+		pause := poll
+		if err != nil && ctx.Err() == nil {
+			logger.Warn("cannot number or read the change feed; its readers wait", "error", err)
 			pause = errorPause
-		case idle >= busyRounds:
-			pause = idlePoll
 		}
 		select {
 		case <-ctx.Done():

@@ -6,70 +6,112 @@ import (
 	"fmt"
 	"slices"
 
-	"entgo.io/ent/dialect"
-
 	"chairside/ent"
+	"chairside/internal/apierror"
 	"chairside/internal/entx/table"
 	"chairside/internal/principal"
 	"chairside/ogent"
 )
 
-// ofSite returns the changes that a caller limited to a site may see: of records that it can
-// read, and of deleted ones by what led them to their site.
-func (f *Feed) ofSite(ctx context.Context, changes []Change) (visible []Change, err error) {
-	here := map[string][]string{} // by resource: the site, or the rows of the site
-	for _, c := range changes {
-		if _, read := here[c.Resource]; c.Event == deleted && !read {
-			if here[c.Resource], err = f.keysOfSite(ctx, c.Resource, changes); err != nil {
-				return nil, err
-			}
+// siteOwners returns the resources whose records have the site of records of the named ones, as
+// patients have that of notes.
+func siteOwners(names []string) (owners []string) {
+	for _, s := range ent.FeedSources {
+		if !s.Part && s.SiteTable != "" && slices.Contains(names, s.Resource) {
+			owners = append(owners, source(func(o table.FeedSource) bool { return o.Table == s.SiteTable }).Resource)
 		}
 	}
-	return slices.DeleteFunc(changes, func(c Change) bool {
-		switch {
-		case c.Event != deleted:
-			return c.Record == nil
-		case c.siteKey == "":
-			return !ogent.Resources[c.Resource].AnySite
-		}
-		return !slices.Contains(here[c.Resource], c.siteKey)
-	}), nil
+	slices.Sort(owners)
+	return slices.Compact(owners)
 }
 
-// keysOfSite returns which of the keys of a resource's deleted records lead to the caller's
-// site.
-func (f *Feed) keysOfSite(ctx context.Context, resource string, changes []Change) (keys []string, err error) {
-	caller := principal.Must(ctx)
-	i := slices.IndexFunc(ent.FeedSources, func(s table.FeedSource) bool { return s.Resource == resource && !s.Part })
-	owner := ent.FeedSources[i].SiteTable
-	if owner == "" {
-		return []string{caller.SiteID.String()}, nil
-	}
-	var asked []string
-	for _, c := range changes {
-		if c.Resource == resource && c.siteKey != "" {
-			asked = append(asked, c.siteKey)
+// source returns the table that has the records of a resource.
+func source(is func(table.FeedSource) bool) table.FeedSource {
+	return ent.FeedSources[slices.IndexFunc(ent.FeedSources, func(s table.FeedSource) bool { return !s.Part && is(s) })]
+}
+
+// withoutMoves returns the changes of the named resources. It returns apierror.CursorExpired if
+// a record has come to the caller's site, or left it, with records of those resources that it
+// has, such as a patient with notes: they have no change of their own.
+func (f *Feed) withoutMoves(ctx context.Context, changes []Change, names []string) ([]Change, error) {
+	caller, owners := principal.Must(ctx), siteOwners(names)
+	for _, owner := range owners {
+		var moved []string
+		for _, c := range changes {
+			switch {
+			case c.Resource != owner || c.Event == deleted || c.siteKey == "":
+			case c.siteKey == caller.SiteID.String():
+				return nil, apierror.CursorExpired()
+			default:
+				moved = append(moved, c.ID)
+			}
+		}
+		arrived, err := f.atSite(ctx, source(func(s table.FeedSource) bool { return s.Resource == owner }).Table, moved)
+		if err != nil {
+			return nil, err
+		}
+		if len(arrived) > 0 {
+			return nil, apierror.CursorExpired()
 		}
 	}
-	list, err := json.Marshal(asked)
+	return slices.DeleteFunc(changes, func(c Change) bool { return !slices.Contains(names, c.Resource) }), nil
+}
+
+// ofSite returns the changes that a caller limited to a site may see: of records that it can
+// read, and of those that were deleted or have left the site by what led them there. A record
+// that has left it is deleted for the caller.
+func (f *Feed) ofSite(ctx context.Context, changes []Change) (visible []Change, err error) {
+	left := map[string][]string{} // by resource: the sites, or the rows that have them
+	for _, c := range changes {
+		if c.siteKey != "" {
+			left[c.Resource] = append(left[c.Resource], c.siteKey)
+		}
+	}
+	for resource, keys := range left {
+		owner := source(func(s table.FeedSource) bool { return s.Resource == resource }).SiteTable
+		if owner == "" {
+			left[resource] = []string{principal.Must(ctx).SiteID.String()}
+		} else if left[resource], err = f.atSite(ctx, owner, keys); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range changes {
+		switch {
+		case c.Record != nil:
+		case c.siteKey != "":
+			if !slices.Contains(left[c.Resource], c.siteKey) {
+				continue
+			}
+			c.Event = deleted
+		case c.Event != deleted || !ogent.Resources[c.Resource].AnySite:
+			continue
+		}
+		visible = append(visible, c)
+	}
+	return visible, nil
+}
+
+// atSite returns which rows of a table are at the caller's site.
+func (f *Feed) atSite(ctx context.Context, owner string, ids []string) (here []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, err
 	}
-	among := "SELECT jsonb_array_elements_text(CAST($3 AS jsonb))"
-	if f.db.Dialect == dialect.SQLite {
-		among = "SELECT value FROM json_each($3)"
-	}
-	rows, err := f.db.SQL.QueryContext(ctx, "SELECT CAST(id AS text) FROM "+owner+" WHERE practice_id = $1 AND site_id = $2 AND CAST(id AS text) IN ("+among+")", caller.PracticeID, caller.SiteID, string(list))
+	caller := principal.Must(ctx)
+	rows, err := f.db.Pool(ctx).QueryContext(ctx, "SELECT CAST(id AS text) FROM "+owner+" WHERE practice_id = $1 AND site_id = $2 AND "+f.among("CAST(id AS text)", 3), caller.PracticeID, caller.SiteID, string(list))
 	if err != nil {
-		return nil, fmt.Errorf("feed: read the sites of deleted records: %w", err)
+		return nil, fmt.Errorf("feed: read the sites of records: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var key string
-		if err := rows.Scan(&key); err != nil {
-			return nil, fmt.Errorf("feed: read the sites of deleted records: %w", err)
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("feed: read the sites of records: %w", err)
 		}
-		keys = append(keys, key)
+		here = append(here, id)
 	}
-	return keys, rows.Err()
+	return here, rows.Err()
 }

@@ -28,7 +28,7 @@ type Stream struct {
 // before it is missing.
 func (f *Feed) Snapshot(ctx context.Context, reads ogent.Reads, resources []string, to Stream) error {
 	// Numbering what is committed keeps changes that the records have from coming again.
-	if _, err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect); err != nil {
+	if err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect); err != nil {
 		return err
 	}
 	return f.db.Snapshot(ctx, func(client *ent.Client, tx *sql.Tx) error {

@@ -60,7 +60,7 @@ func (h *hub) wake() {
 	h.changed = make(chan struct{})
 }
 
-// watch looks at the feed until nobody waits. An error only means that callers wait longer.
+// watch polls the feed while callers wait. After an error it polls again, so callers wait longer.
 func (f *Feed) watch() {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -85,7 +85,7 @@ func (f *Feed) watch() {
 func (f *Feed) last(ctx context.Context) (seq int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if _, err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect); err != nil {
+	if err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect); err != nil {
 		return 0, err
 	}
 	return seq, f.db.SQL.QueryRowContext(ctx, "SELECT last_seq FROM feed_state").Scan(&seq)

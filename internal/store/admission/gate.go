@@ -298,3 +298,13 @@ func (g *Gate) Usage() []Usage {
 	slices.SortFunc(all, func(a, b Usage) int { return strings.Compare(a.Kind, b.Kind) })
 	return all
 }
+
+// Sum adds up the usage of two gates.
+func Sum(a, b []Usage) []Usage {
+	byKind := map[string]Usage{}
+	for _, u := range slices.Concat(a, b) {
+		all := byKind[u.Kind]
+		byKind[u.Kind] = Usage{u.Kind, all.InUse + u.InUse, all.Waiting + u.Waiting, all.Admitted + u.Admitted, all.Waited + u.Waited, all.Refused + u.Refused}
+	}
+	return slices.SortedFunc(maps.Values(byKind), func(a, b Usage) int { return strings.Compare(a.Kind, b.Kind) })
+}

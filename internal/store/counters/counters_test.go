@@ -61,7 +61,7 @@ func changes(db *store.DB) []string {
 // can delete them and change their states.
 func unlink(t *testing.T, db *store.DB) {
 	t.Helper()
-	for _, table := range []string{"recalls", "waiting_lists"} {
+	for _, table := range []string{"recalls", "treatment_appointments", "waiting_lists"} {
 		storetest.Exec(t, db, "UPDATE "+table+" SET appointment_id = NULL")
 	}
 	storetest.Exec(t, db, "UPDATE appointments SET appointment_cancellation_reason_id = NULL WHERE appointment_cancellation_reason_id IS NOT NULL")
@@ -122,7 +122,7 @@ func TestCountersUnderLoad(t *testing.T) {
 				t.Errorf("%d changes are not compacted", n)
 			}
 			storetest.Exec(t, first, "INSERT INTO appointments ("+copied+") SELECT "+copied+" FROM appointments LIMIT 7")
-			storetest.Exec(t, first, "TRUNCATE appointments, recalls, waiting_lists")
+			storetest.Exec(t, first, "TRUNCATE appointments, recalls, treatment_appointments, waiting_lists")
 			storetest.CheckCounters(t, first)
 			storetest.Compact(t, second)
 		}
@@ -167,7 +167,7 @@ func change(ctx context.Context, db *store.DB, random *rand.Rand) error {
 		}
 	}
 	if random.IntN(10) == 0 && db.Dialect == dialect.Postgres {
-		_, err := tx.ExecContext(ctx, "TRUNCATE appointments, recalls, waiting_lists")
+		_, err := tx.ExecContext(ctx, "TRUNCATE appointments, recalls, treatment_appointments, waiting_lists")
 		return err // rolled back as well
 	}
 	if random.IntN(5) == 0 {
@@ -230,7 +230,7 @@ func TestCountersOfBulkLoad(t *testing.T) {
 	if err := db.SQL.QueryRowContext(t.Context(), "SELECT practice_id, id FROM practitioners LIMIT 1").Scan(&practice, &practitioner); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Exec(t, db, "TRUNCATE appointments, recalls, waiting_lists")
+	storetest.Exec(t, db, "TRUNCATE appointments, recalls, treatment_appointments, waiting_lists")
 	storetest.CheckCounters(t, db)
 	err := bulk.Load(t.Context(), db, func(b *bulk.Tx) error {
 		return b.Unindexed(t.Context(), []string{"appointments"}, func() error {

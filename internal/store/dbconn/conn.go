@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"sync/atomic"
 
 	"chairside/internal/entx/rowscan"
@@ -27,6 +28,7 @@ type driverConn interface {
 type conn struct {
 	driverConn
 	inTx       bool
+	confined   *confinement // nil if the connection may see all practices
 	roundTrips *atomic.Int64
 }
 
@@ -58,6 +60,7 @@ func (c *conn) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, err
 		return c.driverConn.BeginTx(ctx, opts)
 	}
 	if err := c.beginLocked(ctx, SortLocks(txOptionsOf(ctx).Locks)); err != nil {
+		c.confined.forget()
 		_ = inner.Rollback() // if this fails, the driver discards the connection
 		return nil, err
 	}
@@ -66,12 +69,18 @@ func (c *conn) begin(ctx context.Context, opts driver.TxOptions) (driver.Tx, err
 
 // beginLocked begins a transaction on PostgreSQL and waits until it holds the locks.
 func (c *conn) beginLocked(ctx context.Context, locks []Lock) error {
+	begin := beginStatement
+	practice, set := c.confined.change(ctx, false)
+	if set {
+		begin += "; " + c.confined.statement(practice)
+		c.confined.set(practice) // if this fails, the rollback forgets it
+	}
 	if len(locks) == 0 {
-		_, err := c.driverConn.ExecContext(ctx, beginStatement, nil)
+		_, err := c.driverConn.ExecContext(ctx, begin, nil)
 		return err
 	}
 	try := tryLocksStatement(locks)
-	text := beginStatement + "; " + try
+	text := begin + "; " + try
 	return WaitForLocks(ctx, func() (bool, error) {
 		locked, err := queryValue[bool](ctx, c.driverConn, text)
 		if text == try { // BeginTx has counted the first attempt
@@ -88,6 +97,9 @@ func (c *conn) query(ctx context.Context, text string, args []driver.NamedValue)
 	result, err := c.driverConn.QueryContext(ctx, text, args)
 	if err != nil {
 		return nil, err
+	}
+	if c.confined != nil {
+		result = &rows{Rows: result, confined: c.confined}
 	}
 	return rowscan.WrapRaw(ctx, result), nil
 }
@@ -110,12 +122,17 @@ type tx struct {
 func (t *tx) Commit() error {
 	t.conn.roundTrips.Add(1)
 	t.conn.inTx = false
-	return t.Tx.Commit()
+	err := t.Tx.Commit()
+	if err != nil || t.conn.confined != nil && t.conn.confined.local {
+		t.conn.confined.forget()
+	}
+	return err
 }
 
 func (t *tx) Rollback() error {
 	t.conn.roundTrips.Add(1)
 	t.conn.inTx = false
+	t.conn.confined.forget()
 	return t.Tx.Rollback()
 }
 
@@ -123,11 +140,23 @@ func (t *tx) Rollback() error {
 // types, so that no code depends on them: only unprepared statements have them.
 type rows struct {
 	driver.Rows
-	done func() error // nil once called
+	confined *confinement // forgets the practice after an error, which undoes it; may be nil
+	done     func() error // nil once called
+}
+
+func (r *rows) Next(to []driver.Value) error {
+	err := r.Rows.Next(to)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.confined.forget()
+	}
+	return err
 }
 
 func (r *rows) Close() error {
 	err := r.Rows.Close()
+	if err != nil {
+		r.confined.forget()
+	}
 	if r.done == nil {
 		return err
 	}

@@ -14,3 +14,6 @@ var (
 
 // Prepared returns how many statements a connection has prepared.
 func Prepared(raw any) int { return raw.(*cachedConn).recent.Len() }
+
+// Encrypt makes a connection behave as over TLS.
+func Encrypt(raw any) { raw.(*cachedConn).network.encrypted = true }

@@ -53,23 +53,29 @@ type pipelineConn struct {
 	in        *bufio.Reader
 	encrypted bool   // TLS: messages can be neither added nor removed
 	prepended []byte // sent before the next message
-	locks     int    // locks whose results are still to be removed
+	results   int    // statements sent first whose results are still to be removed
 	unlocked  bool   // another transaction holds one of the locks
 	passing   int    // bytes left of a message that passes through to lib/pq
 	refused   error  // errNotBind, which lib/pq would report as a broken connection
 }
 
-// prepend makes the next Write send locks first.
-func (c *pipelineConn) prepend(locks []Lock) {
+// prependPractice makes the next Write first set the practice of a confined connection.
+func (c *pipelineConn) prependPractice(practice string) {
+	c.prepended = appendPractice(c.prepended, practice)
+	c.results++
+}
+
+// prependLocks makes the next Write send locks first, but after a practice.
+func (c *pipelineConn) prependLocks(locks []Lock) {
 	for _, lock := range locks {
 		c.prepended = appendLock(c.prepended, lock)
 	}
-	c.locks, c.unlocked = len(locks), false
+	c.results += len(locks)
 }
 
-// reset drops locks that were not sent and results that will not arrive. It is called after an
-// error, which ends the results.
-func (c *pipelineConn) reset() { c.prepended, c.locks, c.passing = c.prepended[:0], 0, 0 }
+// reset drops messages that were not sent and results that will not arrive. It is called after
+// an error, which ends the results.
+func (c *pipelineConn) reset() { c.prepended, c.results, c.passing = c.prepended[:0], 0, 0 }
 
 func (c *pipelineConn) Write(p []byte) (int, error) {
 	switch {
@@ -92,11 +98,12 @@ func (c *pipelineConn) Write(p []byte) (int, error) {
 // tlsHandshake is the first byte of a TLS connection, and of no PostgreSQL message.
 const tlsHandshake = 0x16
 
-// Read removes the results of locks: a BindComplete, a DataRow and a CommandComplete each. An
+// Read removes the results of what was sent first: a BindComplete, a DataRow and a
+// CommandComplete for the practice and for each lock, whose value is the last one. An
 // ErrorResponse ends all of them. PostgreSQL then skips the statement too, so lib/pq treats
 // the error as the statement's own.
 func (c *pipelineConn) Read(p []byte) (int, error) {
-	for c.locks > 0 && c.passing == 0 {
+	for c.results > 0 && c.passing == 0 {
 		head, err := c.in.Peek(5)
 		if err != nil {
 			return 0, err
@@ -112,13 +119,13 @@ func (c *pipelineConn) Read(p []byte) (int, error) {
 			fallthrough
 		case '2', 'C':
 			if head[0] == 'C' {
-				c.locks--
+				c.results--
 			}
 			if _, err := c.in.Discard(length); err != nil {
 				return 0, err
 			}
 		case 'E':
-			c.locks = 0
+			c.results = 0
 		default: // a notice, or another message that may come at any time
 			c.passing = length
 		}

@@ -14,7 +14,7 @@ func TestLocksPipelineOnlyWithBind(t *testing.T) {
 	defer theirs.Close()
 	defer ours.Close()
 	c := &pipelineConn{Conn: ours}
-	c.prepend([]Lock{1})
+	c.prependLocks([]Lock{1})
 	if n, err := c.Write([]byte("Parse")); n != 0 || !errors.Is(err, ErrNotSingle) || c.refused == nil {
 		t.Errorf("%d bytes written, %v, %v", n, err, c.refused)
 	}

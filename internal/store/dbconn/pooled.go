@@ -18,12 +18,19 @@ import (
 type pooled struct {
 	driver.Connector
 	roundTrips *atomic.Int64
+	confined   bool // as of statementCache
 }
 
 // Pooled wraps the connector of a server behind a pooler: nothing is prepared, and
 // each statement with arguments gets a transaction of its own.
 func Pooled(connector driver.Connector, roundTrips *atomic.Int64) driver.Connector {
-	return &pooled{connector, roundTrips}
+	return &pooled{connector, roundTrips, false}
+}
+
+// PooledConfined is Pooled for a role that row-level security confines: every statement runs in
+// a transaction, whose first round trip also sets the practice.
+func PooledConfined(connector driver.Connector, roundTrips *atomic.Int64) driver.Connector {
+	return &pooled{connector, roundTrips, true}
 }
 
 func (p *pooled) Connect(ctx context.Context) (driver.Conn, error) {
@@ -35,14 +42,33 @@ func (p *pooled) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.confined {
+		inner.confined = &confinement{local: true}
+	}
 	return &pooledConn{inner}, nil
 }
 
 type pooledConn struct{ *conn }
 
+// alone reports whether a statement needs a transaction of its own.
+func (c *pooledConn) alone(args []driver.NamedValue) bool {
+	return !c.inTx && (len(args) > 0 || c.confined != nil)
+}
+
+// PrepareContext refuses to prepare a statement on a confined connection.
+func (c *pooledConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	if c.confined != nil {
+		return nil, errPrepared
+	}
+	return c.conn.PrepareContext(ctx, text)
+}
+
 func (c *pooledConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	c.roundTrips.Add(1)
-	if c.inTx || len(args) == 0 {
+	if !c.alone(args) {
+		if err := c.confine(ctx); err != nil {
+			return nil, err
+		}
 		return c.query(ctx, text, args)
 	}
 	transaction, err := c.BeginTx(ctx, driver.TxOptions{})
@@ -59,7 +85,10 @@ func (c *pooledConn) QueryContext(ctx context.Context, text string, args []drive
 
 func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	c.roundTrips.Add(1)
-	if c.inTx || len(args) == 0 {
+	if !c.alone(args) {
+		if err := c.confine(ctx); err != nil {
+			return nil, err
+		}
 		return c.driverConn.ExecContext(ctx, text, args)
 	}
 	transaction, err := c.BeginTx(ctx, driver.TxOptions{})

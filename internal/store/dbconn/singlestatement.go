@@ -58,11 +58,15 @@ func (c *cachedConn) PrepareContext(ctx context.Context, text string) (driver.St
 	if c.single != nil {
 		return nil, errSecondStatement
 	}
+	if c.confined != nil {
+		return nil, errPrepared
+	}
 	return c.conn.PrepareContext(ctx, text)
 }
 
-// admit is called before each statement; s is nil if the statement is not prepared. It adds the
-// locks to the first statement and refuses all others. A nil t admits every statement.
+// admit is called before each statement; s is nil if the statement is not prepared. It admits
+// the first statement, whose locks are then sent first (cachedConn.precede), and refuses all
+// others. A nil t admits every statement.
 func (t *singleStatementTx) admit(s *stmt) error {
 	switch {
 	case t == nil:
@@ -73,7 +77,7 @@ func (t *singleStatementTx) admit(s *stmt) error {
 		t.err = ErrNotSingle
 	default:
 		t.sent = true
-		t.conn.network.prepend(t.locks)
+		t.conn.network.unlocked = false
 	}
 	return t.err
 }
@@ -108,7 +112,6 @@ func (t *singleStatementTx) failed(err error) error {
 	case outdated:
 		err = fmt.Errorf("%w: %w", ErrNotSingle, err)
 	}
-	network.reset()
 	t.err = err
 	return err
 }

@@ -37,12 +37,19 @@ type statementCache struct {
 	// outdated reports whether a prepared statement failed, without doing anything, because
 	// a migration has changed its tables.
 	outdated func(error) bool
+	confined bool // connections are confined to the practice of each statement (practice.go)
 }
 
 // CachedPostgres wraps the connector of a PostgreSQL server with a cache of prepared
 // statements. It adds the round trips of its connections to roundTrips.
 func CachedPostgres(connector *Connector, roundTrips *atomic.Int64) driver.Connector {
 	return &statementCache{Connector: connector, roundTrips: roundTrips, outdated: Outdated}
+}
+
+// CachedConfined is CachedPostgres for a role that row-level security confines: every statement
+// runs with the practice of its principal.
+func CachedConfined(connector *Connector, roundTrips *atomic.Int64) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, outdated: Outdated, confined: true}
 }
 
 // CachedSQLite wraps the connector of an SQLite file with a cache of prepared statements.
@@ -61,6 +68,9 @@ func (s *statementCache) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.confined {
+		inner.confined = &confinement{}
+	}
 	return &cachedConn{conn: inner, origin: s, network: network, byText: map[string]*list.Element{}, recent: list.New()}, nil
 }
 
@@ -78,10 +88,11 @@ type cachedConn struct {
 	byText map[string]*list.Element // of *stmt
 	recent *list.List               // of *stmt, the most recently used first
 
-	network      *pipelineConn      // nil on SQLite
-	lockPrepared bool               // the server has prepareLock's statement
-	lost         bool               // the connection must not be reused
-	single       *singleStatementTx // the open transaction, if it is a single-statement one
+	network          *pipelineConn      // nil on SQLite
+	lockPrepared     bool               // the server has prepareLock's statement
+	practicePrepared bool               // the server has preparePractice's statement
+	lost             bool               // the connection must not be reused
+	single           *singleStatementTx // the open transaction, if it is a single-statement one
 }
 
 type stmt struct {
@@ -106,7 +117,7 @@ func (c *cachedConn) QueryContext(ctx context.Context, text string, args []drive
 			if c.single != nil {
 				result = &singleRows{result, c.single}
 			}
-			return rowscan.WrapRaw(ctx, &rows{Rows: result, done: func() error { c.checkCancelled(ctx); return s.release() }}), nil
+			return rowscan.WrapRaw(ctx, &rows{Rows: result, confined: c.confined, done: func() error { c.checkCancelled(ctx); return s.release() }}), nil
 		})
 }
 
@@ -133,19 +144,37 @@ func run[R any](ctx context.Context, c *cachedConn, text string, args []driver.N
 		if err := c.single.admit(s); err != nil {
 			return none, err
 		}
+		if err := c.precede(ctx, s); err != nil {
+			return none, c.single.notSent(err)
+		}
 		c.roundTrips.Add(1)
 		if s == nil {
-			return plain()
+			result, err := plain()
+			if err != nil {
+				c.confined.forget()
+			}
+			return result, err
 		}
 		result, err := prepared(s)
 		if err == nil {
 			return result, nil
 		}
+		c.undone(err)
 		if !first || !c.retry(s, err) {
 			c.checkCancelled(ctx)
 			return none, c.failed(err)
 		}
 	}
+}
+
+// undone is called after the error of a prepared statement, which has also undone what was sent
+// first.
+func (c *cachedConn) undone(err error) {
+	if c.network != nil {
+		c.network.reset()
+	}
+	c.confined.forget()
+	c.practicePrepared = c.practicePrepared && !c.origin.outdated(err) // it may be the one that is missing
 }
 
 // checkCancelled marks a PostgreSQL connection as lost if ctx has ended: lib/pq has then asked the

@@ -13,5 +13,5 @@
 // one record, the later one has the higher id. But ids are drawn before the commit, so a reader
 // that followed them would miss a change that commits late. Sequence therefore numbers the
 // committed changes, one run at a time: a seq that a reader can see has no lower one that it
-// cannot see yet. Decision 13 compares this with other designs.
+// cannot see yet. Decision 14 compares this with other designs.
 package feedlog

@@ -33,24 +33,25 @@ var number = fmt.Sprintf(`
 	)
 	UPDATE %[1]s AS c SET seq = state.last + numbered.n FROM numbered, state WHERE c.id = numbered.id`, changesTable, stateTable, sequenceBatch)
 
-// Sequence gives every committed change a seq, and reports whether there were any. On SQLite,
-// where the triggers do so, it does nothing. Any number of processes may run it.
-func Sequence(ctx context.Context, pool *sql.DB, dialectName string) (some bool, err error) {
+// Sequence gives every committed change a seq. On SQLite, where the triggers do so, it does
+// nothing. Any number of processes may run it.
+func Sequence(ctx context.Context, pool *sql.DB, dialectName string) error {
 	if dialectName != dialect.Postgres {
-		return false, nil
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, sequenceTime)
 	defer cancel()
+	var some bool
 	if err := pool.QueryRowContext(ctx, pending).Scan(&some); err != nil || !some {
-		return false, wrap(err)
+		return wrap(err)
 	}
 	for {
 		result, err := pool.ExecContext(ctx, number)
 		if err != nil {
-			return true, wrap(err)
+			return wrap(err)
 		}
 		if n, err := result.RowsAffected(); err != nil || n < sequenceBatch {
-			return true, wrap(err)
+			return wrap(err)
 		}
 	}
 }

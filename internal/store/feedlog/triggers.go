@@ -85,10 +85,10 @@ func (r recorder) statements() []string {
 	}
 	update, rows := "REFERENCING NEW TABLE AS written FOR EACH STATEMENT", "written"
 	switch {
-	case slices.ContainsFunc(r.sources, func(s table.FeedSource) bool { return s.Part }):
-		update = "REFERENCING OLD TABLE AS before NEW TABLE AS written FOR EACH STATEMENT"
 	case compared != "":
-		update, rows = "FOR EACH ROW WHEN ("+compared+")", "(SELECT NEW.*) AS written"
+		update, rows = "FOR EACH ROW WHEN ("+compared+")", "(SELECT NEW.*) AS written, (SELECT OLD.*) AS before"
+	case slices.ContainsFunc(r.sources, func(s table.FeedSource) bool { return s.Part || canMove(s) }):
+		update, rows = "REFERENCING OLD TABLE AS before NEW TABLE AS written FOR EACH STATEMENT", "written JOIN before ON before.id = written.id"
 	}
 	return slices.Concat(
 		r.postgresTrigger("INSERT", "REFERENCING NEW TABLE AS written FOR EACH STATEMENT", r.record("INSERT", "written")),
@@ -138,7 +138,7 @@ func (r recorder) record(event, rows string) (body string) {
 			from += fmt.Sprintf(" WHERE written.%s IS NOT NULL", s.Record)
 		}
 		body += fmt.Sprintf("\n  INSERT INTO %s (practice_id, resource, record_id, event, at, site_key, origin)\n  SELECT %s, '%s', now(), %s, txid_current() FROM %s;",
-			changesTable, columns, what, siteOf(s, event, "written"), from)
+			changesTable, columns, what, siteOf(s, event, "before", "written"), from)
 	}
 	return body
 }
@@ -150,7 +150,7 @@ func (r recorder) sqliteTrigger(event, when, row string) string {
 		if s.Part {
 			what, condition = "updated", fmt.Sprintf(" WHERE %s.%s IS NOT NULL", row, s.Record)
 		}
-		body += r.sqliteRecord(s, what, row, siteOf(s, event, row), condition)
+		body += r.sqliteRecord(s, what, row, siteOf(s, event, "OLD", row), condition)
 		if s.Part && event == "UPDATE" {
 			body += r.sqliteRecord(s, what, "OLD", "NULL", fmt.Sprintf(" WHERE OLD.%[1]s IS NOT NULL AND OLD.%[1]s IS NOT NEW.%[1]s", s.Record))
 		}
@@ -171,15 +171,22 @@ func (r recorder) sqliteRecord(s table.FeedSource, event, row, site, condition s
 }
 
 // lastAuditEntry is the id of the last entry of the audit log on SQLite.
-const lastAuditEntry = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'changes'), 0)"
+const lastAuditEntry = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'), 0)"
 
-// siteOf returns the SQL expression of what leads a deleted row to its site; NULL for other
-// events. It reads no other table: SQLite could not rebuild a table that a trigger names.
-func siteOf(s table.FeedSource, event, row string) string {
-	if event != "DELETE" || s.Part || s.Site == "" {
-		return "NULL"
+// canMove reports whether updates can lead a record to another site.
+func canMove(s table.FeedSource) bool { return !s.Part && s.Site != "" && s.Site != s.Record }
+
+// siteOf returns the SQL expression for site_key: the site, or the row that has the site, of a
+// record that an event takes from there; NULL for other events. It reads no other table, because
+// SQLite cannot rebuild a table that a trigger names.
+func siteOf(s table.FeedSource, event, old, row string) string {
+	switch {
+	case event == "DELETE" && !s.Part && s.Site != "":
+		return "CAST(" + row + "." + s.Site + " AS text)"
+	case event == "UPDATE" && canMove(s):
+		return fmt.Sprintf("nullif(CAST(%[1]s.%[3]s AS text), CAST(%[2]s.%[3]s AS text))", old, row, s.Site)
 	}
-	return "CAST(" + row + "." + s.Site + " AS text)"
+	return "NULL"
 }
 
 // RenewEpoch returns the statement that makes all cursors expire.

@@ -36,8 +36,8 @@ func Desired(dialectName string) ([]*schema.Table, error) {
 //   - A foreign key between two tables that belong to practices, x_id → t(id), becomes
 //     (practice_id, x_id) → t(practice_id, id), so that no row can reference a row of
 //     another practice, whatever bugs the program has. Each referenced table gets the
-//     UNIQUE index that this needs, except simpleKeyed. All keys are NO ACTION: SET NULL,
-//     Ent's default for optional edges, would also clear practice_id.
+//     UNIQUE index that this needs. All keys are NO ACTION: SET NULL, Ent's default for
+//     optional edges, would also clear practice_id.
 //   - On PostgreSQL text has the collation "C", so that both databases sort alike, whatever
 //     the locale of the server.
 //   - On SQLite, which has no INCLUDE, the included columns of an index are added to the
@@ -102,11 +102,6 @@ func addChecks(t *schema.Table, postgres bool) {
 	t.Annotation = &a
 }
 
-// simpleKeyed is the table that has no UNIQUE index of practice and id, because every booking
-// would pay for it. Keys to it stay simple: columns that reference it are written with
-// apispec.Field.Same, and their patient's key has the practice.
-const simpleKeyed = "appointments"
-
 // confineToPractice adds the practice to a foreign key of t if both tables belong to one. A table
 // whose practice may be null keeps its simple keys, because a composite key with a null in it
 // checks nothing.
@@ -116,7 +111,7 @@ func confineToPractice(t *schema.Table, key *schema.ForeignKey) {
 		return
 	}
 	theirs, ok := key.RefTable.Column(tenantColumn)
-	if !ok || theirs.Nullable || key.RefTable.Name == simpleKeyed {
+	if !ok || theirs.Nullable {
 		return
 	}
 	key.Columns = []*schema.Column{own, key.Columns[0]}

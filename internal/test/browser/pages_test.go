@@ -79,6 +79,68 @@ func pages() []state {
 		{"application-new-secret", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Generate a new client secret").submit("Replace client secret") }},
 		{"application-deleted", admin, "/settings/applications/{app}", 0, func(p *tab) { p.unfold("Delete application").submit("Delete Perio Charting") }},
 
+		{"patient-data", admin, "/settings/patient-data", 0, nil},
+		{"patient-data-wrong", admin, "/settings/patient-data?patient=x", wrong, nil},
+		{"patient-data-found", admin, "/settings/patient-data?patient=1", 0, nil},
+		{"patient-data-file-missing", admin, "/settings/patient-data/0.json", http.StatusNotFound, nil},
+		{"patient-data-of-reception", reception, "/settings/patient-data", forbidden, nil},
+		{"audit", admin, "/settings/audit", 0, nil},
+		{"audit-filtered", admin, "/settings/audit", 0, func(p *tab) { p.fill("Patient ID", "999999").submit("Show") }},
+		{"audit-wrong", admin, "/settings/audit", wrong, func(p *tab) { p.fill("Patient ID", "Smith").submit("Show") }},
+		{"audit-of-reception", reception, "/settings/audit", forbidden, nil},
+
+		{"confirm", late, "/settings/tokens/new", 0, nil},
+		{"confirm-wrong", late, "/settings/tokens/new", wrong, submit("Continue")},
+		{"confirm-code", lateFactor, "/settings/second-factor", 0, nil},
+		{"confirm-code-wrong", lateFactor, "/settings/second-factor", wrong, submit("Continue")},
+		{"confirm-locked", idle, "/settings/tokens", 0, nil},
+		{"confirm-asked", admin, "/sign-in/confirm", 0, nil},
+		{"practice", admin, "/settings/practice", 0, nil},
+		{"practice-wrong", admin, "/settings/practice", wrong, func(p *tab) { p.fill("Lock after minutes without use", "4").submit("Save changes") }},
+		{"practice-saved", admin, "/settings/practice", 0, submit("Save changes")},
+		{"practice-of-reception", reception, "/settings/practice", forbidden, nil},
+		{"second-factor-required", admin, "/settings/practice", 0, func(p *tab) {
+			p.choose("Require two-factor authentication", "Everyone").submit("Save changes").has("requires two-factor authentication")
+		}},
+		{"site-limits", admin, "/settings/site-limits", 0, nil},
+		{"site-limits-none", owner, "/settings/site-limits", 0, nil},
+		{"site-limits-wrong", admin, "/settings/site-limits", wrong, func(p *tab) {
+			p.unfold("Lift limit of " + longName).submit("Lift for an hour the limit of " + longName)
+		}},
+		{"site-limits-lifted", admin, "/settings/site-limits", 0, func(p *tab) {
+			p.unfold("Lift limit of "+longName).fill("Reason", "The other site has no power.").submit("Lift for an hour the limit of " + longName)
+		}},
+		{"site-limits-of-reception", reception, "/settings/site-limits", forbidden, nil},
+		{"sign-ins", admin, "/settings/sign-ins", 0, nil},
+		{"sign-ins-dismissed", admin, "/settings/sign-ins", 0, submit("It was me")},
+		{"sign-ins-of-owner", owner, "/settings/sign-ins", 0, nil},
+
+		{"webhooks", admin, "/settings/webhooks", 0, nil},
+		{"webhooks-none", owner, "/settings/webhooks", 0, nil},
+		{"webhooks-of-reception", reception, "/settings/webhooks", forbidden, nil},
+		{"webhook-new", admin, "/settings/webhooks/new", 0, nil},
+		{"webhook-new-wrong", admin, "/settings/webhooks/new", wrong, func(p *tab) {
+			p.fill("URL", "example.com").submit("Create webhook")
+		}},
+		{"webhook-made", admin, "/settings/webhooks/new", 0, func(p *tab) {
+			p.fill("URL", "https://example.com/hooks").tick("Patients", "Created").submit("Create webhook")
+		}},
+		{"webhook", admin, "/settings/webhooks/{hook}", 0, nil},
+		{"webhook-switched-off", admin, "/settings/webhooks/{failed hook}", 0, nil},
+		{"webhook-edit", admin, "/settings/webhooks/{hook}", 0, unfold("Change URL and events")},
+		{"webhook-saved", admin, "/settings/webhooks/{hook}", 0, func(p *tab) { p.unfold("Change URL and events").submit("Save changes") }},
+		{"webhook-wrong", admin, "/settings/webhooks/{hook}", wrong, func(p *tab) {
+			p.unfold("Change URL and events").fill("URL", "").submit("Save changes")
+		}},
+		{"webhook-paused", admin, "/settings/webhooks/{hook}", 0, submit("Pause")},
+		{"webhook-resumed", admin, "/settings/webhooks/{failed hook}", 0, submit("Resume")},
+		{"webhook-confirm", admin, "/settings/webhooks/{hook}", 0, func(p *tab) { p.unfold("Generate a new signing secret").unfold("Delete webhook") }},
+		{"webhook-new-secret", admin, "/settings/webhooks/{hook}", 0, func(p *tab) { p.unfold("Generate a new signing secret").submit("Replace signing secret") }},
+		{"webhook-deleted", admin, "/settings/webhooks/{hook}", 0, func(p *tab) { p.unfold("Delete webhook").submit("Delete this webhook") }},
+		{"webhook-test", admin, "/settings/webhooks/{failed hook}", 0, submit("Send a test event")},
+		{"webhook-delivery", admin, "/settings/webhooks/{hook}/deliveries/{delivery}", 0, unfold("Show the request of attempt 2")},
+		{"webhook-redelivered", admin, "/settings/webhooks/{hook}/deliveries/{delivery}", 0, submit("Redeliver")},
+
 		{"authorizations", admin, "/settings/authorizations", 0, nil},
 		{"authorizations-none", owner, "/settings/authorizations", 0, nil},
 		{"authorizations-confirm", admin, "/settings/authorizations", 0, unfold("Revoke Second Opinion")},

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,9 @@ const (
 	reception   = "reception"    // has the fewest permissions
 	twoFactor   = "two-factor"   // has two-factor authentication
 	codePending = "code-pending" // has entered the password but no code
+	late        = "late"         // signed in more than ten minutes ago
+	lateFactor  = "late-factor"  // as late, with two-factor authentication
+	idle        = "idle"         // has a locked session
 )
 
 const ownerEmail = "owner@new.chairside.test"
@@ -74,6 +78,8 @@ func buildPractice(t *testing.T) *practice {
 	p.names["{consent of a long name}"] = public.ask() + "&code_challenge_method=S256&code_challenge=" + strings.Repeat("x", 43)
 	p.names["{consent to another address}"] = strings.Replace(perio.ask(), "perio.example", "evil.example", 1)
 
+	addWebhooks(t, e, p)
+
 	e.Clock.Set(harness.Now.Add(-time.Hour))
 	e.Get(t, "/v1/patients", used).Status(t, http.StatusOK)
 	for _, agent := range []string{
@@ -87,6 +93,14 @@ func buildPractice(t *testing.T) *practice {
 	}
 	p.key = enableTwoFactor(t, e, e.Browser(t).SignIn(users[twoFactor]))
 
+	e.Clock.Set(harness.Now.Add(-40 * time.Minute))
+	p.cookies[idle] = e.Browser(t).SignIn(users[admin]).Cookies()[0]
+	e.Clock.Set(harness.Now.Add(-15 * time.Minute))
+	p.cookies[late] = e.Browser(t).SignIn(users[admin]).Cookies()[0]
+	slow := e.Browser(t).SignIn(users[twoFactor])
+	slow.Post("/sign-in/code", url.Values{"code": {code(t, e, p.key)}}).Status(t, http.StatusSeeOther)
+	p.cookies[lateFactor] = slow.Cookies()[0]
+
 	e.Clock.Set(harness.Now)
 	for who, email := range users {
 		b := e.Browser(t).SignIn(email)
@@ -97,10 +111,44 @@ func buildPractice(t *testing.T) *practice {
 		}
 		p.cookies[who] = b.Cookies()[0]
 	}
+	e.Settle() // writes the audit log
 	if _, err := e.DB.SQL.ExecContext(t.Context(), "VACUUM INTO ?", p.database); err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// addWebhooks creates a webhook with a log, and one that failures switched off.
+func addWebhooks(t *testing.T, e *harness.Env, p *practice) {
+	t.Helper()
+	ctx, at := e.As(t, "demo"), harness.Now.AddDate(0, 0, -1)
+	var hook, failed *ent.Webhook
+	e.Tx(t, ctx, func(tx *ent.Client) (err error) {
+		hook, err = tx.Webhook.Create().SetURL("https://example.com/hooks").SetEvents([]string{"patients.*", "appointments.created"}).
+			SetSecret("secret").SetSuccessfulDeliveries(412).SetFailedDeliveries(3).SetLastDeliveredAt(at).Save(ctx)
+		if err != nil {
+			return err
+		}
+		failed, err = tx.Webhook.Create().SetURL("http://127.0.0.1:9/" + strings.Repeat("long-path/", 12)).SetEvents([]string{"*"}).SetSecret("secret").
+			SetFailedDeliveries(50).SetActive(false).SetDisabledAt(at).SetDisabledReason("50 deliveries in a row failed").Save(ctx)
+		return err
+	})
+	p.names["{hook}"], p.names["{failed hook}"] = hook.ID.String(), failed.ID.String()
+	add := func(event, resource, record string, attempts int) *ent.WebhookDeliveryCreate {
+		return e.DB.Ent.WebhookDelivery.Create().SetWebhookID(hook.ID).SetEventID("evt_0197c311-9980-7000-a2f6-00114deeb39f").SetEvent(event).SetResource(resource).
+			SetRecordID(record).SetChangedAt(at).SetDueAt(at).SetLeasedUntil(at).SetAttempt(attempts)
+	}
+	delivered := add("patients.updated", "patients", "17", 2).SetSettledAt(at).SetSucceeded(true).SaveX(ctx)
+	add("appointments.created", "appointments", "4021", 13).SetSettledAt(at).SaveX(ctx)
+	add("patients.created", "patients", "812", 3).SaveX(ctx)
+	add("patients.deleted", "patients", "812", 0).SaveX(ctx)
+	p.names["{delivery}"] = strconv.FormatInt(delivered.ID, 10)
+	attempt := func() *ent.WebhookAttemptCreate {
+		return e.DB.Ent.WebhookAttempt.Create().SetDeliveryID(delivered.ID).SetAt(at).SetRecords([]byte("{}")).SetBody(`{"id":"evt_0197c311","event":"patients.updated","object":"patients","data":{"id":17,"first_name":"Ada"},"user":{"id":1}}`).
+			SetHeaders(map[string]string{"Content-Type": "application/json", "webhook-id": "evt_0197c311", "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="})
+	}
+	attempt().SetStatus(502).SetResponse("<html><h1>Bad Gateway</h1></html>").SetDurationMs(1204).SaveX(ctx)
+	attempt().SetStatus(200).SetDurationMs(87).SaveX(ctx)
 }
 
 // longName has the maximum length of a name.

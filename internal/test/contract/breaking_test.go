@@ -246,8 +246,17 @@ func kind(s *openapi3.Schema) string {
 // TestBreaksAreFound changes the document in every way that breaks detects, and in ways
 // that break nothing.
 func TestBreaksAreFound(t *testing.T) {
-	t.Parallel() // loading the document takes long under the race detector
+	t.Parallel()
 	released := load(t, ogent.Document)
+	for path := range released.Paths.Map() {
+		if !slices.Contains([]string{"/appointments", "/patients", "/patients/{id}", "/rooms"}, path) {
+			released.Paths.Delete(path) // loading all of them for each change takes long
+		}
+	}
+	document, err := released.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
 	appointments := func(d *openapi3.T) *openapi3.PathItem { return d.Paths.Value("/appointments") }
 	patient := func(d *openapi3.T) *openapi3.Schema { return d.Components.Schemas["Patient"].Value }
 	create := func(d *openapi3.T) *openapi3.Schema { return d.Components.Schemas["PatientCreate"].Value }
@@ -291,7 +300,7 @@ func TestBreaksAreFound(t *testing.T) {
 		{func(d *openapi3.T) { appointments(d).Post.Responses.Delete("201") }, "POST /appointments: no longer answers 201"},
 		{func(d *openapi3.T) { appointments(d).GetOperation(http.MethodPost).RequestBody = nil }, "POST /appointments body: is gone"},
 	} {
-		changed := load(t, ogent.Document)
+		changed := load(t, document)
 		c.change(changed)
 		got := breaks(released, changed)
 		if c.want == "" && len(got) > 0 || c.want != "" && !slices.Contains(got, c.want) {

@@ -87,8 +87,8 @@ var costs = map[string]cost{
 	"createAppointment": {2, 6},
 	"putAppointment":    {2, 7},
 	"updateAppointment": {2, 7},
-	"deleteAppointment": {2, 7},  // no recall and no waiting list entry has it
-	"deleteNote":        {3, 7},  // its text is kept
+	"deleteAppointment": {2, 9},  // the audit log keeps its values; no recall, treatment appointment or waiting list entry has it
+	"deleteNote":        {3, 8},  // its text is kept; the audit log keeps the rest
 	"createPatient":     {6, 13}, // the patient, the account, an answer
 	"putPatient":        {2, 8},
 	"updatePatient":     {2, 8},
@@ -143,7 +143,8 @@ func TestCosts(t *testing.T) {
 		w, token, m := loadWorld(t, e, "demo"), e.Token(t, ""), watch(e)
 		e.Get(t, "/rate_limit", token) // also writes the token's last use
 		w.ids["appointments"] = column(t, e, "SELECT id FROM appointments WHERE practice_id = $1 AND patient_id IS NOT NULL AND id NOT IN ("+
-			"SELECT appointment_id FROM recalls WHERE appointment_id IS NOT NULL UNION SELECT appointment_id FROM waiting_lists WHERE appointment_id IS NOT NULL) ORDER BY id", w.practice)
+			"SELECT appointment_id FROM recalls WHERE appointment_id IS NOT NULL UNION SELECT appointment_id FROM waiting_lists WHERE appointment_id IS NOT NULL "+
+			"UNION SELECT appointment_id FROM treatment_appointments WHERE appointment_id IS NOT NULL) ORDER BY id", w.practice)
 		row := 0
 		for _, op := range operations() {
 			n := 0
@@ -182,7 +183,7 @@ func smallChange(b *codec.Body) map[string]any {
 		switch {
 		case f.Required:
 		case f.Kind == codec.Boolean:
-			return map[string]any{b.Key: map[string]any{f.Name: true}}
+			return map[string]any{b.Key: map[string]any{f.Name: false}}
 		case f.Kind == codec.Enum:
 			return map[string]any{b.Key: map[string]any{f.Name: f.Values[0]}}
 		}

@@ -85,6 +85,7 @@ func TestLockedTableStallsOnlyItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer holder.Close()
+	e.WaitReady(t)
 	if _, err := holder.ExecContext(t.Context(), "BEGIN; LOCK TABLE appointments IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +108,7 @@ func TestSlowReportsLeaveConnections(t *testing.T) {
 		token, second := e.Token(t, ""), e.TokenOf(t, seed.SecondAdmin, "", nil)
 		ctx, end := context.WithCancel(admission.With(e.As(t, "demo"), "reports", "income"))
 		t.Cleanup(end)
+		e.WaitReady(t)
 		refusals := make(chan error, 40)
 		wait := sendAtOnce(t, 40, func() {
 			err := e.DB.View(ctx, func(*ent.Client) error { <-ctx.Done(); return nil })
@@ -230,7 +232,7 @@ func TestRequestsNameTheirKind(t *testing.T) {
 			visitor.Get(path)
 		}
 		e.Do(t, harness.Request{Method: http.MethodPost, Path: "/oauth/revoke", Body: "{}"})
-		e.Get(t, "/readyz", "").Status(t, http.StatusOK)
+		e.WaitReady(t)
 		if after := unnamed(); after != before {
 			t.Errorf("%d statements or transactions of requests have no kind", after-before)
 		}

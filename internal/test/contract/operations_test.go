@@ -240,6 +240,9 @@ func (w *world) rowValue(e *harness.Env, table *schema.Table, c *schema.Column, 
 	if c.Name == "appointment_id" {
 		return nil // must be the patient's
 	}
+	if table.Name == "webhooks" && (c.Name == "url" || c.Name == "events") {
+		return map[string]string{"url": fmt.Sprintf("https://example.com/%d", n), "events": `["rooms.*"]`}[c.Name]
+	}
 	if target := target(table, c.Name); target != "" {
 		return w.ids[target][n%len(w.ids[target])]
 	}
@@ -267,6 +270,8 @@ func (w *world) rowValue(e *harness.Env, table *schema.Table, c *schema.Column, 
 		return e.Clock.Now()
 	case c.Type.Integer():
 		return 1
+	case c.Type == field.TypeJSON:
+		return "{}"
 	}
 	return fmt.Sprintf("Sample %d", n)
 }
@@ -355,6 +360,10 @@ func (w *world) value(f codec.Field) any {
 	switch f.Name {
 	case "reason", "appointment_reason":
 		return "Exam"
+	case "url":
+		return "https://example.com/hooks"
+	case "events":
+		return []string{"patients.created"}
 	case "hold_id":
 		return uuid.Nil // a hold is used once
 	case "finish_time":
@@ -393,6 +402,11 @@ func (w *world) value(f codec.Field) any {
 	return "Ada"
 }
 
+// isFreeText reports whether a member takes any text.
+func isFreeText(f codec.Field) bool {
+	return f.Kind == codec.Text && !slices.Contains([]string{"reason", "appointment_reason", "url"}, f.Name)
+}
+
 // referencedTable returns the table that a parameter or member of this name points at, or
 // "": foreign keys of that name agree.
 func referencedTable(name string) string {
@@ -411,7 +425,7 @@ var later = time.Date(2035, 1, 1, 0, 0, 0, 0, time.UTC)
 // execute runs a statement on the database.
 func execute(t testing.TB, e *harness.Env, statement string, args ...any) {
 	t.Helper()
-	if _, err := e.DB.SQL.ExecContext(t.Context(), statement, args...); err != nil {
+	if _, err := e.Owner(t).ExecContext(t.Context(), statement, args...); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

@@ -86,14 +86,18 @@ func provokeErrors(t *testing.T, e *harness.Env, w *world, token string) (errors
 			continue
 		}
 		q := good
+		if op.ID == "createPatient" { // no operation sees a body that is too large
+			q.Body = strings.Repeat(canary, 200_000)
+			try(q)
+		}
 		for _, q.Body = range []any{
 			`{"` + op.Body.Key + `": {"` + canary, `"` + canary + `"`, canary, `{"` + canary + `": 1}`, `{"` + op.Body.Key + `": "` + canary + `"}`,
-			"{\"" + op.Body.Key + "\": {\"" + canary + "\": \"\xff\"}}", strings.Repeat(canary, 200_000),
+			"{\"" + op.Body.Key + "\": {\"" + canary + "\": \"\xff\"}}",
 		} {
 			try(q)
 		}
 		for _, f := range op.Body.Fields {
-			for _, value := range []any{canary, canary + "\x00", strings.Repeat(canary, 20_000), map[string]any{canary: []string{canary}}, []any{canary}, canaryPhone + canaryPhone + canaryPhone} {
+			for _, value := range []any{canary, canary + "\x00", strings.Repeat(canary, 2_000), map[string]any{canary: []string{canary}}, []any{canary}, canaryPhone + canaryPhone + canaryPhone} {
 				body := canaryBody(w, op)
 				body[op.Body.Key].(map[string]any)[f.Name] = value
 				q.Body = body

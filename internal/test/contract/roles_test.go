@@ -21,8 +21,8 @@ var roleScopes = map[schema.Role]string{
 	schema.RoleDentist:       practitioner,
 	schema.RoleHygienist:     practitioner,
 	schema.RoleTherapist:     practitioner,
-	schema.RoleManager:       "appointment financials patient practice treatments user:read",
-	schema.RoleAdministrator: "appointment financials patient practice treatments user",
+	schema.RoleManager:       "appointment audit:read financials patient practice treatments user:read",
+	schema.RoleAdministrator: "appointment audit financials patient practice treatments user webhook",
 }
 
 const (

@@ -38,7 +38,7 @@ var rowsOfSite = map[string]string{
 
 	"patient_stats": "", "rota_practitioner_diaries": "", // their tests are in package api
 	"acquisition_sources": "", "appointment_reasons": "", "appointment_cancellation_reasons": "", "custom_fields": "", "fees": "",
-	"payment_plans": "", "treatments": "", "treatment_categories": "",
+	"payment_plans": "", "treatments": "", "treatment_categories": "", "webhooks": "", "audit_events": "",
 }
 
 // siteToken is a site of the main practice, a token limited to it, and the rows that it can
@@ -91,6 +91,10 @@ func TestSiteLimitedTokensSeeTheirSite(t *testing.T) {
 			}
 			switch {
 			case op.ID == "listAvailability", op.ID == "listRotaPractitionerDiaries":
+			case op.table() == "audit_events": // it names the records of all sites
+				q := l.inside.request(op, 0)
+				q.Token = l.token
+				send(t, e, op, q).Error(t, http.StatusForbidden, "insufficient_scope")
 			case op.lists():
 				got, want := allIDs(t, e, l.inside, op, l.token), slices.Clone(l.inside.ids[op.table()])
 				if op.ID == "listFees" {

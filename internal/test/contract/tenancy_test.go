@@ -1,7 +1,7 @@
 package contract
 
 import (
-	"encoding/json"
+	"database/sql"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,8 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"entgo.io/ent/dialect/sql/schema"
+
 	"chairside/ent/migrate"
 	"chairside/internal/codec"
+	"chairside/internal/store/feedlog"
 	"chairside/internal/test/harness"
 )
 
@@ -170,10 +173,21 @@ func allIDs(t testing.TB, e *harness.Env, w *world, op operation, token string) 
 	}
 }
 
+// numberChanges numbers the changes of the feed. Any reader does, so numbers are no trace of a
+// request.
+func numberChanges(t testing.TB, e *harness.Env) {
+	t.Helper()
+	if err := feedlog.Sequence(t.Context(), e.DB.SQL, e.DB.Dialect); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // dump returns every row of a practice, table and id → columns, without the last use of
-// tokens.
+// tokens. Each column is "␟name=value␟": many tests call it after every operation, so the
+// rows are not encoded further.
 func dump(t testing.TB, e *harness.Env, practice string) map[string]string {
 	t.Helper()
+	numberChanges(t, e)
 	all := map[string]string{}
 	for _, table := range migrate.Tables {
 		key := map[string]string{"practices": "id", "applications": "owner_id"}[table.Name]
@@ -184,49 +198,60 @@ func dump(t testing.TB, e *harness.Env, practice string) map[string]string {
 		default:
 			continue // belongs to no practice
 		}
-		rows, err := e.DB.SQL.QueryContext(t.Context(), "SELECT * FROM "+table.Name+" WHERE "+key+" = $1", practice)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for rows.Next() {
-			values := make([]any, len(names))
-			pointers := make([]any, len(names))
-			for i := range values {
-				pointers[i] = &values[i]
-			}
-			if err := rows.Scan(pointers...); err != nil {
-				t.Fatal(err)
-			}
-			row := map[string]string{}
+		var row []byte
+		eachRow(t, e, func(names []string, values []sql.RawBytes) {
+			row = append(row[:0], between...)
+			id := table.Name
 			for i, name := range names {
+				if slices.ContainsFunc(table.PrimaryKey, func(c *schema.Column) bool { return c.Name == name }) {
+					id += " " + string(values[i])
+				}
 				if name != "last_used_at" && name != "last_login" {
-					row[name] = show(values[i])
+					row = append(append(append(append(row, name...), '='), show(values[i])...), between...)
 				}
 			}
-			text, err := json.Marshal(row)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all[table.Name+" "+row["id"]] = string(text)
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatal(err)
-		}
-		rows.Close()
+			all[id] = string(row)
+		}, "SELECT * FROM "+table.Name+" WHERE "+key+" = $1", practice)
 	}
 	return all
 }
 
-// show formats a column's value.
-func show(v any) string {
-	if b, ok := v.([]byte); ok {
-		return string(b)
+// eachRow calls row with each row of a query's result. The values are valid until it returns.
+func eachRow(t testing.TB, e *harness.Env, row func(names []string, values []sql.RawBytes), query string, args ...any) {
+	t.Helper()
+	rows, err := e.DB.SQL.QueryContext(t.Context(), query, args...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return fmt.Sprint(v)
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, pointers := make([]sql.RawBytes, len(names)), make([]any, len(names))
+	for i := range values {
+		pointers[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(pointers...); err != nil {
+			t.Fatal(err)
+		}
+		row(names, values)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// between is before and after each column in the rows of dump.
+const between = "\x1f"
+
+// show formats a column's value.
+func show(v sql.RawBytes) []byte {
+	if v == nil {
+		return []byte("<null>")
+	}
+	return v
 }
 
 // compare reports every row that differs.

@@ -150,12 +150,12 @@ func (b *Browser) Send(method, path string, values url.Values, header http.Heade
 	return p
 }
 
-// Cookies returns the browser's cookies for the server.
+// Cookies returns the browser's session cookie, if it has one.
 func (b *Browser) Cookies() []*http.Cookie {
 	b.t.Helper()
 	address, err := url.Parse(b.url)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return b.client.Jar.Cookies(address)
+	return slices.DeleteFunc(b.client.Jar.Cookies(address), func(c *http.Cookie) bool { return !strings.HasSuffix(c.Name, "chairside_session") })
 }

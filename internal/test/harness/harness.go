@@ -87,7 +87,7 @@ func Start(t testing.TB, url string, change ...func(*server.Options)) *Env {
 
 // start is Start without a test; stop stops the server and closes the database.
 func start(ctx context.Context, url string, change ...func(*server.Options)) (e *Env, stop func(), err error) {
-	db, err := store.Open(ctx, url)
+	db, err := store.OpenServing(ctx, url, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,11 +128,32 @@ func (e *Env) Settle() {
 	e.Server.Settle()
 }
 
+// WaitReady waits until the server is ready. The first probe also checks the migrations, and may
+// exceed its time limit, two seconds, while a machine runs many tests.
+func (e *Env) WaitReady(t testing.TB) {
+	t.Helper()
+	for range 20 {
+		r := e.Get(t, "/readyz", "")
+		if r.Code == http.StatusOK {
+			return
+		}
+		t.Logf("not ready: %s", r.Raw)
+	}
+	t.Fatal("the server does not become ready")
+}
+
 // SQLite returns the URL of a new copy of the seeded database.
 func SQLite(t testing.TB) string { t.Helper(); return testdb.Practice.SQLite(t) }
 
-// Postgres returns the URL of a new copy of the seeded database, or skips the test.
-func Postgres(t testing.TB) string { t.Helper(); return testdb.Practice.Postgres(t) }
+// Postgres returns the URL of a new copy of the seeded database, or skips the test. With two
+// roles (testdb.TwoRoles) it is that of SecondWall.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	if testdb.TwoRoles() {
+		return SecondWall(t)
+	}
+	return testdb.Practice.Postgres(t)
+}
 
 // As returns a context for a user of the main practice ("demo") or the other one
 // ("second"), to read and prepare rows without HTTP.

@@ -42,6 +42,10 @@ var templates = []*Template{Migrated, Practice, Reported}
 // Dir is the environment variable that names the directory of shared templates.
 const Dir = "CHAIRSIDE_TEST_TEMPLATES"
 
+// TwoRoles reports whether black-box tests on PostgreSQL run with the serving and the system
+// role, and without Ent's practice filter (harness.SecondWall): CHAIRSIDE_TEST_ROLES=2.
+func TwoRoles() bool { return os.Getenv("CHAIRSIDE_TEST_ROLES") == "2" }
+
 // Template is a database that tests copy.
 type Template struct {
 	name     string

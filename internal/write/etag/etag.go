@@ -19,8 +19,8 @@ func Of(body []byte) string {
 	return `"` + base64.RawURLEncoding.EncodeToString(sum) + `"`
 }
 
-// At returns a tag that also has a position, by which the server knows a later response to be the
-// same without making it.
+// At adds a position to a tag. With it, the server can tell whether a later response would be the
+// same without making that response.
 func At(tag, position string) string { return strings.TrimSuffix(tag, `"`) + "." + position + `"` }
 
 // hash returns the part of a tag that is the hash of the body, with the first quote.
@@ -29,12 +29,14 @@ func hash(tag string) string {
 	return tag
 }
 
-// Positions yields the members of If-None-Match that have a position, with it.
+// Positions yields the tags of If-None-Match that have a position, and the positions. A tag that
+// a proxy has made weak, because it compressed the response, is yielded as the strong one.
 func Positions(header string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for candidate := range candidates(header) {
-			_, position, found := strings.Cut(strings.Trim(candidate, `"`), ".")
-			if found && !strings.HasPrefix(candidate, weak) && !yield(candidate, position) {
+			tag := strings.TrimPrefix(candidate, weak)
+			_, position, found := strings.Cut(strings.Trim(tag, `"`), ".")
+			if found && !yield(tag, position) {
 				return
 			}
 		}
@@ -55,9 +57,9 @@ func Match(header, tag string) bool {
 	return false
 }
 
-// NoneMatch returns the member of an If-None-Match header that matches the current tag, or "" if
-// the response must be sent. The comparison is weak and ignores positions. An empty header
-// matches nothing. "*" matches as the tag itself.
+// NoneMatch returns the tag of an If-None-Match header that matches the current tag, or "" if none
+// does, so that the response must be sent. The comparison is weak and ignores positions. "*"
+// matches every tag; for it NoneMatch returns the current one.
 func NoneMatch(header, tag string) (same string) {
 	for candidate := range candidates(header) {
 		switch {

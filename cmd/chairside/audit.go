@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/auditevent"
+	"chairside/internal/audit"
+	"chairside/internal/audit/chain"
+	"chairside/internal/audit/trail"
+	"chairside/internal/clock"
+	"chairside/internal/config"
+	"chairside/internal/principal"
+	"chairside/internal/store"
+)
+
+type auditCommands struct {
+	Key    auditKey    `cmd:"" help:"Create an audit key, or print the public key of one."`
+	Verify auditVerify `cmd:"" help:"Check that the audit log is as it was written."`
+	List   auditList   `cmd:"" help:"List events: who wrote, read and signed in."`
+	Prune  auditPrune  `cmd:"" help:"Delete old events, and sign the cut."`
+}
+
+type auditKey struct {
+	File string `arg:"" help:"File of the key. If it exists, its public key is printed."`
+}
+
+// Help is the text of --help.
+func (auditKey) Help() string {
+	return `The key makes the hashes of sensitive values in the audit log and signs checkpoints. Only its owner can read the file. Keep it outside the database and its backups, and keep a copy: with another key the hashes of old and new values cannot be compared, and old checkpoints need the old public key.
+
+Prints the public key, which checks signatures and is no secret.`
+}
+
+// Run creates the key, or reads it, and prints its public key.
+func (a *auditKey) Run(c *console) error {
+	key, err := audit.CreateKey(a.File)
+	if err != nil {
+		existing, failed := audit.LoadKey(a.File)
+		if failed != nil {
+			return err
+		}
+		key = existing
+	}
+	fmt.Fprintln(c.out, key.Public())
+	return nil
+}
+
+type auditVerify struct{ config.AuditVerifyFlags }
+
+// Help is the text of --help.
+func (auditVerify) Help() string {
+	return `Compares every event with the block that sealed it, every block with the one before, and both with the signed checkpoints. Prints each problem with its place: practice, block, event. Safe while the server runs; it changes nothing.
+
+The exit status is 0 if everything fits and 1 if not. Events of the last seconds are not sealed yet: their number is printed.`
+}
+
+var errTampered = errors.New("the audit log was changed")
+
+// Run verifies the log and prints what it found.
+func (a *auditVerify) Run(c *console) error {
+	return c.withDatabase(a.Database, func(db *store.DB) error {
+		o := chain.VerifyOptions{Checkpoints: a.AuditCheckpoints}
+		switch {
+		case a.PublicKey != "":
+			key, err := audit.ParsePublicKey(a.PublicKey)
+			if err != nil {
+				return err
+			}
+			o.Public = key
+		case db.AuditKey != nil:
+			o.Public = db.AuditKey.Public()
+		}
+		r, err := chain.Verify(c, db, o)
+		if err != nil {
+			return err
+		}
+		for _, p := range r.Problems {
+			fmt.Fprintln(c.out, p)
+		}
+		if r.More {
+			fmt.Fprintln(c.out, "… and further problems")
+		}
+		fmt.Fprintf(c.out, "%d events in %d blocks of %d chains; %d checkpoints; %d chains begin at a cut\n", r.Entries, r.Blocks, r.Practices, r.Checkpoints, r.Cuts)
+		if r.Unsealed > 0 {
+			fmt.Fprintf(c.out, "%d events are not sealed yet, the oldest of %s; a running server seals them\n", r.Unsealed, r.UnsealedSince.UTC().Format(time.RFC3339))
+		}
+		if a.AuditCheckpoints == "" {
+			fmt.Fprintln(c.out, "without checkpoints (--audit-checkpoints), a chain that was computed anew or cut off at its end is not found")
+		}
+		if len(r.Problems) > 0 {
+			return errTampered
+		}
+		return nil
+	})
+}
+
+type auditList struct{ config.AuditListFlags }
+
+// Help is the text of --help.
+func (auditList) Help() string {
+	return "Who has seen a patient:  chairside audit list --patient 7 --action read"
+}
+
+// noPractice names the events of no practice.
+const noPractice = "none"
+
+// Run prints events, the newest first.
+func (a *auditList) Run(c *console) error {
+	flags, err := a.Read()
+	if err != nil {
+		return err
+	}
+	return c.withDatabase(flags.Database, func(db *store.DB) error {
+		practice, zone := uuid.Nil, time.UTC
+		if flags.Practice != noPractice {
+			p, err := c.practice(db, flags.Practice)
+			if err != nil {
+				return err
+			}
+			practice = p.ID
+			if zone, err = time.LoadLocation(p.TimeZone); err != nil {
+				return fmt.Errorf("load the practice's time zone: %w", err)
+			}
+		}
+		q := db.Ent.AuditEvent.Query().Where(auditevent.PracticeID(practice)).Order(ent.Desc(auditevent.FieldID)).Limit(flags.Limit)
+		if flags.Patient != 0 {
+			q.Where(trail.AboutPatient(practice, flags.Patient))
+		}
+		if flags.User != 0 {
+			q.Where(auditevent.UserID(flags.User))
+		}
+		if flags.Application != nil {
+			q.Where(auditevent.ApplicationID(*flags.Application))
+		}
+		if flags.Action != "" {
+			q.Where(auditevent.Action(flags.Action))
+		}
+		if !flags.Day.IsZero() {
+			q.Where(trail.OnDay(flags.Day, zone))
+		}
+		events, err := q.All(principal.AsSystem(c))
+		if err != nil {
+			return err
+		}
+		if flags.JSON {
+			for _, e := range events {
+				if err := printJSON(c.out, e); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tTIME\tACTION\tRECORD\tPATIENT\tUSER\tREQUEST\tCHANGED")
+		for _, e := range events {
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, e.At.In(zone).Format(time.RFC3339), e.Action, recordOf(e), optionalID(e.PatientID), optionalID(e.UserID), textOr(e.RequestID), cmp.Or(strings.Join(e.Fields, " "), "-"))
+		}
+		return table.Flush()
+	})
+}
+
+// recordOf returns the record of an event: "Patient 7".
+func recordOf(e *ent.AuditEvent) string {
+	resource, id := "", ""
+	if e.Resource != nil {
+		resource = *e.Resource
+	}
+	if e.RecordID != nil {
+		id = *e.RecordID
+	}
+	return cmp.Or(strings.TrimSpace(resource+" "+id), "-")
+}
+
+func optionalID(id *int64) string {
+	if id == nil {
+		return "-"
+	}
+	return strconv.FormatInt(*id, 10)
+}
+
+func textOr(s *string) string {
+	if s == nil {
+		return "-"
+	}
+	return *s
+}
+
+type auditPrune struct {
+	config.AuditPruneFlags
+	confirmation
+}
+
+// Help is the text of --help.
+func (auditPrune) Help() string {
+	return `Deletes the oldest blocks of each practice with their events, in pieces, and signs each cut with the audit key, so that "chairside audit verify" finds the rest complete. Keeps the last block of each practice. The events are gone: keep a backup for as long as the law asks.`
+}
+
+// Validate reports every mistake in the command; the parser calls it.
+func (a auditPrune) Validate() error { return a.AuditPruneFlags.Validate() }
+
+// Run deletes the events and prints their number.
+func (a *auditPrune) Run(c *console) error {
+	age, err := a.Read()
+	if err != nil {
+		return err
+	}
+	return c.withDatabase(a.Database, func(db *store.DB) error {
+		if err := a.confirm(c, "This deletes audit events for good."); err != nil {
+			return err
+		}
+		n, err := chain.Prune(c, db, db.AuditKey, clock.Now(c).Add(-age))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.out, "deleted %d events\n", n)
+		return nil
+	})
+}
+
+// audited writes an event of the command line.
+func (c *console) audited(ctx context.Context, db *store.DB, action, record string) error {
+	e := trail.Entry{At: clock.Now(ctx), Action: action, Record: record}
+	if p, err := principal.From(ctx); err == nil {
+		e.Practice = p.PracticeID
+	}
+	if err := trail.Write(ctx, db, e); err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	return nil
+}
+
+// loadAuditKey gives the database the audit key, if the flags name one.
+func loadAuditKey(db *store.DB, d config.Database) (err error) {
+	if d.AuditKey != "" {
+		db.AuditKey, err = audit.LoadKey(d.AuditKey)
+	}
+	return err
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"chairside/ent"
+	"chairside/internal/config"
+	"chairside/internal/store"
+	"chairside/internal/subject"
+)
+
+type subjectCommands struct {
+	Export  subjectExport  `cmd:"" help:"Write everything that the database holds about a patient."`
+	Erase   subjectErase   `cmd:"" help:"Erase a patient, once the law no longer keeps the record."`
+	Hold    subjectHold    `cmd:"" help:"Keep a patient's record from being erased."`
+	Release subjectRelease `cmd:"" help:"End the legal hold of a patient."`
+}
+
+type subjectExport struct {
+	config.SubjectFlags
+	Patient int64 `arg:"" help:"Id of the patient."`
+}
+
+// Help is the text of --help.
+func (subjectExport) Help() string {
+	return "Answers a patient's request for access to their data (GDPR articles 15 and 20). Safe while the server runs. Read the file before you hand it over: notes may mention other people. Only its owner can read the file that --output writes."
+}
+
+// Run writes the file of the patient.
+func (e *subjectExport) Run(c *console) error {
+	return c.withDatabase(e.Database, func(db *store.DB) error {
+		ctx, err := c.actFor(db, e.Practice)
+		if err != nil {
+			return err
+		}
+		file, err := subject.Read(ctx, db, e.Patient)
+		if err != nil {
+			return noPatient(err, e.Patient)
+		}
+		if err := c.audited(ctx, db, "export", fmt.Sprintf("patient-%d.%s", e.Patient, e.Format)); err != nil {
+			return err
+		}
+		write := map[string]func(io.Writer) error{"html": file.WriteHTML, "json": file.WriteJSON, "fhir": file.WriteFHIR}[e.Format]
+		if e.Output != "" {
+			return replaceFile(e.Output, write)
+		}
+		return write(c.out)
+	})
+}
+
+// noPatient explains ent's error for a row that does not exist; it returns other errors as they are.
+func noPatient(err error, id int64) error {
+	if ent.IsNotFound(err) {
+		return fmt.Errorf("the practice has no patient with id %d", id)
+	}
+	return err
+}
+
+// subjectOf is the patient of a command.
+type subjectOf struct {
+	Patient int64 `arg:"" help:"Id of the patient."`
+}
+
+// withPatient runs work as the practice of a patient.
+func (c *console) withPatient(flags config.SubjectDatabase, id int64, work func(ctx context.Context, db *store.DB) error) error {
+	return c.withDatabase(flags.Database, func(db *store.DB) error {
+		ctx, err := c.actFor(db, flags.Practice)
+		if err != nil {
+			return err
+		}
+		return noPatient(work(ctx, db), id)
+	})
+}
+
+type subjectErase struct {
+	config.SubjectDatabase
+	confirmation
+	subjectOf
+	DryRun bool `help:"Print what would be removed, blanked and kept. Change nothing."`
+}
+
+// Help is the text of --help.
+func (subjectErase) Help() string {
+	return `Removes the patient's appointments, notes, treatment and everything else about the person, and blanks the name and all texts in what stays: the amounts and dates of invoices, payments, the account and NHS claims. It cannot be undone. Prints what was removed, what was blanked, and what stays and why.
+
+Refuses while the law or a legal hold keeps the record, and says which entry does so until which day: see "chairside practice retention". Safe while the server runs. On PostgreSQL, run it as the owner of the tables.`
+}
+
+// Run erases the patient, or says what that would do.
+func (e *subjectErase) Run(c *console) error {
+	return c.withPatient(e.SubjectDatabase, e.Patient, func(ctx context.Context, db *store.DB) error {
+		if e.DryRun {
+			would, err := subject.Check(ctx, db, e.Patient)
+			if would != nil {
+				if err := printErasure(c, would, "Would be"); err != nil {
+					return err
+				}
+			}
+			return err
+		}
+		if err := e.confirm(c, fmt.Sprintf("This erases patient %d for good.", e.Patient)); err != nil {
+			return err
+		}
+		done, err := subject.Erase(ctx, db, e.Patient)
+		if err != nil {
+			return err
+		}
+		return printErasure(c, done, "Was")
+	})
+}
+
+// notReached is what an erasure does not reach.
+const notReached = `Not reached, and yours to deal with:
+- backups and exports, and an import of an old one, which brings the patient back
+- files that were handed over, and what receivers of webhooks and API clients have copied
+- the server's logs, which have ids
+- texts in which other records name the patient, such as an emergency contact
+`
+
+// printErasure prints what was removed, what was blanked, and what stays and why.
+func printErasure(c *console, e *subject.Erasure, verb string) error {
+	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	for _, part := range []struct {
+		title string
+		rows  []subject.Rows
+	}{{verb + " removed", e.Removed}, {verb + " blanked", e.Blanked}, {"Stays", e.Stays}} {
+		for _, r := range part.rows {
+			fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", part.title, r.Table, r.Rows, r.Note)
+		}
+	}
+	if err := table.Flush(); err != nil || len(e.Stays) == 0 {
+		return err
+	}
+	_, err := io.WriteString(c.out, notReached)
+	return err
+}
+
+type subjectHold struct {
+	config.HoldFlags
+	subjectOf
+}
+
+// Help is the text of --help.
+func (subjectHold) Help() string {
+	return "For a claim, a complaint or an investigation: the patient cannot be erased until \"chairside subject release\", even if the law no longer keeps the record."
+}
+
+// Run starts the hold.
+func (h *subjectHold) Run(c *console) error {
+	return c.withPatient(h.SubjectDatabase, h.Patient, func(ctx context.Context, db *store.DB) error {
+		return subject.Hold(ctx, db, h.Patient, h.Reason)
+	})
+}
+
+type subjectRelease struct {
+	config.SubjectDatabase
+	confirmation
+	subjectOf
+}
+
+// Run ends the hold.
+func (r *subjectRelease) Run(c *console) error {
+	return c.withPatient(r.SubjectDatabase, r.Patient, func(ctx context.Context, db *store.DB) error {
+		if err := r.confirm(c, fmt.Sprintf("This ends the legal hold of patient %d.", r.Patient)); err != nil {
+			return err
+		}
+		return subject.Release(ctx, db, r.Patient)
+	})
+}

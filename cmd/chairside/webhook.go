@@ -1,0 +1,306 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
+	"chairside/ent/webhookdelivery"
+	"chairside/internal/config"
+	"chairside/internal/events/feed"
+	events "chairside/internal/events/webhook"
+	"chairside/internal/principal"
+	"chairside/internal/scope"
+	"chairside/internal/store"
+	"chairside/ogent"
+)
+
+type webhookCommands struct {
+	Create     webhookCreate     `cmd:"" help:"Create a webhook."`
+	List       webhookList       `cmd:"" help:"List webhooks."`
+	Update     webhookUpdate     `cmd:"" help:"Change a webhook's URL and events, pause it or resume it."`
+	Delete     webhookDelete     `cmd:"" help:"Delete a webhook and its log."`
+	Rotate     webhookRotate     `cmd:"" help:"Replace a webhook's signing secret. The old one signs too, for a day."`
+	Test       webhookTest       `cmd:"" help:"Send a test event."`
+	Deliveries webhookDeliveries `cmd:"" help:"List a webhook's last deliveries."`
+	Redeliver  webhookRedeliver  `cmd:"" help:"Deliver an event again."`
+}
+
+type webhookCreate struct{ config.WebhookFlags }
+
+// Help is the text of --help.
+func (webhookCreate) Help() string {
+	return "Prints the id and the signing secret as JSON. The secret cannot be shown again. A running server delivers changes from now on."
+}
+
+// createdWebhook is what "webhook create" and "webhook rotate" print.
+type createdWebhook struct {
+	ID     string `json:"id"`
+	Secret string `json:"secret"`
+}
+
+var errNoAdministrator = errors.New("only administrators may create webhooks")
+
+// Run creates the webhook and prints its secret.
+func (w *webhookCreate) Run(c *console) error {
+	flags, err := w.Read()
+	if err != nil {
+		return err
+	}
+	var created createdWebhook
+	err = c.withDatabase(flags.Database, func(db *store.DB) error {
+		cursor, err := feed.New(db).End(c)
+		if err != nil {
+			return err
+		}
+		return db.Tx(c, func(tx *ent.Client) error {
+			u, err := findUser(c, tx, flags.User)
+			if err != nil {
+				return err
+			}
+			if !u.Active {
+				return errDisabled
+			}
+			if u.Role.PermissionLevel() < scope.Administrator {
+				return errNoAdministrator
+			}
+			ctx := principal.With(c, &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID})
+			row, secret, err := events.Create(ctx, tx, cursor, events.Draft{URL: flags.URL, Events: flags.Events})
+			if err != nil {
+				return asMistakes(err)
+			}
+			created = createdWebhook{row.ID.String(), secret}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return printJSON(c.out, created)
+}
+
+type webhookList struct{ config.Database }
+
+// Run prints the webhooks of all practices, one per line.
+func (w *webhookList) Run(c *console) error {
+	return c.withDatabase(w.Database, func(db *store.DB) error {
+		rows, err := db.Ent.Webhook.Query().WithPractice().Order(webhook.ByCreatedAt(), webhook.ByID()).All(principal.AsSystem(c))
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tPRACTICE\tSTATE\tDELIVERED\tFAILED\tLAST DELIVERED\tEVENTS\tURL")
+		for _, row := range rows {
+			state, last := "active", "never"
+			switch {
+			case row.DisabledAt != nil && !row.Active:
+				state = "switched off"
+			case !row.Active:
+				state = "paused"
+			}
+			if row.LastDeliveredAt != nil {
+				last = row.LastDeliveredAt.Format(time.RFC3339)
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.ID, row.Edges.Practice.Slug, state, row.SuccessfulDeliveries, row.FailedDeliveries, last, strings.Join(row.Events, " "), row.URL)
+		}
+		return table.Flush()
+	})
+}
+
+// webhookFlags name one webhook.
+type webhookFlags struct {
+	config.Database
+	ID string `arg:"" help:"The webhook's id; see \"chairside webhook list\"."`
+}
+
+// with finds the webhook and runs work on it.
+func (f webhookFlags) with(c *console, work func(db *store.DB, row *ent.Webhook) error) error {
+	id, err := uuid.Parse(f.ID)
+	if err != nil {
+		return errors.New("ID must be a UUID; see \"chairside webhook list\"")
+	}
+	return c.withDatabase(f.Database, func(db *store.DB) error {
+		row, err := db.Ent.Webhook.Get(principal.AsSystem(c), id)
+		if ent.IsNotFound(err) {
+			return errors.New("no such webhook; see \"chairside webhook list\"")
+		}
+		if err != nil {
+			return err
+		}
+		return work(db, row)
+	})
+}
+
+// in returns a context for the webhook's practice.
+func in(c *console, row *ent.Webhook) context.Context {
+	return principal.With(c, &principal.Principal{PracticeID: row.PracticeID})
+}
+
+// deliverer sends and redelivers without a server.
+func deliverer(c *console, db *store.DB, allowPrivate bool) *events.Deliverer {
+	return events.New(events.Options{
+		DB: db, Feed: feed.New(db), Reads: ogent.Reads{Client: db.Ent}, AllowPrivate: allowPrivate, Logger: slog.New(slog.NewTextHandler(c.err, nil)),
+	})
+}
+
+type webhookUpdate struct {
+	webhookFlags
+	URL    string   `name:"url" placeholder:"URL" help:"New URL."`
+	Events []string `name:"event" placeholder:"EVENT" help:"New events, in place of all old ones. Repeat the flag for each event."`
+	Pause  bool     `xor:"active" help:"Stop deliveries. Events wait."`
+	Resume bool     `xor:"active" help:"Continue deliveries where they stopped."`
+}
+
+// Run changes the webhook.
+func (w *webhookUpdate) Run(c *console) error {
+	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
+		ctx, draft := in(c, row), events.Draft{URL: cmp.Or(w.URL, row.URL), Events: row.Events}
+		if len(w.Events) > 0 {
+			draft.Events = w.Events
+		}
+		return db.Tx(ctx, func(tx *ent.Client) error {
+			if w.URL != "" || len(w.Events) > 0 {
+				if err := events.Edit(ctx, tx, row, draft); err != nil {
+					return asMistakes(err)
+				}
+			}
+			switch {
+			case w.Pause:
+				return events.Pause(ctx, tx, row)
+			case w.Resume:
+				return events.Resume(ctx, tx, row)
+			}
+			return nil
+		})
+	})
+}
+
+type webhookDelete struct {
+	webhookFlags
+	confirmation
+}
+
+// Run deletes the webhook.
+func (w *webhookDelete) Run(c *console) error {
+	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
+		if err := w.confirm(c, "This deletes the webhook. Events that wait are not delivered."); err != nil {
+			return err
+		}
+		ctx := in(c, row)
+		return db.Tx(ctx, func(tx *ent.Client) error { return tx.Webhook.DeleteOne(row).Exec(ctx) })
+	})
+}
+
+type webhookRotate struct{ webhookFlags }
+
+// Run replaces the secret and prints the new one.
+func (w *webhookRotate) Run(c *console) error {
+	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
+		ctx, created := in(c, row), createdWebhook{ID: row.ID.String()}
+		err := db.Tx(ctx, func(tx *ent.Client) (err error) {
+			created.Secret, err = events.Rotate(ctx, tx, row)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return printJSON(c.out, created)
+	})
+}
+
+type webhookTest struct {
+	webhookFlags
+	config.WebhookNetwork
+}
+
+// Run sends the event webhook.test and prints the status of the response.
+func (w *webhookTest) Run(c *console) error {
+	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
+		result, err := deliverer(c, db, w.WebhookAllowPrivate).Test(c, row)
+		switch {
+		case err != nil:
+			return err
+		case result.Status == 0:
+			return fmt.Errorf("not delivered: %s", result.Err)
+		case !result.OK():
+			return fmt.Errorf("not delivered: the response has status %d", result.Status)
+		}
+		fmt.Fprintf(c.out, "delivered: the response has status %d, after %d ms\n", result.Status, result.Duration.Milliseconds())
+		return nil
+	})
+}
+
+type webhookDeliveries struct {
+	webhookFlags
+	Limit int `placeholder:"N" default:"20" help:"Most deliveries to list. Default: ${default}"`
+}
+
+// Run prints the last deliveries of the webhook, the newest first, one per line.
+func (w *webhookDeliveries) Run(c *console) error {
+	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
+		ctx := in(c, row)
+		rows, err := db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(row.ID)).Order(ent.Desc(webhookdelivery.FieldID)).Limit(max(w.Limit, 1)).All(ctx)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tEVENT\tRECORD\tCHANGED\tSTATE\tATTEMPTS\tLAST RESPONSE")
+		for _, d := range rows {
+			last, err := db.Ent.WebhookAttempt.Query().Where(webhookattempt.DeliveryID(d.ID)).Order(ent.Desc(webhookattempt.FieldID)).First(ctx)
+			if err != nil && !ent.IsNotFound(err) {
+				return err
+			}
+			response := "-"
+			switch {
+			case last != nil && last.Status == 0:
+				response = last.Error
+			case last != nil:
+				response = strconv.Itoa(last.Status)
+			}
+			record := d.RecordID
+			if d.Resource == "" { // a test
+				record = "-"
+			}
+			state := "waiting"
+			switch {
+			case d.Succeeded:
+				state = "delivered"
+			case d.SettledAt != nil:
+				state = "failed"
+			}
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%d\t%s\n", d.ID, d.Event, record, d.ChangedAt.Format(time.RFC3339), state, d.Attempt, response)
+		}
+		return table.Flush()
+	})
+}
+
+type webhookRedeliver struct {
+	webhookFlags
+	Delivery int64 `arg:"" help:"The delivery's id; see \"chairside webhook deliveries\"."`
+}
+
+// Run hands the event to a running server once more.
+func (w *webhookRedeliver) Run(c *console) error {
+	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
+		ctx := in(c, row)
+		found, err := db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(w.Delivery), webhookdelivery.WebhookID(row.ID)).Only(ctx)
+		if ent.IsNotFound(err) {
+			return errors.New("no such delivery; see \"chairside webhook deliveries\"")
+		}
+		if err != nil {
+			return err
+		}
+		return deliverer(c, db, false).Redeliver(ctx, found)
+	})
+}

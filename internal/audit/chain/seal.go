@@ -1,0 +1,245 @@
+package chain
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
+
+	"chairside/internal/clock"
+	"chairside/internal/store"
+)
+
+const (
+	// maxEntries is the most entries of one block, of 40 bytes each.
+	maxEntries = 10_000
+	// sealTime bounds one run, even if its connection is lost.
+	sealTime = time.Minute
+)
+
+// position is how far entries are sealed.
+type position struct {
+	through int64 // on PostgreSQL the first transaction that is not, on SQLite the last entry that is
+	floor   int64 // on PostgreSQL: entries up to this id are sealed in any case
+}
+
+// sealed returns the condition that an entry is sealed, for a database of that kind.
+func (p position) sealed(dialectName string) string {
+	if dialectName == dialect.Postgres {
+		return fmt.Sprintf("(xid IS NULL OR xid < %d OR id <= %d)", p.through, p.floor)
+	}
+	return fmt.Sprintf("(id <= %d)", p.through)
+}
+
+// unsealed is the opposite of sealed, in a form that an index serves.
+func (p position) unsealed(dialectName string) string {
+	if dialectName == dialect.Postgres {
+		return fmt.Sprintf("xid >= %d AND id > %d", p.through, p.floor)
+	}
+	return fmt.Sprintf("id > %d", p.through)
+}
+
+// Seal seals all committed entries and returns their number. Any number of processes may call it:
+// while another one seals, it does nothing. On PostgreSQL it leaves out entries of transactions
+// that began after the oldest one that is still open.
+func Seal(ctx context.Context, db *store.DB) (n int, err error) {
+	ctx, cancel := context.WithTimeout(clock.Refresh(ctx), sealTime)
+	defer cancel()
+	if some, err := pending(ctx, db); err != nil || !some {
+		return 0, wrap(err)
+	}
+	n, err = seal(ctx, db, false)
+	return n, wrap(err)
+}
+
+// SealRestored seals the entries that a restored database has outside its blocks. The ids of
+// transactions begin anew there, so it compares every entry with every block.
+func SealRestored(ctx context.Context, db *store.DB) error {
+	_, err := seal(clock.Refresh(ctx), db, true)
+	return wrap(err)
+}
+
+func wrap(err error) error {
+	if err != nil {
+		return fmt.Errorf("audit: seal the log: %w", err)
+	}
+	return nil
+}
+
+// pending reports whether there may be entries to seal. A standby gets its blocks from the primary.
+func pending(ctx context.Context, db *store.DB) (some bool, err error) {
+	query := "SELECT EXISTS (SELECT * FROM audit_events WHERE id > coalesce((SELECT through FROM audit_blocks ORDER BY id DESC LIMIT 1), 0))"
+	if db.Dialect == dialect.Postgres {
+		query = `SELECT NOT pg_is_in_recovery() AND (EXISTS (SELECT * FROM audit_events WHERE xid >= coalesce((SELECT through FROM audit_blocks ORDER BY id DESC LIMIT 1), 0))
+			OR coalesce((SELECT through FROM audit_blocks ORDER BY id DESC LIMIT 1), 0) > txid_snapshot_xmax(txid_current_snapshot()))`
+	}
+	err = db.SQL.QueryRowContext(ctx, query).Scan(&some)
+	return some, err
+}
+
+// sealing is one run.
+type sealing struct {
+	ctx context.Context
+	db  *store.DB
+	tx  *sql.Tx
+	to  position
+	// open are the blocks that are being filled, by practice.
+	open map[uuid.UUID]*block
+	n    int
+}
+
+func seal(ctx context.Context, db *store.DB, whole bool) (n int, err error) {
+	tx, err := db.SQL.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	s := &sealing{ctx: ctx, db: db, tx: tx, open: map[uuid.UUID]*block{}}
+	if db.Dialect == dialect.Postgres {
+		var mine bool
+		if err := tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock(hashtext('chairside seal the audit log'))").Scan(&mine); err != nil || !mine {
+			return 0, err
+		}
+	}
+	condition, skip, err := s.plan(whole)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.read(condition, skip); err != nil {
+		return 0, err
+	}
+	if whole && len(s.open) == 0 { // an empty block, for the new position
+		s.open[uuid.Nil] = &block{practice: uuid.Nil}
+	}
+	for _, practice := range s.practices() {
+		if err := s.write(s.open[practice]); err != nil {
+			return 0, err
+		}
+	}
+	return s.n, tx.Commit()
+}
+
+// plan returns the condition of the entries to seal and the ids of those among them that are
+// sealed already, and sets the new position.
+func (s *sealing) plan(whole bool) (condition string, skip map[int64]bool, err error) {
+	from, err := lastPosition(s.ctx, s.tx)
+	if err != nil {
+		return "", nil, err
+	}
+	if s.db.Dialect != dialect.Postgres {
+		if err := s.tx.QueryRowContext(s.ctx, "SELECT coalesce(max(id), 0) FROM audit_events").Scan(&s.to.through); err != nil {
+			return "", nil, err
+		}
+		if whole || s.to.through < from.through {
+			skip, err = sealedIDs(s.ctx, s.tx)
+			return "true", skip, err
+		}
+		return from.unsealed(s.db.Dialect), nil, nil
+	}
+	// Transactions below the horizon have ended, so the next statement sees their entries.
+	if err := s.tx.QueryRowContext(s.ctx, "SELECT txid_snapshot_xmin(txid_current_snapshot())").Scan(&s.to.through); err != nil {
+		return "", nil, err
+	}
+	if !whole && s.to.through >= from.through {
+		s.to.floor = from.floor
+		return from.unsealed(s.db.Dialect) + fmt.Sprintf(" AND xid < %d", s.to.through), nil, nil
+	}
+	if err := s.tx.QueryRowContext(s.ctx, "SELECT coalesce(max(id), 0) FROM audit_events").Scan(&s.to.floor); err != nil {
+		return "", nil, err
+	}
+	skip, err = sealedIDs(s.ctx, s.tx)
+	return fmt.Sprintf("id <= %d", s.to.floor), skip, err
+}
+
+// lastPosition returns the position of the last block.
+func lastPosition(ctx context.Context, q querier) (p position, err error) {
+	err = forEach(ctx, q, "SELECT through, floor FROM audit_blocks ORDER BY id DESC LIMIT 1", func(rows *sql.Rows) error { return rows.Scan(&p.through, &p.floor) })
+	return p, err
+}
+
+// sealedIDs returns the ids of all entries of all blocks.
+func sealedIDs(ctx context.Context, q querier) (map[int64]bool, error) {
+	all := map[int64]bool{}
+	err := forEach(ctx, q, "SELECT entries FROM audit_blocks", func(rows *sql.Rows) error {
+		var b block
+		if err := rows.Scan(&b.entries); err != nil {
+			return err
+		}
+		for i := range b.len() {
+			id, _ := b.entry(i)
+			all[id] = true
+		}
+		return nil
+	})
+	return all, err
+}
+
+// read fills the blocks.
+func (s *sealing) read(condition string, skip map[int64]bool) error {
+	var buffer []byte
+	return forEach(s.ctx, s.tx, "SELECT "+columns+" FROM audit_events WHERE "+condition+" ORDER BY id", func(rows *sql.Rows) error {
+		var e event
+		if err := e.scan(rows); err != nil {
+			return err
+		}
+		if skip[e.id] {
+			return nil
+		}
+		var d digest
+		var err error
+		if d, buffer, err = e.digest(buffer); err != nil {
+			return err
+		}
+		b := s.open[e.practice]
+		if b == nil {
+			b = &block{practice: e.practice}
+			s.open[e.practice] = b
+		}
+		b.entries = appendEntry(b.entries, e.id, d)
+		s.n++
+		return nil
+	})
+}
+
+// practices returns the practices of the blocks, in order.
+func (s *sealing) practices() []uuid.UUID {
+	all := make([]uuid.UUID, 0, len(s.open))
+	for practice := range s.open {
+		all = append(all, practice)
+	}
+	slices.SortFunc(all, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+	return all
+}
+
+// write appends the entries to the practice's chain, in blocks of at most maxEntries.
+func (s *sealing) write(whole *block) error {
+	previous, number := make([]byte, sha256.Size), int64(0)
+	err := forEach(s.ctx, s.tx, "SELECT number, hash FROM audit_blocks WHERE practice_id = $1 ORDER BY number DESC LIMIT 1",
+		func(rows *sql.Rows) error { return rows.Scan(&number, &previous) }, whole.practice)
+	if err != nil {
+		return err
+	}
+	for rest := whole.entries; ; {
+		size := min(len(rest), maxEntries*entrySize)
+		number++
+		b := block{practice: whole.practice, number: number, at: clock.Now(s.ctx), entries: rest[:size], previous: previous}
+		b.hash = b.sum()
+		if b.entries == nil {
+			b.entries = []byte{}
+		}
+		_, err := s.tx.ExecContext(s.ctx, "INSERT INTO audit_blocks (practice_id, number, at, through, floor, entries, previous, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+			b.practice, b.number, b.at, s.to.through, s.to.floor, b.entries, b.previous, b.hash)
+		if err != nil {
+			return err
+		}
+		previous = b.hash
+		if rest = rest[size:]; len(rest) == 0 {
+			return nil
+		}
+	}
+}

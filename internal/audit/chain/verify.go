@@ -1,0 +1,427 @@
+package chain
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/audit"
+	"chairside/internal/store"
+)
+
+// Problem is a sign of tampering.
+type Problem struct {
+	Practice uuid.UUID // zero for events of no practice
+	Block    int64     // 0 if the problem is in no block
+	Event    int64     // id of the entry; 0 if it is not about one
+	Text     string
+}
+
+// String returns the problem with its place: "practice …, block 7, entry 1042: was changed".
+func (p Problem) String() string {
+	s := "practice " + p.Practice.String()
+	if p.Block != 0 {
+		s += fmt.Sprintf(", block %d", p.Block)
+	}
+	if p.Event != 0 {
+		s += fmt.Sprintf(", entry %d", p.Event)
+	}
+	return s + ": " + p.Text
+}
+
+// Report is the result of Verify.
+type Report struct {
+	Practices, Blocks, Entries int
+	Checkpoints                int       // signed lines that were compared
+	Cuts                       int       // practices whose oldest blocks were pruned
+	Unsealed                   int       // entries that no block has yet
+	UnsealedSince              time.Time // time of the oldest of them
+	Problems                   []Problem // at most maxProblems
+	More                       bool      // there are further problems
+}
+
+// VerifyOptions are what Verify compares the log with.
+type VerifyOptions struct {
+	// Public checks signatures. Without it, neither checkpoints nor cuts can be checked: a cut
+	// is then a problem.
+	Public audit.PublicKey
+	// Checkpoints is the directory of checkpoints; "" for none. Without them, Verify cannot find
+	// a chain that was computed anew from its beginning, nor one whose end was cut off.
+	Checkpoints string
+}
+
+const (
+	maxProblems = 1000
+	// pageEntries is about how many entries are compared at once.
+	pageEntries = 5_000
+	pageBlocks  = 200
+)
+
+// Verify compares every entry of the audit log with its block, every block with the one before,
+// and both with the checkpoints. It changes nothing and runs while servers write.
+func Verify(ctx context.Context, db *store.DB, o VerifyOptions) (*Report, error) {
+	v := &verification{ctx: ctx, db: db, options: o, heads: map[uuid.UUID][]head{}, counts: map[uuid.UUID]int{}, reads: map[uuid.UUID]fingerprint{}}
+	for _, step := range []func() error{v.begin, v.checkBlocks, v.checkHeads, v.checkCounts, v.checkReads, v.countUnsealed} {
+		if err := step(); err != nil {
+			return nil, fmt.Errorf("audit: verify the log: %w", err)
+		}
+	}
+	return &v.report, nil
+}
+
+type verification struct {
+	ctx     context.Context
+	db      *store.DB
+	options VerifyOptions
+	report  Report
+
+	position position // of the last block
+	last     int64    // its id
+	cuts     map[uuid.UUID]cut
+	heads    map[uuid.UUID][]head // of the checkpoints
+	found    map[uuid.UUID]int64  // number of the last block of each practice
+	counts   map[uuid.UUID]int    // of entries in blocks
+	reads    map[uuid.UUID]fingerprint
+	buffer   []byte
+}
+
+func (v *verification) problem(practice uuid.UUID, block, event int64, format string, a ...any) {
+	if len(v.report.Problems) == maxProblems {
+		v.report.More = true
+		return
+	}
+	v.report.Problems = append(v.report.Problems, Problem{practice, block, event, fmt.Sprintf(format, a...)})
+}
+
+// begin reads the last block, the cuts and the checkpoints. Later blocks are not compared.
+func (v *verification) begin() (err error) {
+	err = forEach(v.ctx, v.db.SQL, "SELECT id, through, floor FROM audit_blocks ORDER BY id DESC LIMIT 1",
+		func(rows *sql.Rows) error { return rows.Scan(&v.last, &v.position.through, &v.position.floor) })
+	if err != nil {
+		return err
+	}
+	if v.cuts, err = v.readCuts(); err != nil || v.options.Checkpoints == "" {
+		return err
+	}
+	return readCheckpoints(v.options.Checkpoints, func(file string, line int, c *checkpoint) {
+		if !c.valid(v.options.Public) {
+			v.problem(uuid.Nil, 0, 0, "checkpoint %s, line %d: the signature does not fit", file, line)
+			return
+		}
+		v.report.Checkpoints++
+		for _, h := range c.Heads {
+			v.heads[h.Practice] = append(v.heads[h.Practice], h)
+		}
+	})
+}
+
+// readCuts returns the last valid cut of each practice.
+func (v *verification) readCuts() (map[uuid.UUID]cut, error) {
+	cuts := map[uuid.UUID]cut{}
+	err := forEach(v.ctx, v.db.SQL, "SELECT practice_id, number, hash, at, signature FROM audit_cuts ORDER BY practice_id, number", func(rows *sql.Rows) error {
+		var c cut
+		if err := rows.Scan(&c.practice, &c.number, &c.hash, &c.at, &c.signature); err != nil {
+			return err
+		}
+		if !v.options.Public.Verify(c.message(), c.signature) {
+			v.problem(c.practice, c.number, 0, "the signature of the cut does not fit")
+			return nil
+		}
+		cuts[c.practice] = c
+		return nil
+	})
+	v.report.Cuts = len(cuts)
+	return cuts, err
+}
+
+// checkBlocks compares the blocks of all practices, page by page.
+func (v *verification) checkBlocks() error {
+	v.found = map[uuid.UUID]int64{}
+	var before *block
+	for after := (block{}); ; {
+		page, err := v.page(after.practice, after.number)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for size, start, i := 0, 0, 0; i < len(page); i++ {
+			if size += page[i].len(); size >= pageEntries || i == len(page)-1 {
+				if err := v.checkEntries(page[start : i+1]); err != nil {
+					return err
+				}
+				start, size = i+1, 0
+			}
+		}
+		for i := range page {
+			v.checkLink(before, &page[i])
+			before = &page[i]
+		}
+		after = page[len(page)-1]
+	}
+}
+
+// page returns the next blocks, in the order of practices and numbers.
+func (v *verification) page(practice uuid.UUID, number int64) (page []block, err error) {
+	err = forEach(v.ctx, v.db.SQL, fmt.Sprintf("SELECT id, practice_id, number, at, entries, previous, hash FROM audit_blocks WHERE id <= $1 AND (practice_id, number) > ($2, $3) ORDER BY practice_id, number LIMIT %d", pageBlocks),
+		func(rows *sql.Rows) error {
+			var b block
+			err := rows.Scan(&b.id, &b.practice, &b.number, &b.at, &b.entries, &b.previous, &b.hash)
+			page = append(page, b)
+			return err
+		}, v.last, practice, number)
+	return page, err
+}
+
+// checkLink compares a block with its hash and with the block before it, which may be of another
+// practice.
+func (v *verification) checkLink(before, b *block) {
+	v.report.Blocks++
+	if !bytes.Equal(b.sum(), b.hash) {
+		v.problem(b.practice, b.number, 0, "the block was changed: its hash does not fit its content")
+	}
+	if before == nil || before.practice != b.practice {
+		v.report.Practices++
+		number, hash := int64(0), make([]byte, sha256.Size)
+		if c, ok := v.cuts[b.practice]; ok {
+			number, hash = c.number, c.hash
+		}
+		before = &block{practice: b.practice, number: number, hash: hash}
+	}
+	switch {
+	case b.number > before.number+1:
+		v.problem(b.practice, before.number+1, 0, "blocks %d to %d are missing", before.number+1, b.number-1)
+	case b.number < before.number+1:
+		v.problem(b.practice, b.number, 0, "the block is older than the last cut, which removed it")
+	case !bytes.Equal(before.hash, b.previous):
+		v.problem(b.practice, b.number, 0, "the block does not follow the one before: one of them was replaced")
+	}
+	v.found[b.practice] = b.number
+	for _, h := range v.heads[b.practice] {
+		if h.Number == b.number && !bytes.Equal(h.Hash, b.hash) {
+			v.problem(b.practice, b.number, 0, "the block is not the one of the checkpoint of %s: the chain was computed anew", h.At.UTC().Format(time.RFC3339))
+		}
+	}
+}
+
+// checkEntries compares the entries of blocks with the log.
+func (v *verification) checkEntries(blocks []block) error {
+	var ids []int64
+	for i := range blocks {
+		for k := range blocks[i].len() {
+			id, _ := blocks[i].entry(k)
+			ids = append(ids, id)
+		}
+	}
+	type have struct {
+		digest   digest
+		practice uuid.UUID
+		patients []int64
+	}
+	log := make(map[int64]have, len(ids))
+	condition, list := in(v.db.Dialect, "id", 1, ids)
+	err := forEach(v.ctx, v.db.SQL, "SELECT "+columns+" FROM audit_events WHERE "+condition, func(rows *sql.Rows) error {
+		var e event
+		if err := e.scan(rows); err != nil {
+			return err
+		}
+		d, buffer, err := e.digest(v.buffer)
+		v.buffer = buffer
+		if err != nil {
+			return err
+		}
+		patients, err := e.patients()
+		if err != nil { // the digest differs too
+			patients = nil
+		}
+		log[e.id] = have{d, e.practice, patients}
+		return nil
+	}, list)
+	if err != nil {
+		return err
+	}
+	for i := range blocks {
+		b, last := &blocks[i], int64(0)
+		for k := range b.len() {
+			id, want := b.entry(k)
+			got, ok := log[id]
+			switch {
+			case !ok:
+				v.problem(b.practice, b.number, id, "is missing")
+			case got.digest != want:
+				v.problem(b.practice, b.number, id, "was changed")
+			case id <= last:
+				v.problem(b.practice, b.number, id, "is out of order")
+			}
+			last = id
+			v.report.Entries++
+			v.counts[b.practice]++
+			v.reads[b.practice] = v.reads[b.practice].add(id, got.patients)
+		}
+	}
+	return nil
+}
+
+// checkHeads finds blocks that a checkpoint has and the database has not.
+func (v *verification) checkHeads() error {
+	for practice, heads := range v.heads {
+		highest := head{}
+		for _, h := range heads {
+			if h.Number > highest.Number {
+				highest = h
+			}
+		}
+		if found := max(v.found[practice], v.cuts[practice].number); found < highest.Number {
+			v.problem(practice, found+1, 0, "blocks %d to %d are missing, which the checkpoint of %s has: the end was cut off", found+1, highest.Number, highest.At.UTC().Format(time.RFC3339))
+		}
+	}
+	return nil
+}
+
+// checkCounts finds entries that are in no block although all of their time are sealed: they were
+// added later, past this program.
+func (v *verification) checkCounts() error {
+	sealed, have := v.position.sealed(v.db.Dialect), map[uuid.UUID]int{}
+	err := forEach(v.ctx, v.db.SQL, "SELECT practice_id, count(*) FROM audit_events WHERE "+sealed+" GROUP BY practice_id", func(rows *sql.Rows) error {
+		var practice uuid.UUID
+		var n int
+		err := rows.Scan(&practice, &n)
+		have[practice] = n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	same := len(v.report.Problems) == 0
+	for practice, n := range have {
+		same = same && n == v.counts[practice]
+	}
+	if same {
+		return nil
+	}
+	inBlocks, err := sealedIDs(v.ctx, v.db.SQL)
+	if err != nil {
+		return err
+	}
+	return forEach(v.ctx, v.db.SQL, "SELECT practice_id, id FROM audit_events WHERE "+sealed+" ORDER BY id", func(rows *sql.Rows) error {
+		var practice uuid.UUID
+		var id int64
+		if err := rows.Scan(&practice, &id); err != nil {
+			return err
+		}
+		if !inBlocks[id] {
+			v.problem(practice, 0, id, "is in no block: it was added past Chairside")
+		}
+		return nil
+	})
+}
+
+// countUnsealed counts the entries that the next block will have.
+func (v *verification) countUnsealed() error {
+	return forEach(v.ctx, v.db.SQL, "SELECT at FROM audit_events WHERE "+v.position.unsealed(v.db.Dialect), func(rows *sql.Rows) error {
+		var at time.Time
+		if err := rows.Scan(&at); err != nil {
+			return err
+		}
+		if v.report.Unsealed == 0 || at.Before(v.report.UnsealedSince) {
+			v.report.UnsealedSince = at
+		}
+		v.report.Unsealed++
+		return nil
+	})
+}
+
+// fingerprint tells apart sets of pairs of an entry and a patient, in any order.
+type fingerprint struct {
+	n   int
+	sum [4]uint64
+}
+
+func (f fingerprint) add(event int64, patients []int64) fingerprint {
+	for _, patient := range patients {
+		var pair [16]byte
+		binary.BigEndian.PutUint64(pair[:8], uint64(event))
+		binary.BigEndian.PutUint64(pair[8:], uint64(patient))
+		d := sha256.Sum256(pair[:])
+		f.n++
+		for i := range f.sum {
+			f.sum[i] += binary.BigEndian.Uint64(d[8*i:])
+		}
+	}
+	return f
+}
+
+// readsOfSealed selects the rows of audit_reads that belong to sealed entries, or to none.
+func (v *verification) readsOfSealed() string {
+	return `SELECT r.practice_id, r.event_id, r.patient_id FROM audit_reads AS r LEFT JOIN
+		(SELECT id AS sealed FROM audit_events WHERE ` + v.position.unsealed(v.db.Dialect) + `) AS e ON e.sealed = r.event_id WHERE e.sealed IS NULL`
+}
+
+// checkReads compares audit_reads, which finds the reads of a patient, with the entries.
+func (v *verification) checkReads() error {
+	have := map[uuid.UUID]fingerprint{}
+	err := forEach(v.ctx, v.db.SQL, v.readsOfSealed(), func(rows *sql.Rows) error {
+		var practice uuid.UUID
+		var event, patient int64
+		err := rows.Scan(&practice, &event, &patient)
+		have[practice] = have[practice].add(event, []int64{patient})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for practice := range v.reads {
+		if _, ok := have[practice]; !ok {
+			have[practice] = fingerprint{}
+		}
+	}
+	for practice, f := range have {
+		if f == v.reads[practice] {
+			continue
+		}
+		if err := v.compareReads(practice); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareReads names the differences of one practice.
+func (v *verification) compareReads(practice uuid.UUID) error {
+	type pair struct{ event, patient int64 }
+	want := map[pair]int{}
+	err := forEach(v.ctx, v.db.SQL, "SELECT "+columns+" FROM audit_events WHERE action = 'read' AND practice_id = $1 AND "+v.position.sealed(v.db.Dialect), func(rows *sql.Rows) error {
+		var e event
+		if err := e.scan(rows); err != nil {
+			return err
+		}
+		patients, err := e.patients()
+		for _, patient := range patients {
+			want[pair{e.id, patient}]++
+		}
+		return err
+	}, practice)
+	if err != nil {
+		return err
+	}
+	err = forEach(v.ctx, v.db.SQL, v.readsOfSealed()+" AND r.practice_id = $1", func(rows *sql.Rows) error {
+		var p pair
+		if err := rows.Scan(&practice, &p.event, &p.patient); err != nil {
+			return err
+		}
+		if want[p]--; want[p] < 0 {
+			v.problem(practice, 0, p.event, "audit_reads has the patient %d, whom the entry does not name", p.patient)
+		}
+		return nil
+	}, practice)
+	for p, n := range want {
+		if n > 0 {
+			v.problem(practice, 0, p.event, "audit_reads lacks the patient %d", p.patient)
+		}
+	}
+	return err
+}

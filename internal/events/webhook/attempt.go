@@ -1,0 +1,132 @@
+package webhook
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// switchOff is the number of failed attempts in a row after which a webhook is switched off.
+const switchOff = 50
+
+// maxHold is the longest time that a webhook is held.
+const maxHold = 10 * time.Minute
+
+// holdAfter returns how long nothing is sent to a webhook after a number of failures in a row. The
+// first ones can be of requests that were sent at the same time; each further one doubles the time.
+// Without that, a short outage of a busy receiver would switch its webhook off.
+func (d *Deliverer) holdAfter(failures int) time.Duration {
+	return min(d.hold<<min(max(0, failures-parallel), 16), maxHold)
+}
+
+// disabledReason is the disabled_reason of a webhook that failures switched off.
+var disabledReason = fmt.Sprintf("%d attempts in a row failed", switchOff)
+
+// attempt sends a delivery and records the outcome.
+func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err error) {
+	at := now()
+	ctx, cancel := context.WithTimeout(ctx, d.lease)
+	defer cancel()
+	reading, done := context.WithTimeout(ctx, d.lease/2)
+	defer done()
+	c, err := d.content(reading, x)
+	if err != nil { // no failure of the receiver
+		d.logger.Warn("cannot read the record of a webhook's event; it is sent later", "error", err, "webhook_id", x.webhook.String(), "event_id", x.eventID)
+		a.err = "Chairside could not read the record."
+		return a, d.postpone(ctx, x)
+	}
+	secrets := []string{x.secret}
+	if x.previous != "" {
+		secrets = append(secrets, x.previous)
+	}
+	headers := sign(x.eventID, at, c.body, secrets...)
+	headers["Content-Type"], headers["User-Agent"] = "application/json", userAgent
+	a = send(ctx, d.client, x.url, headers, c.body)
+	return a, d.settle(ctx, x, at, headers, c, a)
+}
+
+// postpone makes a delivery due again after the first pause, as if it had not been claimed.
+func (d *Deliverer) postpone(ctx context.Context, x delivery) error {
+	end := now()
+	_, err := d.db.SQL.ExecContext(ctx, `UPDATE webhook_deliveries SET attempt = attempt - 1, due_at = $1, leased_until = $2
+		WHERE id = $3 AND attempt = $4 AND settled_at IS NULL`, end.Add(d.backOff[0]), end, x.id, x.number)
+	if err != nil {
+		return fmt.Errorf("webhook: postpone a delivery: %w", err)
+	}
+	return nil
+}
+
+// settle records an attempt, unless the lease has ended and another process made one since.
+func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, headers map[string]string, c content, a outcome) error {
+	shown, err := json.Marshal(headers)
+	if err != nil {
+		return err
+	}
+	end := now()
+	settled, next := sql.NullTime{Time: end, Valid: true}, end
+	if !a.ok() && x.event != testEvent && x.number <= len(d.backOff) {
+		settled.Valid, next = false, end.Add(d.backOff[x.number-1])
+	}
+	var off bool
+	err = d.transaction(ctx, func(tx *sql.Tx) error {
+		if n, err := affected(tx.ExecContext(ctx, `UPDATE webhook_deliveries SET settled_at = $1, succeeded = $2, due_at = $3, leased_until = $4
+			WHERE id = $5 AND attempt = $6 AND settled_at IS NULL`, settled, a.ok(), next, end, x.id, x.number)); err != nil || n == 0 {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, error, response, duration_ms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+			x.practice, x.id, at, string(shown), string(c.body), c.records, a.status, a.err, a.text, a.duration.Milliseconds()); err != nil {
+			return err
+		}
+		if a.ok() {
+			_, err := tx.ExecContext(ctx, "UPDATE webhooks SET successful_deliveries = successful_deliveries + 1, failures_in_row = 0, held_until = NULL, last_delivered_at = $1 WHERE id = $2", end, x.webhook)
+			return err
+		}
+		if x.event == testEvent {
+			_, err := tx.ExecContext(ctx, "UPDATE webhooks SET failed_deliveries = failed_deliveries + 1 WHERE id = $1", x.webhook)
+			return err
+		}
+		// Later events of the record are not looked at before their turn can come.
+		if _, err := tx.ExecContext(ctx, `UPDATE webhook_deliveries SET due_at = $1
+			WHERE webhook_id = $2 AND resource = $3 AND record_id = $4 AND settled_at IS NULL AND id > $5 AND due_at < $1`,
+			next, x.webhook, x.resource, x.record, x.id); err != nil {
+			return err
+		}
+		var inRow int
+		err := tx.QueryRowContext(ctx, `UPDATE webhooks SET failed_deliveries = failed_deliveries + 1, failures_in_row = failures_in_row + 1
+			WHERE id = $1 RETURNING failures_in_row`, x.webhook).Scan(&inRow)
+		if errors.Is(err, sql.ErrNoRows) { // deleted
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if inRow < switchOff {
+			_, err := tx.ExecContext(ctx, "UPDATE webhooks SET held_until = $1 WHERE id = $2", end.Add(d.holdAfter(inRow)), x.webhook)
+			return err
+		}
+		n, err := affected(tx.ExecContext(ctx, `UPDATE webhooks SET active = false, held_until = NULL, disabled_at = $1, disabled_reason = $2, updated_at = $1
+			WHERE id = $3 AND active`, end, disabledReason, x.webhook))
+		off = n > 0
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("webhook: record an attempt: %w", err)
+	}
+	if off {
+		d.logger.Warn("a webhook is switched off: "+disabledReason, slog.String("practice_id", x.practice.String()), slog.String("webhook_id", x.webhook.String()))
+	}
+	return nil
+}
+
+// affected returns the number of rows that a statement changed.
+func affected(result sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}

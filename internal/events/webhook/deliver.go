@@ -1,0 +1,266 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
+
+	"chairside/internal/clock"
+	"chairside/internal/events/feed"
+	"chairside/internal/store"
+	"chairside/ogent"
+)
+
+const (
+	// poll is how often a process looks for changes and for due deliveries.
+	poll = 250 * time.Millisecond
+	// lease is how long a process holds a delivery: longer than an attempt takes. After it,
+	// another process makes the next attempt.
+	lease = 30 * time.Second
+	// parallel is the most attempts for one webhook at once, in each process, so that a slow
+	// receiver delays no other; allParallel is that for all webhooks.
+	parallel, allParallel = 8, 32
+	// hold is how long nothing is sent to a webhook after its first failure.
+	hold = time.Second
+)
+
+// backOff are the pauses between attempts: two days in all. After the last attempt a delivery
+// is given up.
+var backOff = []time.Duration{
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour,
+	8 * time.Hour, 8 * time.Hour, 12 * time.Hour, 12 * time.Hour,
+}
+
+// Options configure a Deliverer.
+type Options struct {
+	DB           *store.DB
+	Feed         *feed.Feed
+	Reads        ogent.Reads   // to read the records that are sent
+	AllowPrivate bool          // also send to loopback and private addresses
+	Retention    time.Duration // of the log and of waiting events; 0 is 14 days
+	Logger       *slog.Logger
+}
+
+// Deliverer delivers the events of all webhooks of a database.
+type Deliverer struct {
+	db     *store.DB
+	feed   *feed.Feed
+	reads  ogent.Reads
+	client *http.Client
+	logger *slog.Logger
+
+	lease, hold, retention time.Duration
+	backOff                []time.Duration
+
+	collected map[uuid.UUID]int64 // the end of the feed when a webhook was last collected; used by Run alone
+	wake      chan struct{}       // an attempt has ended
+	attempts  sync.WaitGroup
+	mu        sync.Mutex
+	busy      map[uuid.UUID]int // attempts in progress by webhook
+	allBusy   int
+}
+
+// New returns a Deliverer.
+func New(o Options) *Deliverer {
+	return &Deliverer{
+		db: o.DB, feed: o.Feed, reads: o.Reads, logger: o.Logger, client: newClient(o.AllowPrivate),
+		lease: lease, hold: hold, retention: cmp.Or(o.Retention, 14*24*time.Hour), backOff: backOff, wake: make(chan struct{}, 1), busy: map[uuid.UUID]int{},
+	}
+}
+
+// Run delivers until ctx ends, then waits for the attempts in progress. Any number of processes
+// may run it. It logs errors and continues.
+func (d *Deliverer) Run(ctx context.Context) {
+	defer d.attempts.Wait()
+	tick, sweeps := time.NewTicker(poll), time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	defer sweeps.Stop()
+	d.sweep(ctx)
+	for {
+		err := errors.Join(d.collect(ctx), d.deliverDue(ctx))
+		if err != nil && ctx.Err() == nil {
+			d.logger.Warn("cannot deliver all events of webhooks; they wait", "error", err)
+		}
+		for waiting := true; waiting; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-sweeps.C:
+				d.sweep(ctx)
+			case <-d.wake:
+				if err := d.deliverDue(ctx); err != nil && ctx.Err() == nil {
+					d.logger.Warn("cannot deliver all events of webhooks; they wait", "error", err)
+				}
+			case <-tick.C:
+				waiting = false
+			}
+		}
+	}
+}
+
+// deliverDue starts the attempts that are due.
+func (d *Deliverer) deliverDue(ctx context.Context) error {
+	webhooks, err := d.due(ctx)
+	failed := []error{err}
+	for _, w := range webhooks {
+		id := w.id
+		claimed, err := d.claim(ctx, id, d.free(w)) // those claimed before an error are sent
+		failed = append(failed, err)
+		for _, x := range claimed {
+			d.count(id, 1)
+			d.attempts.Go(func() {
+				// An attempt that has started is finished, so that it need not be repeated.
+				if _, err := d.attempt(context.WithoutCancel(ctx), x); err != nil {
+					d.logger.Warn("cannot record an attempt to deliver to a webhook; the event is sent again", "error", err, "webhook_id", id.String())
+				}
+				d.count(id, -1)
+				select {
+				case d.wake <- struct{}{}:
+				default: // Run has not looked since the last attempt ended
+				}
+			})
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// count adds n to the attempts in progress of a webhook.
+func (d *Deliverer) count(id uuid.UUID, n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.allBusy += n
+	if d.busy[id] += n; d.busy[id] == 0 {
+		delete(d.busy, id)
+	}
+}
+
+// free returns how many attempts for a webhook may start. While it fails, they are made one at
+// a time.
+func (d *Deliverer) free(w dueWebhook) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	most := parallel
+	if w.failing {
+		most = 1
+	}
+	return max(0, min(most-d.busy[w.id], allParallel-d.allBusy))
+}
+
+// dueWebhook is a webhook that has something to send.
+type dueWebhook struct {
+	id      uuid.UUID
+	failing bool // the last attempt failed
+}
+
+// due returns the active webhooks that have something to send and are not held.
+func (d *Deliverer) due(ctx context.Context) (all []dueWebhook, err error) {
+	rows, err := d.db.SQL.QueryContext(ctx, `SELECT id, failures_in_row > 0 FROM webhooks AS w WHERE active AND (held_until IS NULL OR held_until <= $1) AND EXISTS
+		(SELECT * FROM webhook_deliveries AS d WHERE d.webhook_id = w.id AND d.settled_at IS NULL AND d.due_at <= $1)`, now())
+	if err != nil {
+		return nil, fmt.Errorf("webhook: look for deliveries: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var w dueWebhook
+		if err := rows.Scan(&w.id, &w.failing); err != nil {
+			return nil, fmt.Errorf("webhook: look for deliveries: %w", err)
+		}
+		all = append(all, w)
+	}
+	return all, rows.Err()
+}
+
+// now is the machine's time. Leases need the real time, not that of a test.
+func now() time.Time { return clock.Truncate(clock.Deadline(0)) }
+
+// claim leases deliveries of a webhook that are due: of each record only the oldest, so that
+// its events stay in order.
+// Those that the webhook no longer wants are dropped: its URL may have changed with its events.
+func (d *Deliverer) claim(ctx context.Context, webhook uuid.UUID, limit int) (claimed []delivery, err error) {
+	if limit == 0 {
+		return nil, nil
+	}
+	skip := ""
+	if d.db.Dialect == dialect.Postgres {
+		skip = "FOR UPDATE SKIP LOCKED"
+	}
+	ids, err := d.ids(ctx, `
+		WITH due AS MATERIALIZED (
+			SELECT d.id FROM webhook_deliveries AS d
+			WHERE d.webhook_id = $1 AND d.settled_at IS NULL AND d.due_at <= $2 AND d.leased_until <= $2 AND NOT EXISTS (
+				SELECT * FROM webhook_deliveries AS o
+				WHERE o.webhook_id = d.webhook_id AND o.resource = d.resource AND o.record_id = d.record_id AND o.settled_at IS NULL AND o.id < d.id)
+			ORDER BY d.due_at, d.id LIMIT $3 `+skip+`
+		)
+		UPDATE webhook_deliveries SET leased_until = $4, attempt = attempt + 1 WHERE id IN (SELECT id FROM due)
+		RETURNING id`, webhook, now(), limit, now().Add(d.lease))
+	if err != nil {
+		return nil, fmt.Errorf("webhook: claim deliveries: %w", err)
+	}
+	for _, id := range ids {
+		x, err := d.read(ctx, id)
+		switch {
+		case errors.Is(err, sql.ErrNoRows): // the webhook has been deleted
+		case err != nil: // its lease ends
+			return claimed, err
+		case !x.wanted():
+			if _, err := d.db.SQL.ExecContext(ctx, "DELETE FROM webhook_deliveries WHERE id = $1", id); err != nil {
+				return claimed, fmt.Errorf("webhook: drop a delivery: %w", err)
+			}
+		default:
+			claimed = append(claimed, x)
+		}
+	}
+	return claimed, nil
+}
+
+// ids returns the ids that a statement returns.
+func (d *Deliverer) ids(ctx context.Context, statement string, args ...any) (ids []int64, err error) {
+	rows, err := d.db.SQL.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// read reads a delivery and what sending it needs.
+func (d *Deliverer) read(ctx context.Context, id int64) (x delivery, err error) {
+	x.id = id
+	var previousUntil sql.NullTime
+	var events []byte
+	err = d.db.SQL.QueryRowContext(ctx, `
+		SELECT d.practice_id, d.webhook_id, d.event_id, d.event, d.resource, d.record_id, d.user_id, d.changed_at, d.attempt,
+			w.url, w.events, w.secret, w.previous_secret, w.previous_until, p.time_zone, p.country
+		FROM webhook_deliveries AS d JOIN webhooks AS w ON w.id = d.webhook_id JOIN practices AS p ON p.id = d.practice_id
+		WHERE d.id = $1`, id).
+		Scan(&x.practice, &x.webhook, &x.eventID, &x.event, &x.resource, &x.record, &x.user, &x.changedAt, &x.number,
+			&x.url, &events, &x.secret, &x.previous, &previousUntil, &x.zoneName, &x.country)
+	if !previousUntil.Valid || previousUntil.Time.Before(now()) {
+		x.previous = ""
+	}
+	if err == nil {
+		err = json.Unmarshal(events, &x.events)
+	}
+	if err != nil {
+		return x, fmt.Errorf("webhook: read a delivery: %w", err)
+	}
+	return x, nil
+}

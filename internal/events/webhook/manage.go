@@ -1,0 +1,151 @@
+package webhook
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/webhookdelivery"
+	"chairside/internal/apierror"
+)
+
+// maxURL is the longest address, in characters.
+const maxURL = 2000
+
+// Draft is what an administrator chooses about a webhook.
+type Draft struct {
+	URL    string
+	Events []string
+}
+
+// check returns apierror.ValidationFailed with all problems of the draft.
+func (w Draft) check() error {
+	problems := apierror.Params{}
+	if w.URL == "" {
+		problems.Add("url", "can't be blank")
+	} else if message := CheckURL(w.URL); message != "" {
+		problems.Add("url", message)
+	}
+	if message := CheckEvents(w.Events); message != "" {
+		problems.Add("events", message)
+	}
+	if len(problems) > 0 {
+		return apierror.ValidationFailed(problems)
+	}
+	return nil
+}
+
+// Create creates a webhook of the caller's practice that follows the change feed from the
+// cursor, and returns its secret, which is not shown again.
+func Create(ctx context.Context, tx *ent.Client, cursor string, draft Draft) (w *ent.Webhook, secret string, err error) {
+	if err := draft.check(); err != nil {
+		return nil, "", err
+	}
+	secret = NewSecret()
+	w, err = tx.Webhook.Create().SetURL(draft.URL).SetEvents(draft.Events).SetSecret(secret).SetFeedCursor(cursor).Save(ctx)
+	return w, secret, err
+}
+
+// Edit changes the address and the events of a webhook.
+func Edit(ctx context.Context, tx *ent.Client, w *ent.Webhook, draft Draft) error {
+	if err := draft.check(); err != nil {
+		return err
+	}
+	return tx.Webhook.UpdateOne(w).SetURL(draft.URL).SetEvents(draft.Events).Exec(ctx)
+}
+
+// Pause stops the deliveries of a webhook. Its events wait.
+func Pause(ctx context.Context, tx *ent.Client, w *ent.Webhook) error {
+	return tx.Webhook.UpdateOne(w).SetActive(false).Exec(ctx)
+}
+
+// Resume starts the deliveries of a webhook again, from where they stopped.
+func Resume(ctx context.Context, tx *ent.Client, w *ent.Webhook) error {
+	u := tx.Webhook.UpdateOne(w).SetActive(true)
+	Resumed(u.Mutation())
+	if err := u.Exec(ctx); err != nil {
+		return err
+	}
+	return Hasten(ctx, tx, w.ID)
+}
+
+// Resumed clears, in a mutation that activates a webhook, its failures and why it was disabled.
+func Resumed(m *ent.WebhookMutation) {
+	m.SetFailuresInRow(0)
+	m.ClearHeldUntil()
+	m.ClearDisabledAt()
+	m.ClearDisabledReason()
+}
+
+// Hasten makes everything due that waits for another attempt.
+func Hasten(ctx context.Context, tx *ent.Client, id uuid.UUID) error {
+	return tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(id), webhookdelivery.SettledAtIsNil(), webhookdelivery.DueAtGT(now())).SetDueAt(now()).Exec(ctx)
+}
+
+// Rotate gives a webhook a new secret and returns it. For a day, the old one signs too.
+func Rotate(ctx context.Context, tx *ent.Client, w *ent.Webhook) (secret string, err error) {
+	secret = NewSecret()
+	return secret, tx.Webhook.UpdateOne(w).SetSecret(secret).SetPreviousSecret(w.Secret).SetPreviousUntil(now().Add(rotationOverlap)).Exec(ctx)
+}
+
+// Result is the outcome of a test.
+type Result struct {
+	Delivery int64  // id of its entry in the log
+	Status   int    // of the response; 0 without one
+	Err      string // why there is no response
+	Duration time.Duration
+}
+
+// OK reports whether the receiver accepted the event.
+func (r Result) OK() bool { return outcome{status: r.Status}.ok() }
+
+// Test sends the event webhook.test once and waits for the response. It also works for a webhook
+// that is switched off.
+func (d *Deliverer) Test(ctx context.Context, w *ent.Webhook) (r Result, err error) {
+	// The attempt may outlast the request that asks for it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.lease)
+	defer cancel()
+	event := "evt_" + uuid.NewString()
+	var id int64
+	err = d.transaction(ctx, func(tx *sql.Tx) error {
+		// It is leased from the start, so no other process sends it.
+		return tx.QueryRowContext(ctx, `INSERT INTO webhook_deliveries
+			(practice_id, webhook_id, event_id, event, resource, record_id, changed_at, due_at, leased_until, attempt, succeeded)
+			VALUES ($1, $2, $3, $4, '', $3, $5, $5, $6, 1, false) RETURNING id`,
+			w.PracticeID, w.ID, event, testEvent, now(), now().Add(d.lease)).Scan(&id)
+	})
+	if err != nil {
+		return r, fmt.Errorf("webhook: store the test: %w", err)
+	}
+	x, err := d.read(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	x.number = 1
+	a, err := d.attempt(ctx, x)
+	return Result{id, a.status, a.err, a.duration}, err
+}
+
+// ErrNotRedelivered refuses to deliver a test again, or an event that still waits.
+var ErrNotRedelivered = errors.New("only an event that was delivered or has failed can be delivered again")
+
+// CanRedeliver reports whether Redeliver takes a delivery.
+func CanRedeliver(x *ent.WebhookDelivery) bool { return x.SettledAt != nil && x.Event != testEvent }
+
+// Redeliver sends an event again, with its id, after the waiting events of its record. It
+// returns ErrNotRedelivered unless CanRedeliver.
+func (d *Deliverer) Redeliver(ctx context.Context, x *ent.WebhookDelivery) error {
+	if !CanRedeliver(x) {
+		return ErrNotRedelivered
+	}
+	return d.transaction(ctx, func(tx *sql.Tx) error {
+		return insert(ctx, tx, delivery{
+			practice: x.PracticeID, webhook: x.WebhookID, eventID: x.EventID, event: x.Event, resource: x.Resource, record: x.RecordID, user: x.UserID, changedAt: x.ChangedAt,
+		})
+	})
+}

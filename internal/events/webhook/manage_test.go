@@ -1,0 +1,122 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/site"
+	"chairside/internal/events/webhook"
+	"chairside/internal/seed"
+	"chairside/internal/store/storetest"
+	"chairside/internal/test/harness"
+)
+
+// TestTagsLackTheSecret: the tag of a creation is that of the next read, which has no secret,
+// also in a replay.
+func TestTagsLackTheSecret(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		token := e.Token(t, "")
+		send := func() *harness.Response {
+			return e.Do(t, harness.Request{
+				Method: "POST", Path: "/v1/webhooks", Token: token, Body: json.RawMessage(`{"webhook": {"url": "https://example.com", "events": ["*"]}}`),
+				Header: map[string]string{"Idempotency-Key": "9f1c1a5e-7c0f-4a53-a3b0-1f7d0f8ad6d2"},
+			}).Status(t, 201)
+		}
+		made := send()
+		again := send()
+		path := "/v1/webhooks/" + made.Text(t, "webhook.id")
+		read := e.Get(t, path, token).Status(t, 200)
+		tag := read.Header.Get("ETag")
+		if made.Header.Get("ETag") != tag || again.Header.Get("ETag") != tag || tag == "" {
+			t.Errorf("tags of the creation %s, its replay %s, the read %s", made.Header.Get("ETag"), again.Header.Get("ETag"), tag)
+		}
+		if !strings.Contains(string(read.Raw), `"secret":null`) || made.Text(t, "webhook.secret") != again.Text(t, "webhook.secret") {
+			t.Errorf("read %s, replayed %s", read.Raw, again.Raw)
+		}
+		e.Do(t, harness.Request{Method: "PATCH", Path: path, Token: token, Body: json.RawMessage(`{"webhook": {"events": ["rooms.*"]}}`), Header: map[string]string{"If-Match": tag}}).Status(t, 200)
+		secret := made.Text(t, "webhook.secret")
+		if log := e.Log.String(); strings.Contains(log, secret) {
+			t.Error("the secret is in the log")
+		}
+		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE resource = 'Webhook'"); n != 2 {
+			t.Errorf("%d entries in the audit log", n)
+		}
+	})
+}
+
+// TestTokensSendOnlyWhatTheyRead: a webhook is no way around the scopes or the site of a token.
+func TestTokensSendOnlyWhatTheyRead(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		narrow := e.Token(t, "webhook patient:read")
+		body := func(event string) string {
+			return `{"webhook": {"url": "https://example.com", "events": ["` + event + `"]}}`
+		}
+		for _, event := range []string{"*", "appointments.*", "invoices.created"} {
+			e.Post(t, "/v1/webhooks", narrow, body(event)).Error(t, 403, "insufficient_scope")
+		}
+		e.Post(t, "/v1/webhooks", narrow, body("patients.*")).Status(t, 201)
+		all, _ := create(t, e, "https://example.com", "*")
+		path := "/v1/webhooks/" + all
+		e.Patch(t, path, narrow, `{"webhook": {"url": "https://elsewhere.example.com"}}`).Error(t, 403, "insufficient_scope")
+		e.Patch(t, path, narrow, `{"webhook": {"active": false}}`).Status(t, 200)
+		e.Patch(t, path, narrow, `{"webhook": {"active": true}}`).Error(t, 403, "insufficient_scope")
+
+		found, err := e.DB.Ent.Site.Query().Order(site.ByID()).First(e.As(t, "demo"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		limited := e.TokenOf(t, seed.DemoAdmin, "", &found.ID)
+		if r := e.Post(t, "/v1/webhooks", limited, body("*")); r.Code != http.StatusForbidden {
+			t.Errorf("a token of one site: %d", r.Code)
+		}
+		if r := e.Patch(t, path, limited, body("*")); r.Code != http.StatusForbidden {
+			t.Errorf("a token of one site: %d", r.Code)
+		}
+		e.Get(t, path, e.TokenOf(t, seed.SecondAdmin, "", nil)).Error(t, 404, "not_found")
+	})
+}
+
+// TestRotationOverlaps: for a day, events have signatures of the old and of the new secret.
+func TestRotationOverlaps(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		r, ctx := receive(t), e.As(t, "demo")
+		id, old := create(t, e, r.URL, "rooms.*")
+		d := deliverer(e)
+		send := func() received {
+			t.Helper()
+			row, err := e.DB.Ent.Webhook.Get(ctx, uuid.MustParse(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result, err := d.Test(ctx, row); err != nil || !result.OK() {
+				t.Fatalf("%+v %v", result, err)
+			}
+			return r.all()[len(r.all())-1]
+		}
+		var secret string
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			row, err := tx.Webhook.Get(ctx, uuid.MustParse(id))
+			if err == nil {
+				secret, err = webhook.Rotate(ctx, tx, row)
+			}
+			return err
+		})
+		x := send()
+		verify(t, x, secret)
+		if n := len(strings.Fields(x.header.Get("webhook-signature"))); n != 2 || secret == old {
+			t.Errorf("%d signatures", n)
+		}
+		x.header.Set("X-Chairside-Signature", hexMAC(old, string(x.body)))
+		verify(t, x, old)
+		storetest.Exec(t, e.DB, "UPDATE webhooks SET previous_until = last_delivered_at")
+		if x = send(); len(strings.Fields(x.header.Get("webhook-signature"))) != 1 {
+			t.Errorf("after a day: %s", x.header.Get("webhook-signature"))
+		}
+		verify(t, x, secret)
+	})
+}

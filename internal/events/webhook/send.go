@@ -1,0 +1,97 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"chairside/internal/clock"
+)
+
+const (
+	// sendTime bounds one request, from the look-up of the name to the end of the response.
+	sendTime = 10 * time.Second
+	// maxResponse is how much of a response is read, in bytes; maxLogged how much is logged.
+	maxResponse, maxLogged = 64 << 10, 2 << 10
+	// maxResponseHeader is the longest header of a response, in bytes.
+	maxResponseHeader = 64 << 10
+	userAgent         = "Chairside-Webhook/1"
+)
+
+// newClient returns a client that follows no redirects, uses no proxy and, unless allowPrivate,
+// connects to public addresses alone.
+func newClient(allowPrivate bool) *http.Client {
+	dialer := &net.Dialer{Timeout: sendTime}
+	if !allowPrivate {
+		dialer.Control = guard
+	}
+	return clientOf(dialer)
+}
+
+// clientOf returns a client that connects with a dialer.
+func clientOf(dialer *net.Dialer) *http.Client {
+	return &http.Client{
+		Timeout:       sendTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    sendTime,
+			ResponseHeaderTimeout:  sendTime,
+			MaxResponseHeaderBytes: maxResponseHeader,
+			IdleConnTimeout:        time.Minute,
+			MaxIdleConns:           64,
+			MaxIdleConnsPerHost:    parallel,
+			DisableCompression:     true, // a small response could unpack to a huge one
+		},
+	}
+}
+
+// outcome is that of one request.
+type outcome struct {
+	status   int    // 0 without a response
+	text     string // beginning of the body
+	err      string // why there is no response
+	duration time.Duration
+}
+
+// ok reports whether the receiver has accepted the event.
+func (a outcome) ok() bool { return a.status >= 200 && a.status < 300 }
+
+// send sends a body.
+func send(ctx context.Context, client *http.Client, to string, headers map[string]string, body []byte) (a outcome) {
+	started := clock.Deadline(0)
+	defer func() { a.duration = clock.Deadline(0).Sub(started) }()
+	ctx, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return outcome{err: loggable([]byte(hide(err)))}
+	}
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return outcome{err: loggable([]byte(hide(err)))}
+	}
+	defer response.Body.Close()
+	// A body that breaks off does not undo the status.
+	read, _ := io.ReadAll(io.LimitReader(response.Body, maxResponse))
+	return outcome{status: response.StatusCode, text: loggable(read)}
+}
+
+// loggable returns the first maxLogged bytes of a response, or of an error that quotes one, as text
+// that both databases can store.
+func loggable(b []byte) string {
+	text := strings.ToValidUTF8(string(b[:min(len(b), maxLogged)]), "\uFFFD")
+	text = strings.ReplaceAll(text, "\x00", "\uFFFD")
+	for len(text) > maxLogged || !utf8.ValidString(text) {
+		text = text[:len(text)-1]
+	}
+	return text
+}

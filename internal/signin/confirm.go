@@ -1,0 +1,43 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"chairside/internal/clock"
+)
+
+// ProofLife is how long a proof of the password or the second factor counts for sensitive pages.
+const ProofLife = 10 * time.Minute
+
+// ErrEnded means that the browser has no session that could be confirmed.
+var ErrEnded = errors.New("the session has ended")
+
+// Proven reports whether the session has proven the password or the second factor within
+// ProofLife, by a sign-in or by Confirm.
+func (s *Sessions) Proven(ctx context.Context) bool {
+	at, ok := s.manager.Get(ctx, keyProven).(int64)
+	return ok && clock.Now(ctx).Sub(time.Unix(0, at)) < ProofLife
+}
+
+// Confirm proves the visitor's second factor with a code, or the password if the visitor has no
+// second factor, and unlocks the session. It fails with ErrEnded, ErrWrong and *Throttled.
+func (s *Sessions) Confirm(ctx context.Context, given string, from Browser) error {
+	v := FromLocked(ctx)
+	if v == nil {
+		return ErrEnded
+	}
+	check := s.confirm
+	if v.User.TotpSecret != "" {
+		check = s.checkCode
+	}
+	if err := check(ctx, v.User, given, from); err != nil {
+		if errors.Is(err, ErrWrong) {
+			noteSignIn(ctx, "sign_in_failed", v.User, v.SessionID, from)
+		}
+		return err
+	}
+	s.manager.Put(ctx, keyProven, clock.Now(ctx).UnixNano())
+	return s.noteUse(ctx, v.SessionID)
+}
