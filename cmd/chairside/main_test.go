@@ -18,9 +18,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testkeys"
 )
 
 func TestMain(m *testing.M) {
+	os.Setenv("CHAIRSIDE_KEYS", testkeys.Text) // for servers on PostgreSQL; scripts have their own environment
 	testscript.Main(pgtest.With{M: m}, map[string]func(){"chairside": main})
 }
 
@@ -37,6 +39,7 @@ func TestScriptsOnPostgres(t *testing.T) {
 	params, url := scripts("testdata/postgres"), pgtest.New(t)
 	params.Setup = func(e *testscript.Env) error {
 		e.Setenv("CHAIRSIDE_DATABASE_URL", url)
+		e.Setenv("CHAIRSIDE_KEYS", testkeys.Text)
 		return nil
 	}
 	testscript.Run(t, params)
