@@ -22,8 +22,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	os.Setenv("CHAIRSIDE_KEYS", testkeys.Text) // for servers on PostgreSQL; scripts have their own environment
-	testscript.Main(pgtest.With{M: m}, map[string]func(){"chairside": main})
+	testscript.Main(withKeys{pgtest.With{M: m}}, map[string]func(){"chairside": main})
+}
+
+// withKeys runs the tests with keys for the servers on PostgreSQL that they start. Scripts have an
+// environment of their own.
+type withKeys struct{ pgtest.With }
+
+func (w withKeys) Run() int {
+	os.Setenv("CHAIRSIDE_KEYS", testkeys.Text)
+	return w.With.Run()
 }
 
 // TestScripts runs the scripts in testdata/script, which also document the commands.

@@ -19,17 +19,22 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// each runs test on both databases, with keys in a new file.
-func each(t *testing.T, test func(t *testing.T, e *harness.Env, keys string)) {
+// each runs test on both databases, with keys in a new file. url is the database.
+func each(t *testing.T, test func(t *testing.T, e *harness.Env, keys, url string)) {
 	t.Helper()
-	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		file := filepath.Join(t.TempDir(), "test.keys")
-		if err := seal.Create(file); err != nil {
-			t.Fatal(err)
-		}
-		e.DB.Keys = load(t, file)
-		test(t, e, file)
-	})
+	t.Parallel()
+	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, file := database(t), filepath.Join(t.TempDir(), "test.keys")
+			if err := seal.Create(file); err != nil {
+				t.Fatal(err)
+			}
+			e := harness.Start(t, url)
+			e.DB.Keys = load(t, file)
+			test(t, e, file, url)
+		})
+	}
 }
 
 func load(t *testing.T, file string) *seal.Keys {
@@ -79,7 +84,7 @@ func secrets(ctx context.Context, db *store.DB) (open []string, err error) {
 
 // TestDatabaseHoldsNoPlainSecret: neither Ent nor SQL can store one.
 func TestDatabaseHoldsNoPlainSecret(t *testing.T) {
-	each(t, func(t *testing.T, e *harness.Env, _ string) {
+	each(t, func(t *testing.T, e *harness.Env, _, _ string) {
 		w := hooks(t, e, 1)[0]
 		var stored string
 		if err := e.DB.SQL.QueryRowContext(t.Context(), "SELECT secret FROM webhooks WHERE id = $1", w.ID).Scan(&stored); err != nil {
@@ -105,7 +110,7 @@ func TestDatabaseHoldsNoPlainSecret(t *testing.T) {
 }
 
 func TestMovedValueDoesNotOpen(t *testing.T) {
-	each(t, func(t *testing.T, e *harness.Env, _ string) {
+	each(t, func(t *testing.T, e *harness.Env, _, _ string) {
 		all := hooks(t, e, 2)
 		storetest.Exec(t, e.DB, "UPDATE webhooks SET secret = (SELECT o.secret FROM webhooks AS o WHERE o.id = $1)", all[0].ID)
 		if open, err := secrets(e.As(t, "demo"), e.DB); !errors.Is(err, seal.ErrMoved) || len(open) != 1 {
@@ -116,14 +121,14 @@ func TestMovedValueDoesNotOpen(t *testing.T) {
 
 // TestResealWhileServersWrite rotates while another process with its own Keys replaces secrets.
 func TestResealWhileServersWrite(t *testing.T) {
-	each(t, func(t *testing.T, e *harness.Env, file string) {
+	each(t, func(t *testing.T, e *harness.Env, file, url string) {
 		const n = 1200 // more than two batches
 		all := hooks(t, e, n)
 		want, err := secrets(e.As(t, "demo"), e.DB)
 		if err != nil {
 			t.Fatal(err)
 		}
-		admin := *e.DB
+		admin := storetest.Open(t, url)
 		admin.Keys = load(t, file)
 		added, err := admin.Keys.Add()
 		if err != nil {
@@ -148,13 +153,13 @@ func TestResealWhileServersWrite(t *testing.T) {
 			}
 			done <- nil
 		}()
-		if _, err := sealing.Reseal(t.Context(), &admin); err != nil {
+		if _, err := sealing.Reseal(t.Context(), admin); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sealing.Reseal(t.Context(), &admin); err != nil { // what was written meanwhile
+		if _, err := sealing.Reseal(t.Context(), admin); err != nil { // what was written meanwhile
 			t.Fatal(err)
 		}
 		uses, err := sealing.Uses(t.Context(), e.DB)
@@ -169,7 +174,7 @@ func TestResealWhileServersWrite(t *testing.T) {
 
 // TestResealNamesBrokenValues: one value that does not open keeps no other from being sealed again.
 func TestResealNamesBrokenValues(t *testing.T) {
-	each(t, func(t *testing.T, e *harness.Env, _ string) {
+	each(t, func(t *testing.T, e *harness.Env, _, _ string) {
 		all := hooks(t, e, 3)
 		storetest.Exec(t, e.DB, "UPDATE webhooks SET secret = (SELECT o.secret FROM webhooks AS o WHERE o.id = $1) WHERE id = $2", all[0].ID, all[1].ID)
 		if _, err := e.DB.Keys.Add(); err != nil {
@@ -183,7 +188,7 @@ func TestResealNamesBrokenValues(t *testing.T) {
 }
 
 func TestLostKeysAreNamed(t *testing.T) {
-	each(t, func(t *testing.T, e *harness.Env, file string) {
+	each(t, func(t *testing.T, e *harness.Env, file, _ string) {
 		hooks(t, e, 1)
 		id := e.DB.Keys.IDs()[0].String()
 		if err := sealing.Check(t.Context(), e.DB); err != nil {
