@@ -6,6 +6,7 @@ require (
 	ariga.io/atlas v1.0.0 // migrations: differences, checksums, locks
 	entgo.io/contrib v0.7.0 // entoas: property schemas of the API document
 	entgo.io/ent v0.14.5 // the ORM
+	filippo.io/age v1.3.2 // encrypted backups
 	github.com/alecthomas/kong v1.17.0 // command line: flags, environment, help
 	github.com/alexedwards/argon2id v1.0.0 // password hashes
 	github.com/alexedwards/scs/v2 v2.9.0 // sessions of signed-in users
@@ -28,9 +29,10 @@ require (
 	github.com/ogen-go/ogen v1.24.0 // the API server, client and types
 	github.com/pquerna/otp v1.5.0 // second factors: time-based codes, QR codes
 	github.com/prometheus/client_golang v1.25.0 // metrics
-	github.com/rogpeppe/go-internal v1.14.1 // tests: scripts of the command line
+	github.com/rogpeppe/go-internal v1.16.0 // tests: scripts of the command line
 	github.com/schollz/progressbar/v3 v3.19.1 // progress of long commands
 	github.com/swaggest/swgui v1.8.5 // the API reference, embedded
+	github.com/tink-crypto/tink-go/v2 v2.9.0 // sealed columns: AES-GCM and its keys
 	github.com/yuin/goldmark v1.8.7 // Markdown of the guides
 	golang.org/x/crypto v0.58.0 // argon2 with a chosen salt, for repeatable demo data
 	golang.org/x/net v0.62.0 // limit of open connections
@@ -44,6 +46,7 @@ require (
 )
 
 require (
+	filippo.io/hpke v0.4.0 // indirect
 	github.com/agext/levenshtein v1.2.3 // indirect
 	github.com/apparentlymart/go-textseg/v15 v15.0.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect

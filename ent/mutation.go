@@ -60,6 +60,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/scope"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -54168,7 +54169,7 @@ type UserMutation struct {
 	active               *bool
 	last_login           *time.Time
 	password_hash        *string
-	totp_secret          *string
+	totp_secret          *seal.Value
 	totp_step            *int64
 	addtotp_step         *int64
 	known_browsers       *[]schema.KnownBrowser
@@ -54848,12 +54849,12 @@ func (m *UserMutation) ResetPasswordHash() {
 }
 
 // SetTotpSecret sets the "totp_secret" field.
-func (m *UserMutation) SetTotpSecret(s string) {
+func (m *UserMutation) SetTotpSecret(s seal.Value) {
 	m.totp_secret = &s
 }
 
 // TotpSecret returns the value of the "totp_secret" field in the mutation.
-func (m *UserMutation) TotpSecret() (r string, exists bool) {
+func (m *UserMutation) TotpSecret() (r seal.Value, exists bool) {
 	v := m.totp_secret
 	if v == nil {
 		return
@@ -54864,7 +54865,7 @@ func (m *UserMutation) TotpSecret() (r string, exists bool) {
 // OldTotpSecret returns the old "totp_secret" field's value of the User entity.
 // If the User object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *UserMutation) OldTotpSecret(ctx context.Context) (v string, err error) {
+func (m *UserMutation) OldTotpSecret(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldTotpSecret is only allowed on UpdateOne operations")
 	}
@@ -54878,9 +54879,22 @@ func (m *UserMutation) OldTotpSecret(ctx context.Context) (v string, err error) 
 	return oldValue.TotpSecret, nil
 }
 
+// ClearTotpSecret clears the value of the "totp_secret" field.
+func (m *UserMutation) ClearTotpSecret() {
+	m.totp_secret = nil
+	m.clearedFields[user.FieldTotpSecret] = struct{}{}
+}
+
+// TotpSecretCleared returns if the "totp_secret" field was cleared in this mutation.
+func (m *UserMutation) TotpSecretCleared() bool {
+	_, ok := m.clearedFields[user.FieldTotpSecret]
+	return ok
+}
+
 // ResetTotpSecret resets all changes to the "totp_secret" field.
 func (m *UserMutation) ResetTotpSecret() {
 	m.totp_secret = nil
+	delete(m.clearedFields, user.FieldTotpSecret)
 }
 
 // SetTotpStep sets the "totp_step" field.
@@ -55448,7 +55462,7 @@ func (m *UserMutation) SetField(name string, value ent.Value) error {
 		m.SetPasswordHash(v)
 		return nil
 	case user.FieldTotpSecret:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -55532,6 +55546,9 @@ func (m *UserMutation) ClearedFields() []string {
 	if m.FieldCleared(user.FieldLastLogin) {
 		fields = append(fields, user.FieldLastLogin)
 	}
+	if m.FieldCleared(user.FieldTotpSecret) {
+		fields = append(fields, user.FieldTotpSecret)
+	}
 	if m.FieldCleared(user.FieldKnownBrowsers) {
 		fields = append(fields, user.FieldKnownBrowsers)
 	}
@@ -55563,6 +55580,9 @@ func (m *UserMutation) ClearField(name string) error {
 		return nil
 	case user.FieldLastLogin:
 		m.ClearLastLogin()
+		return nil
+	case user.FieldTotpSecret:
+		m.ClearTotpSecret()
 		return nil
 	case user.FieldKnownBrowsers:
 		m.ClearKnownBrowsers()
@@ -57340,8 +57360,8 @@ type WebhookMutation struct {
 	last_delivered_at        *time.Time
 	disabled_at              *time.Time
 	disabled_reason          *string
-	secret                   *string
-	previous_secret          *string
+	secret                   *seal.Value
+	previous_secret          *seal.Value
 	previous_until           *time.Time
 	failures_in_row          *int
 	addfailures_in_row       *int
@@ -57950,12 +57970,12 @@ func (m *WebhookMutation) ResetDisabledReason() {
 }
 
 // SetSecret sets the "secret" field.
-func (m *WebhookMutation) SetSecret(s string) {
+func (m *WebhookMutation) SetSecret(s seal.Value) {
 	m.secret = &s
 }
 
 // Secret returns the value of the "secret" field in the mutation.
-func (m *WebhookMutation) Secret() (r string, exists bool) {
+func (m *WebhookMutation) Secret() (r seal.Value, exists bool) {
 	v := m.secret
 	if v == nil {
 		return
@@ -57966,7 +57986,7 @@ func (m *WebhookMutation) Secret() (r string, exists bool) {
 // OldSecret returns the old "secret" field's value of the Webhook entity.
 // If the Webhook object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldSecret(ctx context.Context) (v string, err error) {
+func (m *WebhookMutation) OldSecret(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldSecret is only allowed on UpdateOne operations")
 	}
@@ -57980,18 +58000,31 @@ func (m *WebhookMutation) OldSecret(ctx context.Context) (v string, err error) {
 	return oldValue.Secret, nil
 }
 
+// ClearSecret clears the value of the "secret" field.
+func (m *WebhookMutation) ClearSecret() {
+	m.secret = nil
+	m.clearedFields[webhook.FieldSecret] = struct{}{}
+}
+
+// SecretCleared returns if the "secret" field was cleared in this mutation.
+func (m *WebhookMutation) SecretCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldSecret]
+	return ok
+}
+
 // ResetSecret resets all changes to the "secret" field.
 func (m *WebhookMutation) ResetSecret() {
 	m.secret = nil
+	delete(m.clearedFields, webhook.FieldSecret)
 }
 
 // SetPreviousSecret sets the "previous_secret" field.
-func (m *WebhookMutation) SetPreviousSecret(s string) {
+func (m *WebhookMutation) SetPreviousSecret(s seal.Value) {
 	m.previous_secret = &s
 }
 
 // PreviousSecret returns the value of the "previous_secret" field in the mutation.
-func (m *WebhookMutation) PreviousSecret() (r string, exists bool) {
+func (m *WebhookMutation) PreviousSecret() (r seal.Value, exists bool) {
 	v := m.previous_secret
 	if v == nil {
 		return
@@ -58002,7 +58035,7 @@ func (m *WebhookMutation) PreviousSecret() (r string, exists bool) {
 // OldPreviousSecret returns the old "previous_secret" field's value of the Webhook entity.
 // If the Webhook object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookMutation) OldPreviousSecret(ctx context.Context) (v string, err error) {
+func (m *WebhookMutation) OldPreviousSecret(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldPreviousSecret is only allowed on UpdateOne operations")
 	}
@@ -58016,9 +58049,22 @@ func (m *WebhookMutation) OldPreviousSecret(ctx context.Context) (v string, err 
 	return oldValue.PreviousSecret, nil
 }
 
+// ClearPreviousSecret clears the value of the "previous_secret" field.
+func (m *WebhookMutation) ClearPreviousSecret() {
+	m.previous_secret = nil
+	m.clearedFields[webhook.FieldPreviousSecret] = struct{}{}
+}
+
+// PreviousSecretCleared returns if the "previous_secret" field was cleared in this mutation.
+func (m *WebhookMutation) PreviousSecretCleared() bool {
+	_, ok := m.clearedFields[webhook.FieldPreviousSecret]
+	return ok
+}
+
 // ResetPreviousSecret resets all changes to the "previous_secret" field.
 func (m *WebhookMutation) ResetPreviousSecret() {
 	m.previous_secret = nil
+	delete(m.clearedFields, webhook.FieldPreviousSecret)
 }
 
 // SetPreviousUntil sets the "previous_until" field.
@@ -58496,14 +58542,14 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 		m.SetDisabledReason(v)
 		return nil
 	case webhook.FieldSecret:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetSecret(v)
 		return nil
 	case webhook.FieldPreviousSecret:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -58615,6 +58661,12 @@ func (m *WebhookMutation) ClearedFields() []string {
 	if m.FieldCleared(webhook.FieldDisabledReason) {
 		fields = append(fields, webhook.FieldDisabledReason)
 	}
+	if m.FieldCleared(webhook.FieldSecret) {
+		fields = append(fields, webhook.FieldSecret)
+	}
+	if m.FieldCleared(webhook.FieldPreviousSecret) {
+		fields = append(fields, webhook.FieldPreviousSecret)
+	}
 	if m.FieldCleared(webhook.FieldPreviousUntil) {
 		fields = append(fields, webhook.FieldPreviousUntil)
 	}
@@ -58643,6 +58695,12 @@ func (m *WebhookMutation) ClearField(name string) error {
 		return nil
 	case webhook.FieldDisabledReason:
 		m.ClearDisabledReason()
+		return nil
+	case webhook.FieldSecret:
+		m.ClearSecret()
+		return nil
+	case webhook.FieldPreviousSecret:
+		m.ClearPreviousSecret()
 		return nil
 	case webhook.FieldPreviousUntil:
 		m.ClearPreviousUntil()

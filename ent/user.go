@@ -7,6 +7,7 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
 	"chairside/ent/user"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"encoding/json"
 	"fmt"
@@ -52,8 +53,8 @@ type User struct {
 	LastLogin *time.Time `json:"last_login,omitempty"`
 	// argon2id hash of the password; empty if none is set.
 	PasswordHash string `json:"-"`
-	// Authenticator secret (RFC 6238), base32; empty without two-factor authentication.
-	TotpSecret string `json:"-"`
+	// Authenticator secret (RFC 6238), base32; null without two-factor authentication.
+	TotpSecret seal.Value `json:"-"`
 	// Time step of the last used code; no code works twice.
 	TotpStep int64 `json:"totp_step,omitempty"`
 	// Browsers that have signed in as the user, the last used first.
@@ -121,11 +122,13 @@ func (*User) scanValues(columns []string) ([]any, error) {
 			values[i] = &sql.NullScanner{S: new(uuid.UUID)}
 		case user.FieldKnownBrowsers, user.FieldRecoveryCodes:
 			values[i] = new([]byte)
+		case user.FieldTotpSecret:
+			values[i] = new(seal.Value)
 		case user.FieldActive:
 			values[i] = new(sql.NullBool)
 		case user.FieldID, user.FieldTotpStep:
 			values[i] = new(sql.NullInt64)
-		case user.FieldTitle, user.FieldFirstName, user.FieldLastName, user.FieldLastNameFolded, user.FieldEmail, user.FieldMobilePhone, user.FieldRole, user.FieldPasswordHash, user.FieldTotpSecret:
+		case user.FieldTitle, user.FieldFirstName, user.FieldLastName, user.FieldLastNameFolded, user.FieldEmail, user.FieldMobilePhone, user.FieldRole, user.FieldPasswordHash:
 			values[i] = new(sql.NullString)
 		case user.FieldCreatedAt, user.FieldUpdatedAt, user.FieldLastLogin:
 			values[i] = new(sql.NullTime)
@@ -241,10 +244,10 @@ func (_m *User) assignValues(columns []string, values []any) error {
 				_m.PasswordHash = value.String
 			}
 		case user.FieldTotpSecret:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field totp_secret", values[i])
-			} else if value.Valid {
-				_m.TotpSecret = value.String
+			} else if value != nil {
+				_m.TotpSecret = *value
 			}
 		case user.FieldTotpStep:
 			if value, ok := values[i].(*sql.NullInt64); !ok {

@@ -7,6 +7,7 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
 	"chairside/ent/user"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -166,13 +167,13 @@ func (_c *UserCreate) SetNillablePasswordHash(v *string) *UserCreate {
 }
 
 // SetTotpSecret sets the "totp_secret" field.
-func (_c *UserCreate) SetTotpSecret(v string) *UserCreate {
+func (_c *UserCreate) SetTotpSecret(v seal.Value) *UserCreate {
 	_c.mutation.SetTotpSecret(v)
 	return _c
 }
 
 // SetNillableTotpSecret sets the "totp_secret" field if the given value is not nil.
-func (_c *UserCreate) SetNillableTotpSecret(v *string) *UserCreate {
+func (_c *UserCreate) SetNillableTotpSecret(v *seal.Value) *UserCreate {
 	if v != nil {
 		_c.SetTotpSecret(*v)
 	}
@@ -289,10 +290,6 @@ func (_c *UserCreate) defaults() error {
 		v := user.DefaultPasswordHash
 		_c.mutation.SetPasswordHash(v)
 	}
-	if _, ok := _c.mutation.TotpSecret(); !ok {
-		v := user.DefaultTotpSecret
-		_c.mutation.SetTotpSecret(v)
-	}
 	if _, ok := _c.mutation.TotpStep(); !ok {
 		v := user.DefaultTotpStep
 		_c.mutation.SetTotpStep(v)
@@ -341,9 +338,6 @@ func (_c *UserCreate) check() error {
 	}
 	if _, ok := _c.mutation.PasswordHash(); !ok {
 		return &ValidationError{Name: "password_hash", err: errors.New(`ent: missing required field "User.password_hash"`)}
-	}
-	if _, ok := _c.mutation.TotpSecret(); !ok {
-		return &ValidationError{Name: "totp_secret", err: errors.New(`ent: missing required field "User.totp_secret"`)}
 	}
 	if _, ok := _c.mutation.TotpStep(); !ok {
 		return &ValidationError{Name: "totp_step", err: errors.New(`ent: missing required field "User.totp_step"`)}

@@ -8,6 +8,7 @@ import (
 	"chairside/ent/site"
 	"chairside/ent/user"
 	"chairside/internal/entx"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -228,16 +229,22 @@ func (_u *UserUpdate) SetNillablePasswordHash(v *string) *UserUpdate {
 }
 
 // SetTotpSecret sets the "totp_secret" field.
-func (_u *UserUpdate) SetTotpSecret(v string) *UserUpdate {
+func (_u *UserUpdate) SetTotpSecret(v seal.Value) *UserUpdate {
 	_u.mutation.SetTotpSecret(v)
 	return _u
 }
 
 // SetNillableTotpSecret sets the "totp_secret" field if the given value is not nil.
-func (_u *UserUpdate) SetNillableTotpSecret(v *string) *UserUpdate {
+func (_u *UserUpdate) SetNillableTotpSecret(v *seal.Value) *UserUpdate {
 	if v != nil {
 		_u.SetTotpSecret(*v)
 	}
+	return _u
+}
+
+// ClearTotpSecret clears the value of the "totp_secret" field.
+func (_u *UserUpdate) ClearTotpSecret() *UserUpdate {
+	_u.mutation.ClearTotpSecret()
 	return _u
 }
 
@@ -446,6 +453,9 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.TotpSecret(); ok {
 		_spec.SetField(user.FieldTotpSecret, field.TypeString, value)
+	}
+	if _u.mutation.TotpSecretCleared() {
+		_spec.ClearField(user.FieldTotpSecret, field.TypeString)
 	}
 	if value, ok := _u.mutation.TotpStep(); ok {
 		_spec.SetField(user.FieldTotpStep, field.TypeInt64, value)
@@ -750,16 +760,22 @@ func (_u *UserUpdateOne) SetNillablePasswordHash(v *string) *UserUpdateOne {
 }
 
 // SetTotpSecret sets the "totp_secret" field.
-func (_u *UserUpdateOne) SetTotpSecret(v string) *UserUpdateOne {
+func (_u *UserUpdateOne) SetTotpSecret(v seal.Value) *UserUpdateOne {
 	_u.mutation.SetTotpSecret(v)
 	return _u
 }
 
 // SetNillableTotpSecret sets the "totp_secret" field if the given value is not nil.
-func (_u *UserUpdateOne) SetNillableTotpSecret(v *string) *UserUpdateOne {
+func (_u *UserUpdateOne) SetNillableTotpSecret(v *seal.Value) *UserUpdateOne {
 	if v != nil {
 		_u.SetTotpSecret(*v)
 	}
+	return _u
+}
+
+// ClearTotpSecret clears the value of the "totp_secret" field.
+func (_u *UserUpdateOne) ClearTotpSecret() *UserUpdateOne {
+	_u.mutation.ClearTotpSecret()
 	return _u
 }
 
@@ -998,6 +1014,9 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 	}
 	if value, ok := _u.mutation.TotpSecret(); ok {
 		_spec.SetField(user.FieldTotpSecret, field.TypeString, value)
+	}
+	if _u.mutation.TotpSecretCleared() {
+		_spec.ClearField(user.FieldTotpSecret, field.TypeString)
 	}
 	if value, ok := _u.mutation.TotpStep(); ok {
 		_spec.SetField(user.FieldTotpStep, field.TypeInt64, value)

@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/practice"
 	"chairside/ent/webhook"
+	"chairside/internal/seal"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -44,9 +45,9 @@ type Webhook struct {
 	// Why Chairside switched the webhook off; null if it did not.
 	DisabledReason *string `json:"disabled_reason,omitempty"`
 	// Signing secret: whsec_ and base64.
-	Secret string `json:"-"`
+	Secret seal.Value `json:"-"`
 	// The secret before the last rotation, which also signs for a day.
-	PreviousSecret string `json:"-"`
+	PreviousSecret seal.Value `json:"-"`
 	// Until when the previous secret signs.
 	PreviousUntil *time.Time `json:"previous_until,omitempty"`
 	// Attempts that failed since the last success.
@@ -88,11 +89,13 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case webhook.FieldEvents:
 			values[i] = new([]byte)
+		case webhook.FieldSecret, webhook.FieldPreviousSecret:
+			values[i] = new(seal.Value)
 		case webhook.FieldActive:
 			values[i] = new(sql.NullBool)
 		case webhook.FieldFailedDeliveries, webhook.FieldSuccessfulDeliveries, webhook.FieldFailuresInRow:
 			values[i] = new(sql.NullInt64)
-		case webhook.FieldURL, webhook.FieldDisabledReason, webhook.FieldSecret, webhook.FieldPreviousSecret, webhook.FieldFeedCursor:
+		case webhook.FieldURL, webhook.FieldDisabledReason, webhook.FieldFeedCursor:
 			values[i] = new(sql.NullString)
 		case webhook.FieldCreatedAt, webhook.FieldUpdatedAt, webhook.FieldLastDeliveredAt, webhook.FieldDisabledAt, webhook.FieldPreviousUntil, webhook.FieldHeldUntil:
 			values[i] = new(sql.NullTime)
@@ -191,16 +194,16 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 				*_m.DisabledReason = value.String
 			}
 		case webhook.FieldSecret:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field secret", values[i])
-			} else if value.Valid {
-				_m.Secret = value.String
+			} else if value != nil {
+				_m.Secret = *value
 			}
 		case webhook.FieldPreviousSecret:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field previous_secret", values[i])
-			} else if value.Valid {
-				_m.PreviousSecret = value.String
+			} else if value != nil {
+				_m.PreviousSecret = *value
 			}
 		case webhook.FieldPreviousUntil:
 			if value, ok := values[i].(*sql.NullTime); !ok {

@@ -6,6 +6,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/webhook"
 	"chairside/internal/entx"
+	"chairside/internal/seal"
 	"context"
 	"errors"
 	"fmt"
@@ -139,19 +140,27 @@ func (_c *WebhookCreate) SetNillableDisabledReason(v *string) *WebhookCreate {
 }
 
 // SetSecret sets the "secret" field.
-func (_c *WebhookCreate) SetSecret(v string) *WebhookCreate {
+func (_c *WebhookCreate) SetSecret(v seal.Value) *WebhookCreate {
 	_c.mutation.SetSecret(v)
 	return _c
 }
 
+// SetNillableSecret sets the "secret" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableSecret(v *seal.Value) *WebhookCreate {
+	if v != nil {
+		_c.SetSecret(*v)
+	}
+	return _c
+}
+
 // SetPreviousSecret sets the "previous_secret" field.
-func (_c *WebhookCreate) SetPreviousSecret(v string) *WebhookCreate {
+func (_c *WebhookCreate) SetPreviousSecret(v seal.Value) *WebhookCreate {
 	_c.mutation.SetPreviousSecret(v)
 	return _c
 }
 
 // SetNillablePreviousSecret sets the "previous_secret" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillablePreviousSecret(v *string) *WebhookCreate {
+func (_c *WebhookCreate) SetNillablePreviousSecret(v *seal.Value) *WebhookCreate {
 	if v != nil {
 		_c.SetPreviousSecret(*v)
 	}
@@ -282,10 +291,6 @@ func (_c *WebhookCreate) defaults() error {
 		v := webhook.DefaultSuccessfulDeliveries
 		_c.mutation.SetSuccessfulDeliveries(v)
 	}
-	if _, ok := _c.mutation.PreviousSecret(); !ok {
-		v := webhook.DefaultPreviousSecret
-		_c.mutation.SetPreviousSecret(v)
-	}
 	if _, ok := _c.mutation.FailuresInRow(); !ok {
 		v := webhook.DefaultFailuresInRow
 		_c.mutation.SetFailuresInRow(v)
@@ -329,12 +334,6 @@ func (_c *WebhookCreate) check() error {
 	}
 	if _, ok := _c.mutation.SuccessfulDeliveries(); !ok {
 		return &ValidationError{Name: "successful_deliveries", err: errors.New(`ent: missing required field "Webhook.successful_deliveries"`)}
-	}
-	if _, ok := _c.mutation.Secret(); !ok {
-		return &ValidationError{Name: "secret", err: errors.New(`ent: missing required field "Webhook.secret"`)}
-	}
-	if _, ok := _c.mutation.PreviousSecret(); !ok {
-		return &ValidationError{Name: "previous_secret", err: errors.New(`ent: missing required field "Webhook.previous_secret"`)}
 	}
 	if _, ok := _c.mutation.FailuresInRow(); !ok {
 		return &ValidationError{Name: "failures_in_row", err: errors.New(`ent: missing required field "Webhook.failures_in_row"`)}

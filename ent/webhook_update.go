@@ -6,6 +6,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/webhook"
 	"chairside/internal/entx"
+	"chairside/internal/seal"
 	"context"
 	"errors"
 	"fmt"
@@ -188,30 +189,42 @@ func (_u *WebhookUpdate) ClearDisabledReason() *WebhookUpdate {
 }
 
 // SetSecret sets the "secret" field.
-func (_u *WebhookUpdate) SetSecret(v string) *WebhookUpdate {
+func (_u *WebhookUpdate) SetSecret(v seal.Value) *WebhookUpdate {
 	_u.mutation.SetSecret(v)
 	return _u
 }
 
 // SetNillableSecret sets the "secret" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillableSecret(v *string) *WebhookUpdate {
+func (_u *WebhookUpdate) SetNillableSecret(v *seal.Value) *WebhookUpdate {
 	if v != nil {
 		_u.SetSecret(*v)
 	}
 	return _u
 }
 
+// ClearSecret clears the value of the "secret" field.
+func (_u *WebhookUpdate) ClearSecret() *WebhookUpdate {
+	_u.mutation.ClearSecret()
+	return _u
+}
+
 // SetPreviousSecret sets the "previous_secret" field.
-func (_u *WebhookUpdate) SetPreviousSecret(v string) *WebhookUpdate {
+func (_u *WebhookUpdate) SetPreviousSecret(v seal.Value) *WebhookUpdate {
 	_u.mutation.SetPreviousSecret(v)
 	return _u
 }
 
 // SetNillablePreviousSecret sets the "previous_secret" field if the given value is not nil.
-func (_u *WebhookUpdate) SetNillablePreviousSecret(v *string) *WebhookUpdate {
+func (_u *WebhookUpdate) SetNillablePreviousSecret(v *seal.Value) *WebhookUpdate {
 	if v != nil {
 		_u.SetPreviousSecret(*v)
 	}
+	return _u
+}
+
+// ClearPreviousSecret clears the value of the "previous_secret" field.
+func (_u *WebhookUpdate) ClearPreviousSecret() *WebhookUpdate {
+	_u.mutation.ClearPreviousSecret()
 	return _u
 }
 
@@ -398,8 +411,14 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Secret(); ok {
 		_spec.SetField(webhook.FieldSecret, field.TypeString, value)
 	}
+	if _u.mutation.SecretCleared() {
+		_spec.ClearField(webhook.FieldSecret, field.TypeString)
+	}
 	if value, ok := _u.mutation.PreviousSecret(); ok {
 		_spec.SetField(webhook.FieldPreviousSecret, field.TypeString, value)
+	}
+	if _u.mutation.PreviousSecretCleared() {
+		_spec.ClearField(webhook.FieldPreviousSecret, field.TypeString)
 	}
 	if value, ok := _u.mutation.PreviousUntil(); ok {
 		_spec.SetField(webhook.FieldPreviousUntil, field.TypeTime, value)
@@ -603,30 +622,42 @@ func (_u *WebhookUpdateOne) ClearDisabledReason() *WebhookUpdateOne {
 }
 
 // SetSecret sets the "secret" field.
-func (_u *WebhookUpdateOne) SetSecret(v string) *WebhookUpdateOne {
+func (_u *WebhookUpdateOne) SetSecret(v seal.Value) *WebhookUpdateOne {
 	_u.mutation.SetSecret(v)
 	return _u
 }
 
 // SetNillableSecret sets the "secret" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillableSecret(v *string) *WebhookUpdateOne {
+func (_u *WebhookUpdateOne) SetNillableSecret(v *seal.Value) *WebhookUpdateOne {
 	if v != nil {
 		_u.SetSecret(*v)
 	}
 	return _u
 }
 
+// ClearSecret clears the value of the "secret" field.
+func (_u *WebhookUpdateOne) ClearSecret() *WebhookUpdateOne {
+	_u.mutation.ClearSecret()
+	return _u
+}
+
 // SetPreviousSecret sets the "previous_secret" field.
-func (_u *WebhookUpdateOne) SetPreviousSecret(v string) *WebhookUpdateOne {
+func (_u *WebhookUpdateOne) SetPreviousSecret(v seal.Value) *WebhookUpdateOne {
 	_u.mutation.SetPreviousSecret(v)
 	return _u
 }
 
 // SetNillablePreviousSecret sets the "previous_secret" field if the given value is not nil.
-func (_u *WebhookUpdateOne) SetNillablePreviousSecret(v *string) *WebhookUpdateOne {
+func (_u *WebhookUpdateOne) SetNillablePreviousSecret(v *seal.Value) *WebhookUpdateOne {
 	if v != nil {
 		_u.SetPreviousSecret(*v)
 	}
+	return _u
+}
+
+// ClearPreviousSecret clears the value of the "previous_secret" field.
+func (_u *WebhookUpdateOne) ClearPreviousSecret() *WebhookUpdateOne {
+	_u.mutation.ClearPreviousSecret()
 	return _u
 }
 
@@ -843,8 +874,14 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	if value, ok := _u.mutation.Secret(); ok {
 		_spec.SetField(webhook.FieldSecret, field.TypeString, value)
 	}
+	if _u.mutation.SecretCleared() {
+		_spec.ClearField(webhook.FieldSecret, field.TypeString)
+	}
 	if value, ok := _u.mutation.PreviousSecret(); ok {
 		_spec.SetField(webhook.FieldPreviousSecret, field.TypeString, value)
+	}
+	if _u.mutation.PreviousSecretCleared() {
+		_spec.ClearField(webhook.FieldPreviousSecret, field.TypeString)
 	}
 	if value, ok := _u.mutation.PreviousUntil(); ok {
 		_spec.SetField(webhook.FieldPreviousUntil, field.TypeTime, value)

@@ -160,7 +160,7 @@ var Operations = map[string]codec.Operation{
 		{Name: "token_id", Kind: "uuid"},
 		{Name: "resource", Kind: "text"},
 		{Name: "record_id", Kind: "text"},
-		{Name: "action", Kind: "enum", Values: []string{"create", "update", "delete", "read", "refuse", "sign_in", "sign_in_failed", "sign_out", "report", "export", "import", "erase", "prune"}},
+		{Name: "action", Kind: "enum", Values: []string{"create", "update", "delete", "read", "refuse", "sign_in", "sign_in_failed", "sign_out", "report", "export", "import", "erase", "prune", "rotate"}},
 		{Name: "on", Kind: "day"},
 		{Name: "after", Kind: "datetime"},
 		{Name: "before", Kind: "datetime"},

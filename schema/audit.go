@@ -19,7 +19,7 @@ import (
 // AuditActions are the actions of the audit log.
 var AuditActions = []string{
 	"create", "update", "delete", "read", "refuse", "sign_in", "sign_in_failed", "sign_out",
-	"report", "export", "import", "erase", "prune",
+	"report", "export", "import", "erase", "prune", "rotate",
 }
 
 // AuditDetails are the details of an entry of the audit log: a JSON object, or nothing for an empty

@@ -13,6 +13,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/codec"
 	"chairside/internal/decimal"
+	"chairside/internal/seal"
 )
 
 // The longest texts, in code points.
@@ -119,6 +120,11 @@ func date(name, doc string, o ...apispec.Field) ent.Field {
 
 func optionalDate(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Time(name).GoType(civil.Date{}).SchemaType(dateColumn).Optional().Nillable().Comment(doc).Annotations(options(o))
+}
+
+// sealed is a hidden column that is encrypted. Only seal.Keys make its values.
+func sealed(name, doc string) ent.Field {
+	return field.String(name).GoType(seal.Value{}).Optional().Sensitive().Comment(doc).Annotations(apispec.Hidden())
 }
 
 func timestamp(name, doc string, o ...apispec.Field) ent.Field {

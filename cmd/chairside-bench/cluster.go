@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"chairside/internal/civil"
+	"chairside/internal/seal"
 	"chairside/internal/test/localpg"
 )
 
@@ -49,6 +50,13 @@ func openCluster(c *console, where, dir, program string) (*cluster, error) {
 		if err := os.Chmod(k.dir, 0o755); err != nil { // PostgreSQL may run as another user
 			return nil, errors.Join(err, k.close())
 		}
+	}
+	keys := filepath.Join(k.dir, "chairside.keys")
+	if err := seal.Create(keys); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, errors.Join(err, k.close())
+	}
+	if err := os.Setenv("CHAIRSIDE_KEYS_FILE", keys); err != nil { // for the programs that are measured
+		return nil, errors.Join(err, k.close())
 	}
 	if err := k.connect(c, where); err != nil {
 		return nil, errors.Join(err, k.close())

@@ -238,11 +238,3 @@ func (c *console) audited(ctx context.Context, db *store.DB, action, record stri
 	}
 	return nil
 }
-
-// loadAuditKey gives the database the audit key, if the flags name one.
-func loadAuditKey(db *store.DB, d config.Database) (err error) {
-	if d.AuditKey != "" {
-		db.AuditKey, err = audit.LoadKey(d.AuditKey)
-	}
-	return err
-}

@@ -1,7 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"filippo.io/age"
 
 	"chairside/internal/config"
 	"chairside/internal/store"
@@ -9,12 +16,35 @@ import (
 
 type backupCommand struct {
 	config.Database
-	File string `arg:"" help:"Path of the copy. The file must not exist."`
+	File      string   `arg:"" help:"Path of the copy. The file must not exist."`
+	EncryptTo []string `placeholder:"RECIPIENT" help:"Encrypt the copy to an age public key (age1…), so that only its secret key opens it: age --decrypt --identity KEY FILE. Can be repeated."`
 }
 
 // Help is the text of --help.
 func (backupCommand) Help() string {
-	return "Writes a consistent copy of an embedded database while a server uses it. Only the file's owner can read it. It holds patients' data: keep it as safe as the original. For PostgreSQL use pg_dump."
+	return "Writes a consistent copy of an embedded database while a server uses it. Only the file's owner can read it. It holds patients' data: keep it as safe as the original, or encrypt it. The file of keys that seal secrets is not in it: keep a copy of that elsewhere. For PostgreSQL use pg_dump."
+}
+
+// Validate reports every mistake in the flags; the parser calls it.
+func (b backupCommand) Validate() error {
+	_, err := b.recipients()
+	return errors.Join(b.Database.Validate(), err)
+}
+
+func (b backupCommand) recipients() (all []age.Recipient, err error) {
+	var m config.Mistakes
+	for _, text := range b.EncryptTo {
+		r, err := age.ParseX25519Recipient(text)
+		if err != nil {
+			m = append(m, "--encrypt-to must be a public key of age, which begins with age1")
+			continue
+		}
+		all = append(all, r)
+	}
+	if len(m) > 0 {
+		return nil, m
+	}
+	return all, nil
 }
 
 // Run writes the copy.
@@ -22,11 +52,59 @@ func (b *backupCommand) Run(c *console) (err error) {
 	if !b.Embedded() {
 		return errors.New("backup copies only embedded databases: use pg_dump for PostgreSQL")
 	}
+	recipients, err := b.recipients()
+	if err != nil {
+		return err
+	}
 	db, err := store.OpenExisting(c, b.DatabaseURL)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if len(recipients) == 0 {
+		return db.Backup(c, b.File)
+	}
+	return encryptedBackup(c, db, b.File, recipients)
+}
 
-	return db.Backup(c, b.File)
+// encryptedBackup writes an encrypted copy. Until it is complete, a plain one is in the database's
+// directory, which may be on a safer disk than the copy.
+func encryptedBackup(ctx context.Context, db *store.DB, path string, recipients []age.Recipient) (err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(db.File), ".backup-*")
+	if err != nil {
+		return fmt.Errorf("create the copy: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	plain := filepath.Join(dir, "copy")
+	if err := db.Backup(ctx, plain); err != nil {
+		return err
+	}
+	from, err := os.Open(plain)
+	if err != nil {
+		return fmt.Errorf("encrypt the copy: %w", err)
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("create the copy: %w", err)
+	}
+	err = encrypt(to, from, recipients)
+	if err == nil {
+		err = to.Sync()
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return errors.Join(fmt.Errorf("write the copy: %w", err), os.Remove(path))
+	}
+	return nil
+}
+
+func encrypt(to io.Writer, from io.Reader, recipients []age.Recipient) error {
+	encrypted, err := age.Encrypt(to, recipients...)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(encrypted, from); err != nil {
+		return err
+	}
+	return encrypted.Close()
 }

@@ -32,7 +32,7 @@ func (c *console) with(open func(context.Context, string) (*store.DB, error), d 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := loadAuditKey(db, d); err != nil {
+	if err := loadKeys(db, d); err != nil {
 		return err
 	}
 	if err := c.prepare(db, d.Embedded()); err != nil {

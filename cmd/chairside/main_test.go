@@ -18,10 +18,20 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testkeys"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(pgtest.With{M: m}, map[string]func(){"chairside": main})
+	testscript.Main(withKeys{pgtest.With{M: m}}, map[string]func(){"chairside": main})
+}
+
+// withKeys runs the tests with keys for the servers on PostgreSQL that they start. Scripts have an
+// environment of their own.
+type withKeys struct{ pgtest.With }
+
+func (w withKeys) Run() int {
+	os.Setenv("CHAIRSIDE_KEYS", testkeys.Text)
+	return w.With.Run()
 }
 
 // TestScripts runs the scripts in testdata/script, which also document the commands.
@@ -37,6 +47,7 @@ func TestScriptsOnPostgres(t *testing.T) {
 	params, url := scripts("testdata/postgres"), pgtest.New(t)
 	params.Setup = func(e *testscript.Env) error {
 		e.Setenv("CHAIRSIDE_DATABASE_URL", url)
+		e.Setenv("CHAIRSIDE_KEYS", testkeys.Text)
 		return nil
 	}
 	testscript.Run(t, params)

@@ -9,9 +9,11 @@ import (
 
 	"chairside/internal/audit/chain"
 	"chairside/internal/config"
+	"chairside/internal/seal"
 	"chairside/internal/server"
 	"chairside/internal/store"
 	"chairside/internal/store/bulk"
+	"chairside/internal/store/sealing"
 )
 
 type serveCommand struct{ config.ServeFlags }
@@ -45,8 +47,11 @@ func (s *serveCommand) Run(c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := loadAuditKey(db, flags.Database); err != nil {
+	if err := loadKeys(db, flags.Database); err != nil {
 		return err
+	}
+	if db.Keys == nil {
+		return seal.ErrNoKeys
 	}
 	var checkpoints *chain.Checkpoints
 	if flags.AuditCheckpoints != "" {
@@ -55,6 +60,9 @@ func (s *serveCommand) Run(c *console) (err error) {
 		}
 	}
 	if err := c.prepare(db, flags.Database.Embedded() || flags.Demo); err != nil {
+		return err
+	}
+	if err := sealing.Check(c, db); err != nil {
 		return err
 	}
 	if reason := db.Unconfined(); reason != "" {

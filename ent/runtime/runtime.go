@@ -938,10 +938,6 @@ func init() {
 	userDescPasswordHash := userFields[11].Descriptor()
 	// user.DefaultPasswordHash holds the default value on creation for the password_hash field.
 	user.DefaultPasswordHash = userDescPasswordHash.Default.(string)
-	// userDescTotpSecret is the schema descriptor for totp_secret field.
-	userDescTotpSecret := userFields[12].Descriptor()
-	// user.DefaultTotpSecret holds the default value on creation for the totp_secret field.
-	user.DefaultTotpSecret = userDescTotpSecret.Default.(string)
 	// userDescTotpStep is the schema descriptor for totp_step field.
 	userDescTotpStep := userFields[13].Descriptor()
 	// user.DefaultTotpStep holds the default value on creation for the totp_step field.
@@ -992,10 +988,6 @@ func init() {
 	webhookDescSuccessfulDeliveries := webhookFields[5].Descriptor()
 	// webhook.DefaultSuccessfulDeliveries holds the default value on creation for the successful_deliveries field.
 	webhook.DefaultSuccessfulDeliveries = webhookDescSuccessfulDeliveries.Default.(int)
-	// webhookDescPreviousSecret is the schema descriptor for previous_secret field.
-	webhookDescPreviousSecret := webhookFields[10].Descriptor()
-	// webhook.DefaultPreviousSecret holds the default value on creation for the previous_secret field.
-	webhook.DefaultPreviousSecret = webhookDescPreviousSecret.Default.(string)
 	// webhookDescFailuresInRow is the schema descriptor for failures_in_row field.
 	webhookDescFailuresInRow := webhookFields[12].Descriptor()
 	// webhook.DefaultFailuresInRow holds the default value on creation for the failures_in_row field.

@@ -130,8 +130,6 @@ var (
 	DefaultActive bool
 	// DefaultPasswordHash holds the default value on creation for the "password_hash" field.
 	DefaultPasswordHash string
-	// DefaultTotpSecret holds the default value on creation for the "totp_secret" field.
-	DefaultTotpSecret string
 	// DefaultTotpStep holds the default value on creation for the "totp_step" field.
 	DefaultTotpStep int64
 )

@@ -4,6 +4,7 @@ package user
 
 import (
 	"chairside/ent/predicate"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"time"
 
@@ -118,7 +119,7 @@ func PasswordHash(v string) predicate.User {
 }
 
 // TotpSecret applies equality check predicate on the "totp_secret" field. It's identical to TotpSecretEQ.
-func TotpSecret(v string) predicate.User {
+func TotpSecret(v seal.Value) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldTotpSecret, v))
 }
 
@@ -788,68 +789,83 @@ func PasswordHashContainsFold(v string) predicate.User {
 }
 
 // TotpSecretEQ applies the EQ predicate on the "totp_secret" field.
-func TotpSecretEQ(v string) predicate.User {
+func TotpSecretEQ(v seal.Value) predicate.User {
 	return predicate.User(sql.FieldEQ(FieldTotpSecret, v))
 }
 
 // TotpSecretNEQ applies the NEQ predicate on the "totp_secret" field.
-func TotpSecretNEQ(v string) predicate.User {
+func TotpSecretNEQ(v seal.Value) predicate.User {
 	return predicate.User(sql.FieldNEQ(FieldTotpSecret, v))
 }
 
 // TotpSecretIn applies the In predicate on the "totp_secret" field.
-func TotpSecretIn(vs ...string) predicate.User {
+func TotpSecretIn(vs ...seal.Value) predicate.User {
 	return predicate.User(sql.FieldIn(FieldTotpSecret, vs...))
 }
 
 // TotpSecretNotIn applies the NotIn predicate on the "totp_secret" field.
-func TotpSecretNotIn(vs ...string) predicate.User {
+func TotpSecretNotIn(vs ...seal.Value) predicate.User {
 	return predicate.User(sql.FieldNotIn(FieldTotpSecret, vs...))
 }
 
 // TotpSecretGT applies the GT predicate on the "totp_secret" field.
-func TotpSecretGT(v string) predicate.User {
+func TotpSecretGT(v seal.Value) predicate.User {
 	return predicate.User(sql.FieldGT(FieldTotpSecret, v))
 }
 
 // TotpSecretGTE applies the GTE predicate on the "totp_secret" field.
-func TotpSecretGTE(v string) predicate.User {
+func TotpSecretGTE(v seal.Value) predicate.User {
 	return predicate.User(sql.FieldGTE(FieldTotpSecret, v))
 }
 
 // TotpSecretLT applies the LT predicate on the "totp_secret" field.
-func TotpSecretLT(v string) predicate.User {
+func TotpSecretLT(v seal.Value) predicate.User {
 	return predicate.User(sql.FieldLT(FieldTotpSecret, v))
 }
 
 // TotpSecretLTE applies the LTE predicate on the "totp_secret" field.
-func TotpSecretLTE(v string) predicate.User {
+func TotpSecretLTE(v seal.Value) predicate.User {
 	return predicate.User(sql.FieldLTE(FieldTotpSecret, v))
 }
 
 // TotpSecretContains applies the Contains predicate on the "totp_secret" field.
-func TotpSecretContains(v string) predicate.User {
-	return predicate.User(sql.FieldContains(FieldTotpSecret, v))
+func TotpSecretContains(v seal.Value) predicate.User {
+	vc := v.String()
+	return predicate.User(sql.FieldContains(FieldTotpSecret, vc))
 }
 
 // TotpSecretHasPrefix applies the HasPrefix predicate on the "totp_secret" field.
-func TotpSecretHasPrefix(v string) predicate.User {
-	return predicate.User(sql.FieldHasPrefix(FieldTotpSecret, v))
+func TotpSecretHasPrefix(v seal.Value) predicate.User {
+	vc := v.String()
+	return predicate.User(sql.FieldHasPrefix(FieldTotpSecret, vc))
 }
 
 // TotpSecretHasSuffix applies the HasSuffix predicate on the "totp_secret" field.
-func TotpSecretHasSuffix(v string) predicate.User {
-	return predicate.User(sql.FieldHasSuffix(FieldTotpSecret, v))
+func TotpSecretHasSuffix(v seal.Value) predicate.User {
+	vc := v.String()
+	return predicate.User(sql.FieldHasSuffix(FieldTotpSecret, vc))
+}
+
+// TotpSecretIsNil applies the IsNil predicate on the "totp_secret" field.
+func TotpSecretIsNil() predicate.User {
+	return predicate.User(sql.FieldIsNull(FieldTotpSecret))
+}
+
+// TotpSecretNotNil applies the NotNil predicate on the "totp_secret" field.
+func TotpSecretNotNil() predicate.User {
+	return predicate.User(sql.FieldNotNull(FieldTotpSecret))
 }
 
 // TotpSecretEqualFold applies the EqualFold predicate on the "totp_secret" field.
-func TotpSecretEqualFold(v string) predicate.User {
-	return predicate.User(sql.FieldEqualFold(FieldTotpSecret, v))
+func TotpSecretEqualFold(v seal.Value) predicate.User {
+	vc := v.String()
+	return predicate.User(sql.FieldEqualFold(FieldTotpSecret, vc))
 }
 
 // TotpSecretContainsFold applies the ContainsFold predicate on the "totp_secret" field.
-func TotpSecretContainsFold(v string) predicate.User {
-	return predicate.User(sql.FieldContainsFold(FieldTotpSecret, v))
+func TotpSecretContainsFold(v seal.Value) predicate.User {
+	vc := v.String()
+	return predicate.User(sql.FieldContainsFold(FieldTotpSecret, vc))
 }
 
 // TotpStepEQ applies the EQ predicate on the "totp_step" field.

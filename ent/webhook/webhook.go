@@ -107,8 +107,6 @@ var (
 	DefaultFailedDeliveries int
 	// DefaultSuccessfulDeliveries holds the default value on creation for the "successful_deliveries" field.
 	DefaultSuccessfulDeliveries int
-	// DefaultPreviousSecret holds the default value on creation for the "previous_secret" field.
-	DefaultPreviousSecret string
 	// DefaultFailuresInRow holds the default value on creation for the "failures_in_row" field.
 	DefaultFailuresInRow int
 	// DefaultFeedCursor holds the default value on creation for the "feed_cursor" field.

@@ -4,6 +4,7 @@ package webhook
 
 import (
 	"chairside/ent/predicate"
+	"chairside/internal/seal"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -107,12 +108,12 @@ func DisabledReason(v string) predicate.Webhook {
 }
 
 // Secret applies equality check predicate on the "secret" field. It's identical to SecretEQ.
-func Secret(v string) predicate.Webhook {
+func Secret(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldSecret, v))
 }
 
 // PreviousSecret applies equality check predicate on the "previous_secret" field. It's identical to PreviousSecretEQ.
-func PreviousSecret(v string) predicate.Webhook {
+func PreviousSecret(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldPreviousSecret, v))
 }
 
@@ -567,133 +568,163 @@ func DisabledReasonContainsFold(v string) predicate.Webhook {
 }
 
 // SecretEQ applies the EQ predicate on the "secret" field.
-func SecretEQ(v string) predicate.Webhook {
+func SecretEQ(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldSecret, v))
 }
 
 // SecretNEQ applies the NEQ predicate on the "secret" field.
-func SecretNEQ(v string) predicate.Webhook {
+func SecretNEQ(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldNEQ(FieldSecret, v))
 }
 
 // SecretIn applies the In predicate on the "secret" field.
-func SecretIn(vs ...string) predicate.Webhook {
+func SecretIn(vs ...seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldIn(FieldSecret, vs...))
 }
 
 // SecretNotIn applies the NotIn predicate on the "secret" field.
-func SecretNotIn(vs ...string) predicate.Webhook {
+func SecretNotIn(vs ...seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldNotIn(FieldSecret, vs...))
 }
 
 // SecretGT applies the GT predicate on the "secret" field.
-func SecretGT(v string) predicate.Webhook {
+func SecretGT(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldGT(FieldSecret, v))
 }
 
 // SecretGTE applies the GTE predicate on the "secret" field.
-func SecretGTE(v string) predicate.Webhook {
+func SecretGTE(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldGTE(FieldSecret, v))
 }
 
 // SecretLT applies the LT predicate on the "secret" field.
-func SecretLT(v string) predicate.Webhook {
+func SecretLT(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldLT(FieldSecret, v))
 }
 
 // SecretLTE applies the LTE predicate on the "secret" field.
-func SecretLTE(v string) predicate.Webhook {
+func SecretLTE(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldLTE(FieldSecret, v))
 }
 
 // SecretContains applies the Contains predicate on the "secret" field.
-func SecretContains(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldContains(FieldSecret, v))
+func SecretContains(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldContains(FieldSecret, vc))
 }
 
 // SecretHasPrefix applies the HasPrefix predicate on the "secret" field.
-func SecretHasPrefix(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldHasPrefix(FieldSecret, v))
+func SecretHasPrefix(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldHasPrefix(FieldSecret, vc))
 }
 
 // SecretHasSuffix applies the HasSuffix predicate on the "secret" field.
-func SecretHasSuffix(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldHasSuffix(FieldSecret, v))
+func SecretHasSuffix(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldHasSuffix(FieldSecret, vc))
+}
+
+// SecretIsNil applies the IsNil predicate on the "secret" field.
+func SecretIsNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldIsNull(FieldSecret))
+}
+
+// SecretNotNil applies the NotNil predicate on the "secret" field.
+func SecretNotNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotNull(FieldSecret))
 }
 
 // SecretEqualFold applies the EqualFold predicate on the "secret" field.
-func SecretEqualFold(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEqualFold(FieldSecret, v))
+func SecretEqualFold(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldEqualFold(FieldSecret, vc))
 }
 
 // SecretContainsFold applies the ContainsFold predicate on the "secret" field.
-func SecretContainsFold(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldContainsFold(FieldSecret, v))
+func SecretContainsFold(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldContainsFold(FieldSecret, vc))
 }
 
 // PreviousSecretEQ applies the EQ predicate on the "previous_secret" field.
-func PreviousSecretEQ(v string) predicate.Webhook {
+func PreviousSecretEQ(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldPreviousSecret, v))
 }
 
 // PreviousSecretNEQ applies the NEQ predicate on the "previous_secret" field.
-func PreviousSecretNEQ(v string) predicate.Webhook {
+func PreviousSecretNEQ(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldNEQ(FieldPreviousSecret, v))
 }
 
 // PreviousSecretIn applies the In predicate on the "previous_secret" field.
-func PreviousSecretIn(vs ...string) predicate.Webhook {
+func PreviousSecretIn(vs ...seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldIn(FieldPreviousSecret, vs...))
 }
 
 // PreviousSecretNotIn applies the NotIn predicate on the "previous_secret" field.
-func PreviousSecretNotIn(vs ...string) predicate.Webhook {
+func PreviousSecretNotIn(vs ...seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldNotIn(FieldPreviousSecret, vs...))
 }
 
 // PreviousSecretGT applies the GT predicate on the "previous_secret" field.
-func PreviousSecretGT(v string) predicate.Webhook {
+func PreviousSecretGT(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldGT(FieldPreviousSecret, v))
 }
 
 // PreviousSecretGTE applies the GTE predicate on the "previous_secret" field.
-func PreviousSecretGTE(v string) predicate.Webhook {
+func PreviousSecretGTE(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldGTE(FieldPreviousSecret, v))
 }
 
 // PreviousSecretLT applies the LT predicate on the "previous_secret" field.
-func PreviousSecretLT(v string) predicate.Webhook {
+func PreviousSecretLT(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldLT(FieldPreviousSecret, v))
 }
 
 // PreviousSecretLTE applies the LTE predicate on the "previous_secret" field.
-func PreviousSecretLTE(v string) predicate.Webhook {
+func PreviousSecretLTE(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldLTE(FieldPreviousSecret, v))
 }
 
 // PreviousSecretContains applies the Contains predicate on the "previous_secret" field.
-func PreviousSecretContains(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldContains(FieldPreviousSecret, v))
+func PreviousSecretContains(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldContains(FieldPreviousSecret, vc))
 }
 
 // PreviousSecretHasPrefix applies the HasPrefix predicate on the "previous_secret" field.
-func PreviousSecretHasPrefix(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldHasPrefix(FieldPreviousSecret, v))
+func PreviousSecretHasPrefix(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldHasPrefix(FieldPreviousSecret, vc))
 }
 
 // PreviousSecretHasSuffix applies the HasSuffix predicate on the "previous_secret" field.
-func PreviousSecretHasSuffix(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldHasSuffix(FieldPreviousSecret, v))
+func PreviousSecretHasSuffix(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldHasSuffix(FieldPreviousSecret, vc))
+}
+
+// PreviousSecretIsNil applies the IsNil predicate on the "previous_secret" field.
+func PreviousSecretIsNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldIsNull(FieldPreviousSecret))
+}
+
+// PreviousSecretNotNil applies the NotNil predicate on the "previous_secret" field.
+func PreviousSecretNotNil() predicate.Webhook {
+	return predicate.Webhook(sql.FieldNotNull(FieldPreviousSecret))
 }
 
 // PreviousSecretEqualFold applies the EqualFold predicate on the "previous_secret" field.
-func PreviousSecretEqualFold(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldEqualFold(FieldPreviousSecret, v))
+func PreviousSecretEqualFold(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldEqualFold(FieldPreviousSecret, vc))
 }
 
 // PreviousSecretContainsFold applies the ContainsFold predicate on the "previous_secret" field.
-func PreviousSecretContainsFold(v string) predicate.Webhook {
-	return predicate.Webhook(sql.FieldContainsFold(FieldPreviousSecret, v))
+func PreviousSecretContainsFold(v seal.Value) predicate.Webhook {
+	vc := v.String()
+	return predicate.Webhook(sql.FieldContainsFold(FieldPreviousSecret, vc))
 }
 
 // PreviousUntilEQ applies the EQ predicate on the "previous_until" field.

@@ -6,6 +6,7 @@ import (
 	"chairside/internal/apierror"
 	"chairside/internal/events/webhook"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/ogent"
 )
 
@@ -22,7 +23,7 @@ func (h *Handler) CreateWebhook(ctx context.Context, in *ogent.WebhookInputReque
 			return err
 		}
 		secret := webhook.NewSecret()
-		w.Mutation.SetSecret(secret)
+		w.Mutation.SetSecret(seal.Plain(secret))
 		w.Mutation.SetFeedCursor(cursor)
 		if err := w.Save(ctx); err != nil {
 			return err

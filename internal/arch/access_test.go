@@ -16,6 +16,7 @@ import (
 var credentials = map[string][]string{
 	"SetPasswordHash":     {"internal/signin", "internal/provision"},
 	"SetTotpSecret":       {"internal/signin"},
+	"ClearTotpSecret":     {"internal/signin"},
 	"SetRecoveryCodes":    {"internal/signin"},
 	"ClearRecoveryCodes":  {"internal/signin"},
 	"AppendRecoveryCodes": nil,

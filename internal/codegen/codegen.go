@@ -107,7 +107,7 @@ func generateORM() (*model, error) {
 	}
 	// ent wants the literal "./schema": a joined path would lose its "./".
 	err = entc.Generate("./schema", config, entc.Extensions(oas),
-		extraTemplates("templates/ent_imports.tmpl", "templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_write.tmpl", "templates/ent_conditions.tmpl", "templates/ent_counters.tmpl", "templates/ent_limits.tmpl", "templates/ent_tables.tmpl", "templates/ent_feed.tmpl"))
+		extraTemplates("templates/ent_imports.tmpl", "templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_write.tmpl", "templates/ent_conditions.tmpl", "templates/ent_counters.tmpl", "templates/ent_limits.tmpl", "templates/ent_tables.tmpl", "templates/ent_feed.tmpl", "templates/ent_sealed.tmpl"))
 	return m, err
 }
 

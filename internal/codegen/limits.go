@@ -41,6 +41,10 @@ func (c *column) limit(table string, resource bool) limit.Column {
 		Table: table, Name: c.StorageKey(), Nullable: c.Optional,
 		Values: c.API.Values, Words: c.API.Words, Min: c.API.Min, Max: c.API.Max, MaxBytes: int(c.maxBytes()), Form: c.API.Format, Email: c.Kind == codec.Email,
 	}
+	if c.IsSealed() {
+		l.Sealed = true
+		return l
+	}
 	if c.IsEnum() {
 		l.Values = c.EnumValues()
 	}
@@ -59,6 +63,19 @@ func (c *column) limit(table string, resource bool) limit.Column {
 	}
 	return l
 }
+
+// sealedOf returns the encrypted columns of a table.
+func sealedOf(n *gen.Type) (all []*gen.Field) {
+	for _, f := range n.Fields {
+		if (&column{Field: f}).IsSealed() {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// IsSealed reports whether the column is encrypted (package seal).
+func (c *column) IsSealed() bool { return c.Type.String() == "seal.Value" }
 
 // maxBytes returns the maximum length of a column of bytes, or 0 for none.
 func (c *column) maxBytes() int64 {

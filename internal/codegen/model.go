@@ -335,6 +335,7 @@ var modelFuncs = template.FuncMap{
 	"tables":       tablesOf,
 	"feed_sources": feedSources,
 	"rules":        rulesOf,
+	"sealed":       sealedOf,
 	"joined_list":  joinedList,
 	"stored_types": storedTypes,
 	"joined":       joined,

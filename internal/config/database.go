@@ -6,6 +6,7 @@ import "strings"
 type Database struct {
 	DatabaseURL string `placeholder:"URL" default:"sqlite:chairside.db" help:"Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME. Default: ${default}"`
 	AuditKey    string `placeholder:"FILE" help:"Audit key, for the hashes of sensitive values in the audit log and for signatures; see \"chairside audit key\". Default: none, and no hashes."`
+	KeysFlag
 }
 
 // Validate checks the URL; the parser calls it. Its error does not repeat the URL,

@@ -23,6 +23,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
 	"chairside/internal/test/harness"
+	"chairside/internal/test/testkeys"
 	"chairside/internal/token"
 )
 
@@ -73,6 +74,7 @@ func demo(t *testing.T, change ...func(*server.Options)) (base, value string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.Keys = testkeys.Keys()
 	if _, err := migrate.Up(ctx, db); err != nil {
 		t.Fatal(err)
 	}

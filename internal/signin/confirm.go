@@ -29,7 +29,7 @@ func (s *Sessions) Confirm(ctx context.Context, given string, from Browser) erro
 		return ErrEnded
 	}
 	check := s.confirm
-	if v.User.TotpSecret != "" {
+	if !v.User.TotpSecret.IsNull() {
 		check = s.checkCode
 	}
 	if err := check(ctx, v.User, given, from); err != nil {

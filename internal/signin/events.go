@@ -71,7 +71,7 @@ func Enable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 
 // ResetSecondFactor turns off a user's two-factor authentication without a code.
 func ResetSecondFactor(ctx context.Context, tx *ent.Client, u *ent.User) error {
-	if err := tx.User.UpdateOne(u).SetTotpSecret("").ClearRecoveryCodes().Exec(principal.AsSystem(ctx)); err != nil {
+	if err := tx.User.UpdateOne(u).ClearTotpSecret().ClearRecoveryCodes().Exec(principal.AsSystem(ctx)); err != nil {
 		return err
 	}
 	return EndAccess(ctx, tx, u.ID, SecondFactorEnds)

@@ -22,9 +22,11 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"chairside/ent"
+	"chairside/ent/session"
 	"chairside/ent/user"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 )
 
@@ -102,7 +104,11 @@ func (s *Sessions) pending(ctx context.Context) (*ent.User, error) {
 // used, so that an observed code cannot be reused. It accepts one step before and one
 // after, for clock skew.
 func (s *Sessions) useCode(ctx context.Context, u *ent.User, given string) (bool, error) {
-	at, right := timeStep(u.TotpSecret, given, clock.Now(ctx))
+	secret, err := u.OpenTotpSecret(s.db.Keys)
+	if err != nil {
+		return false, fmt.Errorf("open the authenticator's secret: %w", err)
+	}
+	at, right := timeStep(secret, given, clock.Now(ctx))
 	if !right {
 		return false, nil
 	}
@@ -165,20 +171,44 @@ type Enrolment struct {
 func (s *Sessions) Enrol(ctx context.Context) (Enrolment, error) {
 	v := From(ctx)
 	options := totp.GenerateOpts{Issuer: "Chairside", AccountName: v.User.Email, Rand: rand.Reader}
-	if kept := s.manager.GetString(ctx, keySecret); kept != "" {
-		secret, err := secretEncoding.DecodeString(kept)
-		if err != nil {
+	kept, err := s.enrolled(ctx, v)
+	if err != nil {
+		return Enrolment{}, err
+	}
+	if kept != "" {
+		if options.Secret, err = secretEncoding.DecodeString(kept); err != nil {
 			return Enrolment{}, err
 		}
-		options.Secret = secret
 	}
 	key, err := totp.Generate(options)
 	if err != nil {
 		return Enrolment{}, fmt.Errorf("generate a secret: %w", err)
 	}
-	s.manager.Put(ctx, keySecret, key.Secret())
+	sealed, err := s.db.Keys.Seal(v.enrolment(), key.Secret())
+	if err != nil {
+		return Enrolment{}, fmt.Errorf("seal the secret: %w", err)
+	}
+	s.manager.Put(ctx, keySecret, sealed.String())
 	image, err := qrCode(key)
 	return Enrolment{key.Secret(), image}, err
+}
+
+// enrolment is the place of the secret that the session holds.
+func (v *Visitor) enrolment() seal.Place {
+	return seal.Place{Practice: v.User.PracticeID, Table: session.Table, Column: session.FieldData, Row: v.SessionID.String()}
+}
+
+// enrolled returns the secret that the session holds, or "".
+func (s *Sessions) enrolled(ctx context.Context, v *Visitor) (string, error) {
+	kept := s.manager.GetString(ctx, keySecret)
+	if kept == "" {
+		return "", nil
+	}
+	sealed, err := seal.Parse(kept)
+	if err != nil {
+		return "", err
+	}
+	return s.db.Keys.Open(v.enrolment(), sealed)
 }
 
 // qrCode returns the QR code of a key as a data URL.
@@ -199,9 +229,13 @@ func qrCode(key *otp.Key) (string, error) {
 // returns the recovery codes, which cannot be shown again. It fails with ErrWrong and
 // *Throttled.
 func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser) (codes []string, err error) {
-	v, secret := From(ctx), s.manager.GetString(ctx, keySecret)
-	if v.User.TotpSecret != "" {
+	v := From(ctx)
+	if !v.User.TotpSecret.IsNull() {
 		return nil, errors.New("two-factor authentication is already on")
+	}
+	secret, err := s.enrolled(ctx, v)
+	if err != nil {
+		return nil, fmt.Errorf("open the secret: %w", err)
 	}
 	who := account("factor", strconv.FormatInt(v.User.ID, 10))
 	attempt, err := s.countAttempt(ctx, who, from.Address, factorLimits)
@@ -217,7 +251,7 @@ func (s *Sessions) EnableFactor(ctx context.Context, given string, from Browser)
 	}
 	codes, hashes := newRecoveryCodes()
 	err = s.changeVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
-		return tx.User.UpdateOne(u).SetTotpSecret(secret).SetTotpStep(at).SetRecoveryCodes(hashes).Exec(ctx)
+		return tx.User.UpdateOne(u).SetTotpSecret(seal.Plain(secret)).SetTotpStep(at).SetRecoveryCodes(hashes).Exec(ctx)
 	})
 	if err != nil {
 		return nil, err
@@ -233,7 +267,7 @@ func (s *Sessions) DisableFactor(ctx context.Context, password, code string, fro
 		return err
 	}
 	return s.changeVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
-		return tx.User.UpdateOne(u).SetTotpSecret("").ClearRecoveryCodes().Exec(ctx)
+		return tx.User.UpdateOne(u).ClearTotpSecret().ClearRecoveryCodes().Exec(ctx)
 	})
 }
 

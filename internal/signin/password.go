@@ -56,7 +56,7 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	switch {
 	case !u.Active:
 		return false, ErrDisabled
-	case u.TotpSecret != "":
+	case !u.TotpSecret.IsNull():
 		_, err := s.startSession(ctx, u, keyPending, from)
 		return true, err
 	}
@@ -130,10 +130,17 @@ func (s *Sessions) changeVisitor(ctx context.Context, work func(tx *ent.Client, 
 			return err
 		}
 		u, err := tx.User.Get(ctx, v.User.ID)
-		switch {
+		if err != nil {
+			return err
+		}
+		before, err := credentials(s.db.Keys, v.User)
+		if err != nil {
+			return err
+		}
+		switch now, err := credentials(s.db.Keys, u); {
 		case err != nil:
 			return err
-		case credentials(u) != credentials(v.User):
+		case now != before:
 			return store.ErrAccessEnded
 		}
 		return work(tx, u)

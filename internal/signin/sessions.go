@@ -18,6 +18,7 @@ import (
 	"chairside/ent/session"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 	"chairside/schema"
 )
@@ -80,13 +81,17 @@ func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, fr
 	if err := s.manager.Destroy(ctx); err != nil {
 		return uuid.Nil, err
 	}
+	proof, err := credentials(s.db.Keys, u)
+	if err != nil {
+		return uuid.Nil, err
+	}
 	id := schema.NewID()
 	s.manager.Put(ctx, keyNew, true)
 	s.manager.Put(ctx, keySession, id.String())
 	s.manager.Put(ctx, keyPractice, u.PracticeID.String())
 	s.manager.Put(ctx, keyAgent, from.UserAgent)
 	s.manager.Put(ctx, keyAddress, from.Address)
-	s.manager.Put(ctx, keyProof, credentials(u))
+	s.manager.Put(ctx, keyProof, proof)
 	s.manager.Put(ctx, key, u.ID)
 	if key == keyUser {
 		s.manager.Put(ctx, keyProven, clock.Now(ctx).UnixNano())
@@ -95,10 +100,14 @@ func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, fr
 }
 
 // credentials returns a hash of a user's password and authenticator, which changes with
-// either.
-func credentials(u *ent.User) string {
-	sum := sha256.Sum256([]byte(u.PasswordHash + "\x00" + u.TotpSecret))
-	return hex.EncodeToString(sum[:])
+// either, but not if the authenticator's secret is sealed with another key.
+func credentials(keys *seal.Keys, u *ent.User) (string, error) {
+	secret, err := u.OpenTotpSecret(keys)
+	if err != nil {
+		return "", fmt.Errorf("open the authenticator's secret: %w", err)
+	}
+	sum := sha256.Sum256([]byte(u.PasswordHash + "\x00" + secret))
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // SignOut ends the current session.
@@ -212,10 +221,13 @@ func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values
 			return err
 		}
 		u, err := tx.User.Get(ctx, userID)
-		switch {
+		if err != nil {
+			return err
+		}
+		switch now, err := credentials(k.db.Keys, u); {
 		case err != nil:
 			return err
-		case credentials(u) != proven:
+		case now != proven:
 			return store.ErrAccessEnded
 		}
 		return tx.Session.Create().

@@ -31,7 +31,7 @@ func (v *Visitor) RequiresFactor() bool { return RulesOf(v.Practice()).RequireFa
 
 // NeedsFactor reports whether the visitor must set up two-factor authentication before anything
 // else.
-func (v *Visitor) NeedsFactor() bool { return v.User.TotpSecret == "" && v.RequiresFactor() }
+func (v *Visitor) NeedsFactor() bool { return v.User.TotpSecret.IsNull() && v.RequiresFactor() }
 
 type visitorKey struct{}
 

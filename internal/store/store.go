@@ -18,6 +18,7 @@ import (
 	"chairside/ent/migrate"
 	_ "chairside/ent/runtime" // registers the schema's hooks and defaults
 	"chairside/internal/audit"
+	"chairside/internal/seal"
 	"chairside/internal/store/admission"
 	"chairside/internal/store/counters"
 )
@@ -44,6 +45,9 @@ type DB struct {
 	// AuditKey makes the hashes of sensitive values in the audit log; without it, none are kept.
 	// It is set before the database is used.
 	AuditKey *audit.Key
+	// Keys seal and open sealed columns; without them, writing one fails. They are set before the
+	// database is used.
+	Keys *seal.Keys
 
 	health     *sql.DB // one connection, only for Ready
 	readiness  singleflight.Group
@@ -106,7 +110,7 @@ func (db *DB) assemble(ctx context.Context) error {
 		db.serving = db.SQL
 	}
 	db.Ent = ent.NewClient(ent.Driver(driver))
-	db.Ent.Use(db.auditWrites)
+	db.Ent.Use(db.sealWrites, db.auditWrites)
 	protectAccounts(db.Ent)
 	db.Ent.Note.Use(keepNoteText)
 	db.Ent.Intercept(auditReads())

@@ -27,7 +27,7 @@ func (s *Site) showConfirm(w http.ResponseWriter, r *http.Request, status int, f
 	if who == nil {
 		return toSignIn(local(next))(w, r)
 	}
-	s.show(w, r, status, "confirm", view{Title: "Confirm that it is you", Form: f, Page: confirmView{who, who.User.TotpSecret != "", local(next)}})
+	s.show(w, r, status, "confirm", view{Title: "Confirm that it is you", Form: f, Page: confirmView{who, !who.User.TotpSecret.IsNull(), local(next)}})
 	return nil
 }
 
@@ -35,7 +35,7 @@ func (s *Site) showConfirm(w http.ResponseWriter, r *http.Request, status int, f
 func (s *Site) confirm(w http.ResponseWriter, r *http.Request) error {
 	f, next := submitted(r), r.PostForm.Get("next")
 	field, wrong := "password", "Incorrect password."
-	if who := signin.FromLocked(r.Context()); who != nil && who.User.TotpSecret != "" {
+	if who := signin.FromLocked(r.Context()); who != nil && !who.User.TotpSecret.IsNull() {
 		field, wrong = "code", "Incorrect code, or the code was already used. Enter the next one."
 	}
 	err := s.sessions.Confirm(r.Context(), f.Value(field), signin.BrowserOf(r))

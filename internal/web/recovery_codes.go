@@ -9,7 +9,7 @@ import (
 // renewRecoveryCodes replaces the recovery codes and shows the new ones, in this
 // response only. It needs the password and a code.
 func (s *Site) renewRecoveryCodes(w http.ResponseWriter, r *http.Request) error {
-	if signin.From(r.Context()).User.TotpSecret == "" {
+	if signin.From(r.Context()).User.TotpSecret.IsNull() {
 		return redirect(w, securityPath)
 	}
 	f := submitted(r)

@@ -25,7 +25,7 @@ type recoveryCodesView struct {
 // secondFactor shows how to set up an authenticator app.
 func (s *Site) secondFactor(w http.ResponseWriter, r *http.Request) error {
 	next := afterSetUp(r.URL.Query())
-	if signin.From(r.Context()).User.TotpSecret != "" {
+	if !signin.From(r.Context()).User.TotpSecret.IsNull() {
 		return redirect(w, next)
 	}
 	return s.showSecondFactor(w, r, http.StatusOK, form{}, next)
@@ -57,7 +57,7 @@ func (s *Site) showSecondFactor(w http.ResponseWriter, r *http.Request, status i
 // off needs the password.
 func (s *Site) enableSecondFactor(w http.ResponseWriter, r *http.Request) error {
 	next := afterSetUp(r.PostForm)
-	if signin.From(r.Context()).User.TotpSecret != "" {
+	if !signin.From(r.Context()).User.TotpSecret.IsNull() {
 		return redirect(w, next)
 	}
 	f := submitted(r)

@@ -9,7 +9,7 @@ import (
 // disableSecondFactor turns two-factor authentication off. It needs the password and
 // a code.
 func (s *Site) disableSecondFactor(w http.ResponseWriter, r *http.Request) error {
-	if signin.From(r.Context()).User.TotpSecret == "" {
+	if signin.From(r.Context()).User.TotpSecret.IsNull() {
 		return redirect(w, securityPath)
 	}
 	f := submitted(r)

@@ -10,6 +10,7 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/events/webhook"
+	"chairside/internal/seal"
 	"chairside/internal/seed"
 	"chairside/internal/server"
 	"chairside/internal/store/storetest"
@@ -36,7 +37,7 @@ func TestAdministratorsSeeThatAWebhookIsOff(t *testing.T) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)
 		ctx := e.As(t, "demo")
 		e.Tx(t, ctx, func(tx *ent.Client) error {
-			return tx.Webhook.Create().SetURL("https://example.com").SetEvents([]string{"*"}).SetSecret(webhook.NewSecret()).SetActive(false).SetDisabledReason("50 attempts in a row failed").Exec(ctx)
+			return tx.Webhook.Create().SetURL("https://example.com").SetEvents([]string{"*"}).SetSecret(seal.Plain(webhook.NewSecret())).SetActive(false).SetDisabledReason("50 attempts in a row failed").Exec(ctx)
 		})
 		b.Get("/settings/tokens").Has(t, notice)
 		b.Get("/settings/webhooks").Lacks(t, notice)

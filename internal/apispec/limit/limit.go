@@ -24,6 +24,9 @@ import (
 	"unicode/utf8"
 )
 
+// SealedPrefix begins every sealed value.
+const SealedPrefix = "sealed:"
+
 // LongText is the maximum length, in code points, of a text without a declared limit.
 const LongText = 65535
 
@@ -41,6 +44,7 @@ type Column struct {
 	Form        string   // name in Forms
 	Email       bool     // looks like an e-mail address; the API checks more
 	JSON        string   // "object" or "array"; a JSON null means an empty one
+	Sealed      bool     // encrypted (package seal), not in plain text
 }
 
 // Row is a rule between the columns of one row.
@@ -91,6 +95,9 @@ func (c Column) Condition(postgres bool) string {
 	}
 	if c.Email {
 		all = append(all, text+" LIKE '%_@_%._%'")
+	}
+	if c.Sealed {
+		all = append(all, text+" LIKE '"+SealedPrefix+"%'")
 	}
 	if c.JSON != "" {
 		function := "json_type"

@@ -37,6 +37,9 @@ type Column struct {
 	ParseJSON   func(s string) (content, message string) // only for JSON columns
 }
 
+// IsSealed reports whether a column is encrypted (package seal).
+func (c *Column) IsSealed() bool { return c.Limit != nil && c.Limit.Sealed }
+
 // Key is a unique key: no two rows have the same values in its columns.
 type Key struct {
 	Columns []string

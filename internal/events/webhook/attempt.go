@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"chairside/ent/webhook"
+	"chairside/internal/seal"
 )
 
 // switchOff is the number of failed attempts in a row after which a webhook is switched off.
@@ -34,19 +37,29 @@ func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err err
 	reading, done := context.WithTimeout(ctx, d.lease/2)
 	defer done()
 	c, err := d.content(reading, x)
-	if err != nil { // no failure of the receiver
+	secrets, closed := d.secrets(x)
+	if err = errors.Join(err, closed); err != nil { // no failure of the receiver
 		d.logger.Warn("cannot read the record of a webhook's event; it is sent later", "error", err, "webhook_id", x.webhook.String(), "event_id", x.eventID)
 		a.err = "Chairside could not read the record."
 		return a, d.postpone(ctx, x)
-	}
-	secrets := []string{x.secret}
-	if x.previous != "" {
-		secrets = append(secrets, x.previous)
 	}
 	headers := sign(x.eventID, at, c.body, secrets...)
 	headers["Content-Type"], headers["User-Agent"] = "application/json", userAgent
 	a = send(ctx, d.client, x.url, headers, c.body)
 	return a, d.settle(ctx, x, at, headers, c, a)
+}
+
+// secrets returns the secrets that sign a delivery.
+func (d *Deliverer) secrets(x delivery) (secrets []string, err error) {
+	current, err := d.db.Keys.Open(seal.Place{Practice: x.practice, Table: webhook.Table, Column: webhook.FieldSecret, Row: x.webhook.String()}, x.secret)
+	if err != nil {
+		return nil, err
+	}
+	previous, err := d.db.Keys.Open(seal.Place{Practice: x.practice, Table: webhook.Table, Column: webhook.FieldPreviousSecret, Row: x.webhook.String()}, x.previous)
+	if secrets = append(secrets, current); previous != "" {
+		secrets = append(secrets, previous)
+	}
+	return secrets, err
 }
 
 // postpone makes a delivery due again after the first pause, as if it had not been claimed.

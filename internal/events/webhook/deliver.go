@@ -17,6 +17,7 @@ import (
 
 	"chairside/internal/clock"
 	"chairside/internal/events/feed"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 	"chairside/ogent"
 )
@@ -253,8 +254,8 @@ func (d *Deliverer) read(ctx context.Context, id int64) (x delivery, err error) 
 		WHERE d.id = $1`, id).
 		Scan(&x.practice, &x.webhook, &x.eventID, &x.event, &x.resource, &x.record, &x.user, &x.changedAt, &x.number,
 			&x.url, &events, &x.secret, &x.previous, &previousUntil, &x.zoneName, &x.country)
-	if !previousUntil.Valid || previousUntil.Time.Before(now()) {
-		x.previous = ""
+	if !previousUntil.Valid || !previousUntil.Time.After(now()) {
+		x.previous = seal.Value{}
 	}
 	if err == nil {
 		err = json.Unmarshal(events, &x.events)

@@ -12,6 +12,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/webhookdelivery"
 	"chairside/internal/apierror"
+	"chairside/internal/seal"
 )
 
 // maxURL is the longest address, in characters.
@@ -47,7 +48,7 @@ func Create(ctx context.Context, tx *ent.Client, cursor string, draft Draft) (w 
 		return nil, "", err
 	}
 	secret = NewSecret()
-	w, err = tx.Webhook.Create().SetURL(draft.URL).SetEvents(draft.Events).SetSecret(secret).SetFeedCursor(cursor).Save(ctx)
+	w, err = tx.Webhook.Create().SetURL(draft.URL).SetEvents(draft.Events).SetSecret(seal.Plain(secret)).SetFeedCursor(cursor).Save(ctx)
 	return w, secret, err
 }
 
@@ -88,9 +89,13 @@ func Hasten(ctx context.Context, tx *ent.Client, id uuid.UUID) error {
 }
 
 // Rotate gives a webhook a new secret and returns it. For a day, the old one signs too.
-func Rotate(ctx context.Context, tx *ent.Client, w *ent.Webhook) (secret string, err error) {
+func Rotate(ctx context.Context, keys *seal.Keys, tx *ent.Client, w *ent.Webhook) (secret string, err error) {
+	old, err := w.OpenSecret(keys)
+	if err != nil {
+		return "", fmt.Errorf("webhook: open the secret: %w", err)
+	}
 	secret = NewSecret()
-	return secret, tx.Webhook.UpdateOne(w).SetSecret(secret).SetPreviousSecret(w.Secret).SetPreviousUntil(now().Add(rotationOverlap)).Exec(ctx)
+	return secret, tx.Webhook.UpdateOne(w).SetSecret(seal.Plain(secret)).SetPreviousSecret(seal.Plain(old)).SetPreviousUntil(now().Add(rotationOverlap)).Exec(ctx)
 }
 
 // Result is the outcome of a test.

@@ -102,7 +102,7 @@ func TestRotationOverlaps(t *testing.T) {
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			row, err := tx.Webhook.Get(ctx, uuid.MustParse(id))
 			if err == nil {
-				secret, err = webhook.Rotate(ctx, tx, row)
+				secret, err = webhook.Rotate(ctx, e.DB.Keys, tx, row)
 			}
 			return err
 		})

@@ -14,6 +14,7 @@ import (
 	"chairside/internal/audit"
 	"chairside/internal/codec"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/ogent"
 )
 
@@ -26,10 +27,11 @@ type delivery struct {
 	user              *int64
 	changedAt         time.Time
 	number            int // of the attempt
-	url, secret       string
-	events            []string // of the webhook
-	previous          string   // the secret before a rotation; "" if it no longer signs
-	zoneName, country string   // of the practice
+	url               string
+	secret            seal.Value
+	events            []string   // of the webhook
+	previous          seal.Value // the secret before a rotation; null if it no longer signs
+	zoneName, country string     // of the practice
 }
 
 // wanted reports whether the webhook still has the event.

@@ -16,6 +16,7 @@ import (
 	"chairside/internal/events/webhook"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
+	"chairside/internal/test/testkeys"
 	"chairside/ogent"
 )
 
@@ -44,6 +45,7 @@ func TestProcessesShareTheWork(t *testing.T) {
 			}
 			for range 3 {
 				db := storetest.Open(t, url)
+				db.Keys = testkeys.Keys()
 				d := webhook.New(webhook.Options{DB: db, Feed: feed.New(db), Reads: ogent.Reads{Client: db.Ent}, AllowPrivate: true, Logger: slog.New(slog.NewJSONHandler(e.Log, nil))})
 				d.Hurry(30*time.Second, 10*time.Second, 20*time.Millisecond)
 				run(t, d)

@@ -21,7 +21,7 @@ func (d *Deliverer) sweep(ctx context.Context) {
 		d.sweepWhere(ctx, "webhook_attempts", "delivery_id NOT IN (SELECT id FROM webhook_deliveries)"),
 	)
 	if err == nil {
-		_, err = d.db.SQL.ExecContext(ctx, "UPDATE webhooks SET previous_secret = '', previous_until = NULL WHERE previous_until < $1", now())
+		_, err = d.db.SQL.ExecContext(ctx, "UPDATE webhooks SET previous_secret = NULL, previous_until = NULL WHERE previous_until < $1", now())
 	}
 	if err != nil && ctx.Err() == nil {
 		d.logger.Warn("cannot delete old entries of the webhooks' logs", "error", err)

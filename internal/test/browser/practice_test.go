@@ -17,6 +17,7 @@ import (
 	"chairside/internal/oauth"
 	"chairside/internal/principal"
 	"chairside/internal/provision"
+	"chairside/internal/seal"
 	"chairside/internal/seed"
 	"chairside/internal/signin/password"
 	"chairside/internal/test/harness"
@@ -125,11 +126,11 @@ func addWebhooks(t *testing.T, e *harness.Env, p *practice) {
 	var hook, failed *ent.Webhook
 	e.Tx(t, ctx, func(tx *ent.Client) (err error) {
 		hook, err = tx.Webhook.Create().SetURL("https://example.com/hooks").SetEvents([]string{"patients.*", "appointments.created"}).
-			SetSecret("secret").SetSuccessfulDeliveries(412).SetFailedDeliveries(3).SetLastDeliveredAt(at).Save(ctx)
+			SetSecret(seal.Plain("secret")).SetSuccessfulDeliveries(412).SetFailedDeliveries(3).SetLastDeliveredAt(at).Save(ctx)
 		if err != nil {
 			return err
 		}
-		failed, err = tx.Webhook.Create().SetURL("http://127.0.0.1:9/" + strings.Repeat("long-path/", 12)).SetEvents([]string{"*"}).SetSecret("secret").
+		failed, err = tx.Webhook.Create().SetURL("http://127.0.0.1:9/" + strings.Repeat("long-path/", 12)).SetEvents([]string{"*"}).SetSecret(seal.Plain("secret")).
 			SetFailedDeliveries(50).SetActive(false).SetDisabledAt(at).SetDisabledReason("50 deliveries in a row failed").Save(ctx)
 		return err
 	})

@@ -178,7 +178,7 @@ func TestNoOperationRaisesARole(t *testing.T) {
 		w, u := loadWorld(t, e, "demo"), employee(t, e, schema.RoleReceptionist)
 		value := storeScopes(t, e, e.TokenOf(t, u.Email, "appointment", nil), scope.Everything().String())
 		state := func() string {
-			return strings.Join(column(t, e, "SELECT CAST(id AS text) || role || password_hash || totp_secret || CAST(active AS text) || email FROM users ORDER BY id"), "\n") +
+			return strings.Join(column(t, e, "SELECT CAST(id AS text) || role || password_hash || coalesce(totp_secret, '') || CAST(active AS text) || email FROM users ORDER BY id"), "\n") +
 				strings.Join(column(t, e, "SELECT CAST(id AS text) || scopes || CAST(user_id AS text) FROM access_tokens ORDER BY id"), "\n") +
 				strings.Join(column(t, e, "SELECT CAST(id AS text) || scopes FROM applications ORDER BY id"), "\n")
 		}

@@ -34,6 +34,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/test/localpg/pgtest"
 	"chairside/internal/test/testdb"
+	"chairside/internal/test/testkeys"
 	"chairside/internal/token"
 
 	"github.com/google/uuid"
@@ -91,6 +92,7 @@ func start(ctx context.Context, url string, change ...func(*server.Options)) (e 
 	if err != nil {
 		return nil, nil, err
 	}
+	db.Keys = testkeys.Keys()
 	e = &Env{DB: db, Clock: &Clock{now: Now}, Log: &Log{}}
 	listener := httptest.NewUnstartedServer(nil)
 	e.URL = "http://" + listener.Listener.Addr().String()

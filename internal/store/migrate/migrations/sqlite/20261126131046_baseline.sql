@@ -284,7 +284,7 @@ CREATE TABLE `audit_events` (
   `fields` json NOT NULL,
   `details` json NOT NULL,
   `xid` integer NULL DEFAULT (NULL),
-  CONSTRAINT `audit_events_action_check` CHECK (CAST(action AS text) IN ('create', 'update', 'delete', 'read', 'refuse', 'sign_in', 'sign_in_failed', 'sign_out', 'report', 'export', 'import', 'erase', 'prune')),
+  CONSTRAINT `audit_events_action_check` CHECK (CAST(action AS text) IN ('create', 'update', 'delete', 'read', 'refuse', 'sign_in', 'sign_in_failed', 'sign_out', 'report', 'export', 'import', 'erase', 'prune', 'rotate')),
   CONSTRAINT `audit_events_fields_check` CHECK (json_type(fields) IN ('array', 'null')),
   CONSTRAINT `audit_events_operation_check` CHECK (length(CAST(operation AS text)) <= 65535),
   CONSTRAINT `audit_events_record_id_check` CHECK (length(CAST(record_id AS text)) <= 65535),
@@ -1396,7 +1396,7 @@ CREATE TABLE `users` (
   `active` bool NOT NULL DEFAULT true,
   `last_login` datetime NULL,
   `password_hash` text NOT NULL DEFAULT '',
-  `totp_secret` text NOT NULL DEFAULT '',
+  `totp_secret` text NULL,
   `totp_step` integer NOT NULL DEFAULT 0,
   `known_browsers` json NULL,
   `recovery_codes` json NULL,
@@ -1411,7 +1411,8 @@ CREATE TABLE `users` (
   CONSTRAINT `users_mobile_phone_check` CHECK (length(CAST(mobile_phone AS text)) <= 65535),
   CONSTRAINT `users_recovery_codes_check` CHECK (json_type(recovery_codes) IN ('array', 'null')),
   CONSTRAINT `users_role_check` CHECK (CAST(role AS text) IN ('receptionist', 'dentist', 'hygienist', 'therapist', 'nurse', 'manager', 'administrator')),
-  CONSTRAINT `users_title_check` CHECK (CAST(title AS text) IN ('Mr', 'Mrs', 'Miss', 'Ms', 'Dr', 'Master', 'Prof', 'Hon', 'Rev', 'Sir', 'Lady', 'Lord', 'Earl', 'Judge', 'Dame'))
+  CONSTRAINT `users_title_check` CHECK (CAST(title AS text) IN ('Mr', 'Mrs', 'Miss', 'Ms', 'Dr', 'Master', 'Prof', 'Hon', 'Rev', 'Sir', 'Lady', 'Lord', 'Earl', 'Judge', 'Dame')),
+  CONSTRAINT `users_totp_secret_check` CHECK (CAST(totp_secret AS text) LIKE 'sealed:%')
 );
 -- Create index "users_email_key" to table: "users"
 CREATE UNIQUE INDEX `users_email_key` ON `users` (`email`);
@@ -1478,8 +1479,8 @@ CREATE TABLE `webhooks` (
   `last_delivered_at` datetime NULL,
   `disabled_at` datetime NULL,
   `disabled_reason` text NULL,
-  `secret` text NOT NULL,
-  `previous_secret` text NOT NULL DEFAULT '',
+  `secret` text NULL,
+  `previous_secret` text NULL,
   `previous_until` datetime NULL,
   `failures_in_row` integer NOT NULL DEFAULT 0,
   `held_until` datetime NULL,
@@ -1489,6 +1490,8 @@ CREATE TABLE `webhooks` (
   CONSTRAINT `webhooks_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `webhooks_disabled_reason_check` CHECK (length(CAST(disabled_reason AS text)) <= 65535),
   CONSTRAINT `webhooks_events_check` CHECK (json_type(events) IN ('array', 'null')),
+  CONSTRAINT `webhooks_previous_secret_check` CHECK (CAST(previous_secret AS text) LIKE 'sealed:%'),
+  CONSTRAINT `webhooks_secret_check` CHECK (CAST(secret AS text) LIKE 'sealed:%'),
   CONSTRAINT `webhooks_url_check` CHECK (trim(CAST(url AS text), ' ') <> '' AND length(CAST(url AS text)) <= 2000)
 );
 -- Create index "webhook_practice_id_updated_at_id" to table: "webhooks"

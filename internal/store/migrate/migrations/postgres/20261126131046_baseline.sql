@@ -239,7 +239,7 @@ CREATE TABLE "audit_events" (
   "details" jsonb NOT NULL,
   "xid" bigint NULL DEFAULT txid_current(),
   PRIMARY KEY ("id"),
-  CONSTRAINT "audit_events_action_check" CHECK ((action)::text = ANY (ARRAY['create'::text, 'update'::text, 'delete'::text, 'read'::text, 'refuse'::text, 'sign_in'::text, 'sign_in_failed'::text, 'sign_out'::text, 'report'::text, 'export'::text, 'import'::text, 'erase'::text, 'prune'::text])),
+  CONSTRAINT "audit_events_action_check" CHECK ((action)::text = ANY (ARRAY['create'::text, 'update'::text, 'delete'::text, 'read'::text, 'refuse'::text, 'sign_in'::text, 'sign_in_failed'::text, 'sign_out'::text, 'report'::text, 'export'::text, 'import'::text, 'erase'::text, 'prune'::text, 'rotate'::text])),
   CONSTRAINT "audit_events_fields_check" CHECK (jsonb_typeof(fields) = ANY (ARRAY['array'::text, 'null'::text])),
   CONSTRAINT "audit_events_operation_check" CHECK (length((operation)::text) <= 65535),
   CONSTRAINT "audit_events_record_id_check" CHECK (length((record_id)::text) <= 65535),
@@ -314,7 +314,7 @@ CREATE TABLE "users" (
   "active" boolean NOT NULL DEFAULT true,
   "last_login" timestamptz NULL,
   "password_hash" character varying NOT NULL DEFAULT '' COLLATE "C",
-  "totp_secret" character varying NOT NULL DEFAULT '' COLLATE "C",
+  "totp_secret" character varying NULL COLLATE "C",
   "totp_step" bigint NOT NULL DEFAULT 0,
   "known_browsers" jsonb NULL,
   "recovery_codes" jsonb NULL,
@@ -330,7 +330,8 @@ CREATE TABLE "users" (
   CONSTRAINT "users_mobile_phone_check" CHECK (length((mobile_phone)::text) <= 65535),
   CONSTRAINT "users_recovery_codes_check" CHECK (jsonb_typeof(recovery_codes) = ANY (ARRAY['array'::text, 'null'::text])),
   CONSTRAINT "users_role_check" CHECK ((role)::text = ANY (ARRAY['receptionist'::text, 'dentist'::text, 'hygienist'::text, 'therapist'::text, 'nurse'::text, 'manager'::text, 'administrator'::text])),
-  CONSTRAINT "users_title_check" CHECK ((title)::text = ANY (ARRAY['Mr'::text, 'Mrs'::text, 'Miss'::text, 'Ms'::text, 'Dr'::text, 'Master'::text, 'Prof'::text, 'Hon'::text, 'Rev'::text, 'Sir'::text, 'Lady'::text, 'Lord'::text, 'Earl'::text, 'Judge'::text, 'Dame'::text]))
+  CONSTRAINT "users_title_check" CHECK ((title)::text = ANY (ARRAY['Mr'::text, 'Mrs'::text, 'Miss'::text, 'Ms'::text, 'Dr'::text, 'Master'::text, 'Prof'::text, 'Hon'::text, 'Rev'::text, 'Sir'::text, 'Lady'::text, 'Lord'::text, 'Earl'::text, 'Judge'::text, 'Dame'::text])),
+  CONSTRAINT "users_totp_secret_check" CHECK ((totp_secret)::text ~~ 'sealed:%'::text)
 );
 -- Create index "user_practice_id_created_at_id" to table: "users"
 CREATE INDEX "user_practice_id_created_at_id" ON "users" ("practice_id", "created_at", "id");
@@ -1616,8 +1617,8 @@ CREATE TABLE "webhooks" (
   "last_delivered_at" timestamptz NULL,
   "disabled_at" timestamptz NULL,
   "disabled_reason" character varying NULL COLLATE "C",
-  "secret" character varying NOT NULL COLLATE "C",
-  "previous_secret" character varying NOT NULL DEFAULT '' COLLATE "C",
+  "secret" character varying NULL COLLATE "C",
+  "previous_secret" character varying NULL COLLATE "C",
   "previous_until" timestamptz NULL,
   "failures_in_row" bigint NOT NULL DEFAULT 0,
   "held_until" timestamptz NULL,
@@ -1627,6 +1628,8 @@ CREATE TABLE "webhooks" (
   CONSTRAINT "webhooks_practices_practice" FOREIGN KEY ("practice_id") REFERENCES "practices" ("id") ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT "webhooks_disabled_reason_check" CHECK (length((disabled_reason)::text) <= 65535),
   CONSTRAINT "webhooks_events_check" CHECK (jsonb_typeof(events) = ANY (ARRAY['array'::text, 'null'::text])),
+  CONSTRAINT "webhooks_previous_secret_check" CHECK ((previous_secret)::text ~~ 'sealed:%'::text),
+  CONSTRAINT "webhooks_secret_check" CHECK ((secret)::text ~~ 'sealed:%'::text),
   CONSTRAINT "webhooks_url_check" CHECK ((btrim((url)::text, ' '::text) <> ''::text) AND (length((url)::text) <= 2000))
 );
 -- Create index "webhook_practice_id_created_at_id" to table: "webhooks"
