@@ -122,8 +122,12 @@ func optionalDate(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Time(name).GoType(civil.Date{}).SchemaType(dateColumn).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-// sealed is a hidden column that is encrypted. Only seal.Keys make its values.
+// sealed is a hidden column that is encrypted (package seal).
 func sealed(name, doc string) ent.Field {
+	return field.String(name).GoType(seal.Value{}).Sensitive().Comment(doc).Annotations(apispec.Hidden())
+}
+
+func optionalSealed(name, doc string) ent.Field {
 	return field.String(name).GoType(seal.Value{}).Optional().Sensitive().Comment(doc).Annotations(apispec.Hidden())
 }
 

@@ -43,7 +43,7 @@ func (User) Fields() []ent.Field {
 		boolTrue("active", "Whether the user can sign in and use tokens."),
 		optionalTimestamp("last_login", "When the user last signed in.", apispec.Field{Bookkeeping: true}),
 		field.String("password_hash").Default("").Sensitive().Comment("argon2id hash of the password; empty if none is set.").Annotations(apispec.Hidden()),
-		sealed("totp_secret", "Authenticator secret (RFC 6238), base32; null without two-factor authentication."),
+		optionalSealed("totp_secret", "Authenticator secret (RFC 6238), base32; null without two-factor authentication."),
 		field.Int64("totp_step").Default(0).Comment("Time step of the last used code; no code works twice.").Annotations(apispec.Field{Hidden: true, Derived: true, Bookkeeping: true}),
 		field.JSON("known_browsers", []KnownBrowser{}).Optional().Sensitive().Comment("Browsers that have signed in as the user, the last used first.").Annotations(apispec.Field{Hidden: true, Derived: true, Bookkeeping: true}),
 		field.JSON("recovery_codes", []string{}).Optional().Sensitive().Comment("SHA-256 of the unused recovery codes.").Annotations(apispec.Hidden()),

@@ -31,7 +31,7 @@ func (Webhook) Fields() []ent.Field {
 		optionalTimestamp("disabled_at", "When failures switched the webhook off; null otherwise.", apispec.Field{Derived: true}),
 		optionalText("disabled_reason", "Why Chairside switched the webhook off; null if it did not.", apispec.Field{Derived: true, Example: "50 attempts in a row failed"}),
 		sealed("secret", "Signing secret: whsec_ and base64."),
-		sealed("previous_secret", "The secret before the last rotation, which also signs for a day."),
+		optionalSealed("previous_secret", "The secret before the last rotation, which also signs for a day."),
 		optionalTimestamp("previous_until", "Until when the previous secret signs.", apispec.Hidden()),
 		field.Int("failures_in_row").Default(0).Comment("Attempts that failed since the last success.").Annotations(apispec.Field{Hidden: true, Derived: true}),
 		optionalTimestamp("held_until", "Until when nothing is sent after a failure; null otherwise.", apispec.Field{Hidden: true, Derived: true}),

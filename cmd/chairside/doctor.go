@@ -7,18 +7,19 @@ import (
 	"chairside/internal/config"
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
+	"chairside/internal/store/sealing"
 )
 
 type doctorCommand struct{ config.DoctorFlags }
 
 // Help is the text of --help.
 func (doctorCommand) Help() string {
-	return `Checks the database as a server with the same flags would use it: that its migrations are applied and, on PostgreSQL, that row-level security is on, complete, and used by the right roles, none of them a superuser. Prints one problem per line and exits with status 1 if there is any.`
+	return `Checks the database as a server with the same flags would use it: that its migrations are applied, that its secrets open with the keys, and, on PostgreSQL, that row-level security is on, complete, and used by the right roles, none of them a superuser. Prints one problem per line and exits with status 1 if there is any.`
 }
 
 // Run prints the problems and fails if there are any.
 func (d *doctorCommand) Run(c *console) error {
-	problems, err := c.diagnose(d.DatabaseURL, d.SystemDatabaseURL)
+	problems, err := c.diagnose(d.DoctorFlags)
 	for _, p := range problems {
 		fmt.Fprintln(c.out, p)
 	}
@@ -33,7 +34,8 @@ func (d *doctorCommand) Run(c *console) error {
 
 // diagnose returns the problems of a database that a server would have. An error means that the
 // checks could not be made.
-func (c *console) diagnose(url, system string) (problems []string, err error) {
+func (c *console) diagnose(d config.DoctorFlags) (problems []string, err error) {
+	url, system := d.DatabaseURL, d.SystemDatabaseURL
 	first := url
 	if system != "" {
 		first = system // the serving role may read no migrations
@@ -49,8 +51,14 @@ func (c *console) diagnose(url, system string) (problems []string, err error) {
 	case err != nil:
 		return nil, err
 	}
+	if err := loadKeys(db, d.Database); err != nil {
+		return []string{err.Error()}, nil
+	}
+	if err := sealing.Check(c, db); err != nil {
+		problems = append(problems, err.Error())
+	}
 	if db.File != "" {
-		return nil, nil // an embedded database has no roles
+		return problems, nil // an embedded database has no roles
 	}
 	serving, err := store.OpenServing(c, url, system)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"chairside/internal/dump"
 	"chairside/internal/importer"
 	"chairside/internal/store"
+	"chairside/internal/store/sealing"
 )
 
 type importCommand struct{ config.ImportFlags }
@@ -80,6 +81,9 @@ func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 		}
 		if err := c.audited(c, db, "import", filepath.Base(flags.Dir)); err != nil {
 			return err
+		}
+		if err := sealing.Check(c, db); err != nil { // the rows are imported all the same
+			fmt.Fprintf(c.err, "before you start a server: %v\n", err)
 		}
 	}
 	return printJSON(c.out, map[string]int64{"rows": done.Rows})

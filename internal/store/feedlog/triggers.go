@@ -83,15 +83,22 @@ func (r recorder) statements() []string {
 			r.sqliteTrigger("DELETE", "", "OLD"),
 		}
 	}
+	const newRow = "(SELECT NEW.*) AS written"
+	// Without a table of the new rows, a booking costs 4 % less. Rows that are part of a record
+	// need it: a record that gets several parts changes once.
+	insert, inserted := "FOR EACH ROW", newRow
+	if slices.ContainsFunc(r.sources, func(s table.FeedSource) bool { return s.Part }) {
+		insert, inserted = "REFERENCING NEW TABLE AS written FOR EACH STATEMENT", "written"
+	}
 	update, rows := "REFERENCING NEW TABLE AS written FOR EACH STATEMENT", "written"
 	switch {
 	case compared != "":
-		update, rows = "FOR EACH ROW WHEN ("+compared+")", "(SELECT NEW.*) AS written, (SELECT OLD.*) AS before"
+		update, rows = "FOR EACH ROW WHEN ("+compared+")", newRow+", (SELECT OLD.*) AS before"
 	case slices.ContainsFunc(r.sources, func(s table.FeedSource) bool { return s.Part || canMove(s) }):
 		update, rows = "REFERENCING OLD TABLE AS before NEW TABLE AS written FOR EACH STATEMENT", "written JOIN before ON before.id = written.id"
 	}
 	return slices.Concat(
-		r.postgresTrigger("INSERT", "REFERENCING NEW TABLE AS written FOR EACH STATEMENT", r.record("INSERT", "written")),
+		r.postgresTrigger("INSERT", insert, r.record("INSERT", inserted)),
 		r.postgresTrigger("UPDATE", update, r.record("UPDATE", rows)),
 		r.postgresTrigger("DELETE", "REFERENCING OLD TABLE AS written FOR EACH STATEMENT", r.record("DELETE", "written")),
 		// The rows are not known, so readers must start again from a snapshot.
