@@ -188,7 +188,7 @@ var Limits = []limit.Column{
 	{Table: "webhooks", Name: "url", MaxRunes: 2000, Filled: true},
 	{Table: "webhooks", Name: "events", JSON: "array"},
 	{Table: "webhooks", Name: "disabled_reason", Nullable: true, MaxRunes: 65535},
-	{Table: "webhooks", Name: "secret", Nullable: true, Sealed: true},
+	{Table: "webhooks", Name: "secret", Sealed: true},
 	{Table: "webhooks", Name: "previous_secret", Nullable: true, Sealed: true},
 	{Table: "webhook_attempts", Name: "headers", JSON: "object"},
 	{Table: "working_sessions", Name: "weekday", Min: new(int64(0)), Max: new(int64(6))},

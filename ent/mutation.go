@@ -58000,22 +58000,9 @@ func (m *WebhookMutation) OldSecret(ctx context.Context) (v seal.Value, err erro
 	return oldValue.Secret, nil
 }
 
-// ClearSecret clears the value of the "secret" field.
-func (m *WebhookMutation) ClearSecret() {
-	m.secret = nil
-	m.clearedFields[webhook.FieldSecret] = struct{}{}
-}
-
-// SecretCleared returns if the "secret" field was cleared in this mutation.
-func (m *WebhookMutation) SecretCleared() bool {
-	_, ok := m.clearedFields[webhook.FieldSecret]
-	return ok
-}
-
 // ResetSecret resets all changes to the "secret" field.
 func (m *WebhookMutation) ResetSecret() {
 	m.secret = nil
-	delete(m.clearedFields, webhook.FieldSecret)
 }
 
 // SetPreviousSecret sets the "previous_secret" field.
@@ -58661,9 +58648,6 @@ func (m *WebhookMutation) ClearedFields() []string {
 	if m.FieldCleared(webhook.FieldDisabledReason) {
 		fields = append(fields, webhook.FieldDisabledReason)
 	}
-	if m.FieldCleared(webhook.FieldSecret) {
-		fields = append(fields, webhook.FieldSecret)
-	}
 	if m.FieldCleared(webhook.FieldPreviousSecret) {
 		fields = append(fields, webhook.FieldPreviousSecret)
 	}
@@ -58695,9 +58679,6 @@ func (m *WebhookMutation) ClearField(name string) error {
 		return nil
 	case webhook.FieldDisabledReason:
 		m.ClearDisabledReason()
-		return nil
-	case webhook.FieldSecret:
-		m.ClearSecret()
 		return nil
 	case webhook.FieldPreviousSecret:
 		m.ClearPreviousSecret()

@@ -145,14 +145,6 @@ func (_c *WebhookCreate) SetSecret(v seal.Value) *WebhookCreate {
 	return _c
 }
 
-// SetNillableSecret sets the "secret" field if the given value is not nil.
-func (_c *WebhookCreate) SetNillableSecret(v *seal.Value) *WebhookCreate {
-	if v != nil {
-		_c.SetSecret(*v)
-	}
-	return _c
-}
-
 // SetPreviousSecret sets the "previous_secret" field.
 func (_c *WebhookCreate) SetPreviousSecret(v seal.Value) *WebhookCreate {
 	_c.mutation.SetPreviousSecret(v)
@@ -334,6 +326,9 @@ func (_c *WebhookCreate) check() error {
 	}
 	if _, ok := _c.mutation.SuccessfulDeliveries(); !ok {
 		return &ValidationError{Name: "successful_deliveries", err: errors.New(`ent: missing required field "Webhook.successful_deliveries"`)}
+	}
+	if _, ok := _c.mutation.Secret(); !ok {
+		return &ValidationError{Name: "secret", err: errors.New(`ent: missing required field "Webhook.secret"`)}
 	}
 	if _, ok := _c.mutation.FailuresInRow(); !ok {
 		return &ValidationError{Name: "failures_in_row", err: errors.New(`ent: missing required field "Webhook.failures_in_row"`)}

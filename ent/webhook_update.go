@@ -202,12 +202,6 @@ func (_u *WebhookUpdate) SetNillableSecret(v *seal.Value) *WebhookUpdate {
 	return _u
 }
 
-// ClearSecret clears the value of the "secret" field.
-func (_u *WebhookUpdate) ClearSecret() *WebhookUpdate {
-	_u.mutation.ClearSecret()
-	return _u
-}
-
 // SetPreviousSecret sets the "previous_secret" field.
 func (_u *WebhookUpdate) SetPreviousSecret(v seal.Value) *WebhookUpdate {
 	_u.mutation.SetPreviousSecret(v)
@@ -410,9 +404,6 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Secret(); ok {
 		_spec.SetField(webhook.FieldSecret, field.TypeString, value)
-	}
-	if _u.mutation.SecretCleared() {
-		_spec.ClearField(webhook.FieldSecret, field.TypeString)
 	}
 	if value, ok := _u.mutation.PreviousSecret(); ok {
 		_spec.SetField(webhook.FieldPreviousSecret, field.TypeString, value)
@@ -632,12 +623,6 @@ func (_u *WebhookUpdateOne) SetNillableSecret(v *seal.Value) *WebhookUpdateOne {
 	if v != nil {
 		_u.SetSecret(*v)
 	}
-	return _u
-}
-
-// ClearSecret clears the value of the "secret" field.
-func (_u *WebhookUpdateOne) ClearSecret() *WebhookUpdateOne {
-	_u.mutation.ClearSecret()
 	return _u
 }
 
@@ -873,9 +858,6 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 	}
 	if value, ok := _u.mutation.Secret(); ok {
 		_spec.SetField(webhook.FieldSecret, field.TypeString, value)
-	}
-	if _u.mutation.SecretCleared() {
-		_spec.ClearField(webhook.FieldSecret, field.TypeString)
 	}
 	if value, ok := _u.mutation.PreviousSecret(); ok {
 		_spec.SetField(webhook.FieldPreviousSecret, field.TypeString, value)

@@ -2787,7 +2787,7 @@ var (
 		{Name: "last_delivered_at", Type: field.TypeTime, Nullable: true},
 		{Name: "disabled_at", Type: field.TypeTime, Nullable: true},
 		{Name: "disabled_reason", Type: field.TypeString, Nullable: true},
-		{Name: "secret", Type: field.TypeString, Nullable: true},
+		{Name: "secret", Type: field.TypeString},
 		{Name: "previous_secret", Type: field.TypeString, Nullable: true},
 		{Name: "previous_until", Type: field.TypeTime, Nullable: true},
 		{Name: "failures_in_row", Type: field.TypeInt, Default: 0},

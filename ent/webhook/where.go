@@ -625,16 +625,6 @@ func SecretHasSuffix(v seal.Value) predicate.Webhook {
 	return predicate.Webhook(sql.FieldHasSuffix(FieldSecret, vc))
 }
 
-// SecretIsNil applies the IsNil predicate on the "secret" field.
-func SecretIsNil() predicate.Webhook {
-	return predicate.Webhook(sql.FieldIsNull(FieldSecret))
-}
-
-// SecretNotNil applies the NotNil predicate on the "secret" field.
-func SecretNotNil() predicate.Webhook {
-	return predicate.Webhook(sql.FieldNotNull(FieldSecret))
-}
-
 // SecretEqualFold applies the EqualFold predicate on the "secret" field.
 func SecretEqualFold(v seal.Value) predicate.Webhook {
 	vc := v.String()

@@ -1617,7 +1617,7 @@ CREATE TABLE "webhooks" (
   "last_delivered_at" timestamptz NULL,
   "disabled_at" timestamptz NULL,
   "disabled_reason" character varying NULL COLLATE "C",
-  "secret" character varying NULL COLLATE "C",
+  "secret" character varying NOT NULL COLLATE "C",
   "previous_secret" character varying NULL COLLATE "C",
   "previous_until" timestamptz NULL,
   "failures_in_row" bigint NOT NULL DEFAULT 0,
@@ -2313,11 +2313,11 @@ INSERT INTO feed_state (id, last_seq, swept_seq, epoch) VALUES (1, 0, 0, CAST(ge
 CREATE OR REPLACE FUNCTION feed_accounts_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'accounts', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'accounts', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_accounts_insert AFTER INSERT ON accounts REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_accounts_insert();
+CREATE TRIGGER feed_accounts_insert AFTER INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION feed_accounts_insert();
 CREATE OR REPLACE FUNCTION feed_accounts_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2344,11 +2344,11 @@ CREATE TRIGGER feed_accounts_truncate AFTER TRUNCATE ON accounts FOR EACH STATEM
 CREATE OR REPLACE FUNCTION feed_acquisition_sources_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'acquisition_sources', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'acquisition_sources', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_acquisition_sources_insert AFTER INSERT ON acquisition_sources REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_acquisition_sources_insert();
+CREATE TRIGGER feed_acquisition_sources_insert AFTER INSERT ON acquisition_sources FOR EACH ROW EXECUTE FUNCTION feed_acquisition_sources_insert();
 CREATE OR REPLACE FUNCTION feed_acquisition_sources_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2375,11 +2375,11 @@ CREATE TRIGGER feed_acquisition_sources_truncate AFTER TRUNCATE ON acquisition_s
 CREATE OR REPLACE FUNCTION feed_appointments_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'appointments', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'appointments', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_appointments_insert AFTER INSERT ON appointments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_appointments_insert();
+CREATE TRIGGER feed_appointments_insert AFTER INSERT ON appointments FOR EACH ROW EXECUTE FUNCTION feed_appointments_insert();
 CREATE OR REPLACE FUNCTION feed_appointments_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2406,11 +2406,11 @@ CREATE TRIGGER feed_appointments_truncate AFTER TRUNCATE ON appointments FOR EAC
 CREATE OR REPLACE FUNCTION feed_appointment_cancellation_reasons_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'appointment_cancellation_reasons', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'appointment_cancellation_reasons', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_appointment_cancellation_reasons_insert AFTER INSERT ON appointment_cancellation_reasons REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_appointment_cancellation_reasons_insert();
+CREATE TRIGGER feed_appointment_cancellation_reasons_insert AFTER INSERT ON appointment_cancellation_reasons FOR EACH ROW EXECUTE FUNCTION feed_appointment_cancellation_reasons_insert();
 CREATE OR REPLACE FUNCTION feed_appointment_cancellation_reasons_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2437,11 +2437,11 @@ CREATE TRIGGER feed_appointment_cancellation_reasons_truncate AFTER TRUNCATE ON 
 CREATE OR REPLACE FUNCTION feed_appointment_reasons_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'appointment_reasons', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'appointment_reasons', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_appointment_reasons_insert AFTER INSERT ON appointment_reasons REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_appointment_reasons_insert();
+CREATE TRIGGER feed_appointment_reasons_insert AFTER INSERT ON appointment_reasons FOR EACH ROW EXECUTE FUNCTION feed_appointment_reasons_insert();
 CREATE OR REPLACE FUNCTION feed_appointment_reasons_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2468,11 +2468,11 @@ CREATE TRIGGER feed_appointment_reasons_truncate AFTER TRUNCATE ON appointment_r
 CREATE OR REPLACE FUNCTION feed_contracts_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'contracts', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'contracts', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_contracts_insert AFTER INSERT ON contracts REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_contracts_insert();
+CREATE TRIGGER feed_contracts_insert AFTER INSERT ON contracts FOR EACH ROW EXECUTE FUNCTION feed_contracts_insert();
 CREATE OR REPLACE FUNCTION feed_contracts_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2499,11 +2499,11 @@ CREATE TRIGGER feed_contracts_truncate AFTER TRUNCATE ON contracts FOR EACH STAT
 CREATE OR REPLACE FUNCTION feed_custom_fields_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'custom_fields', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'custom_fields', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_custom_fields_insert AFTER INSERT ON custom_fields REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_custom_fields_insert();
+CREATE TRIGGER feed_custom_fields_insert AFTER INSERT ON custom_fields FOR EACH ROW EXECUTE FUNCTION feed_custom_fields_insert();
 CREATE OR REPLACE FUNCTION feed_custom_fields_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2567,11 +2567,11 @@ CREATE TRIGGER feed_custom_field_answers_truncate AFTER TRUNCATE ON custom_field
 CREATE OR REPLACE FUNCTION feed_fees_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'fees', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'fees', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_fees_insert AFTER INSERT ON fees REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_fees_insert();
+CREATE TRIGGER feed_fees_insert AFTER INSERT ON fees FOR EACH ROW EXECUTE FUNCTION feed_fees_insert();
 CREATE OR REPLACE FUNCTION feed_fees_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2598,11 +2598,11 @@ CREATE TRIGGER feed_fees_truncate AFTER TRUNCATE ON fees FOR EACH STATEMENT EXEC
 CREATE OR REPLACE FUNCTION feed_invoices_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'invoices', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'invoices', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_invoices_insert AFTER INSERT ON invoices REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_invoices_insert();
+CREATE TRIGGER feed_invoices_insert AFTER INSERT ON invoices FOR EACH ROW EXECUTE FUNCTION feed_invoices_insert();
 CREATE OR REPLACE FUNCTION feed_invoices_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2629,11 +2629,11 @@ CREATE TRIGGER feed_invoices_truncate AFTER TRUNCATE ON invoices FOR EACH STATEM
 CREATE OR REPLACE FUNCTION feed_invoice_items_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'invoice_items', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'invoice_items', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_invoice_items_insert AFTER INSERT ON invoice_items REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_invoice_items_insert();
+CREATE TRIGGER feed_invoice_items_insert AFTER INSERT ON invoice_items FOR EACH ROW EXECUTE FUNCTION feed_invoice_items_insert();
 CREATE OR REPLACE FUNCTION feed_invoice_items_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2660,11 +2660,11 @@ CREATE TRIGGER feed_invoice_items_truncate AFTER TRUNCATE ON invoice_items FOR E
 CREATE OR REPLACE FUNCTION feed_nhs_claims_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'nhs_claims', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'nhs_claims', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_nhs_claims_insert AFTER INSERT ON nhs_claims REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_nhs_claims_insert();
+CREATE TRIGGER feed_nhs_claims_insert AFTER INSERT ON nhs_claims FOR EACH ROW EXECUTE FUNCTION feed_nhs_claims_insert();
 CREATE OR REPLACE FUNCTION feed_nhs_claims_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2691,11 +2691,11 @@ CREATE TRIGGER feed_nhs_claims_truncate AFTER TRUNCATE ON nhs_claims FOR EACH ST
 CREATE OR REPLACE FUNCTION feed_notes_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'notes', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'notes', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_notes_insert AFTER INSERT ON notes REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_notes_insert();
+CREATE TRIGGER feed_notes_insert AFTER INSERT ON notes FOR EACH ROW EXECUTE FUNCTION feed_notes_insert();
 CREATE OR REPLACE FUNCTION feed_notes_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2722,11 +2722,11 @@ CREATE TRIGGER feed_notes_truncate AFTER TRUNCATE ON notes FOR EACH STATEMENT EX
 CREATE OR REPLACE FUNCTION feed_patients_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'patients', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'patients', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_patients_insert AFTER INSERT ON patients REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_patients_insert();
+CREATE TRIGGER feed_patients_insert AFTER INSERT ON patients FOR EACH ROW EXECUTE FUNCTION feed_patients_insert();
 CREATE OR REPLACE FUNCTION feed_patients_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2753,11 +2753,11 @@ CREATE TRIGGER feed_patients_truncate AFTER TRUNCATE ON patients FOR EACH STATEM
 CREATE OR REPLACE FUNCTION feed_patient_referrals_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'patient_referrals', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'patient_referrals', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_patient_referrals_insert AFTER INSERT ON patient_referrals REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_patient_referrals_insert();
+CREATE TRIGGER feed_patient_referrals_insert AFTER INSERT ON patient_referrals FOR EACH ROW EXECUTE FUNCTION feed_patient_referrals_insert();
 CREATE OR REPLACE FUNCTION feed_patient_referrals_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2784,11 +2784,11 @@ CREATE TRIGGER feed_patient_referrals_truncate AFTER TRUNCATE ON patient_referra
 CREATE OR REPLACE FUNCTION feed_payments_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'payments', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'payments', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_payments_insert AFTER INSERT ON payments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_payments_insert();
+CREATE TRIGGER feed_payments_insert AFTER INSERT ON payments FOR EACH ROW EXECUTE FUNCTION feed_payments_insert();
 CREATE OR REPLACE FUNCTION feed_payments_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2846,11 +2846,11 @@ CREATE TRIGGER feed_payment_explanations_truncate AFTER TRUNCATE ON payment_expl
 CREATE OR REPLACE FUNCTION feed_payment_plans_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'payment_plans', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'payment_plans', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_payment_plans_insert AFTER INSERT ON payment_plans REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_payment_plans_insert();
+CREATE TRIGGER feed_payment_plans_insert AFTER INSERT ON payment_plans FOR EACH ROW EXECUTE FUNCTION feed_payment_plans_insert();
 CREATE OR REPLACE FUNCTION feed_payment_plans_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2877,11 +2877,11 @@ CREATE TRIGGER feed_payment_plans_truncate AFTER TRUNCATE ON payment_plans FOR E
 CREATE OR REPLACE FUNCTION feed_practitioners_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'practitioners', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'practitioners', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_practitioners_insert AFTER INSERT ON practitioners REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_practitioners_insert();
+CREATE TRIGGER feed_practitioners_insert AFTER INSERT ON practitioners FOR EACH ROW EXECUTE FUNCTION feed_practitioners_insert();
 CREATE OR REPLACE FUNCTION feed_practitioners_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2908,11 +2908,11 @@ CREATE TRIGGER feed_practitioners_truncate AFTER TRUNCATE ON practitioners FOR E
 CREATE OR REPLACE FUNCTION feed_recalls_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'recalls', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'recalls', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_recalls_insert AFTER INSERT ON recalls REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_recalls_insert();
+CREATE TRIGGER feed_recalls_insert AFTER INSERT ON recalls FOR EACH ROW EXECUTE FUNCTION feed_recalls_insert();
 CREATE OR REPLACE FUNCTION feed_recalls_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2939,11 +2939,11 @@ CREATE TRIGGER feed_recalls_truncate AFTER TRUNCATE ON recalls FOR EACH STATEMEN
 CREATE OR REPLACE FUNCTION feed_rooms_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'rooms', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'rooms', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_rooms_insert AFTER INSERT ON rooms REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_rooms_insert();
+CREATE TRIGGER feed_rooms_insert AFTER INSERT ON rooms FOR EACH ROW EXECUTE FUNCTION feed_rooms_insert();
 CREATE OR REPLACE FUNCTION feed_rooms_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2970,11 +2970,11 @@ CREATE TRIGGER feed_rooms_truncate AFTER TRUNCATE ON rooms FOR EACH STATEMENT EX
 CREATE OR REPLACE FUNCTION feed_sites_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'sites', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'sites', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_sites_insert AFTER INSERT ON sites REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_sites_insert();
+CREATE TRIGGER feed_sites_insert AFTER INSERT ON sites FOR EACH ROW EXECUTE FUNCTION feed_sites_insert();
 CREATE OR REPLACE FUNCTION feed_sites_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -3001,11 +3001,11 @@ CREATE TRIGGER feed_sites_truncate AFTER TRUNCATE ON sites FOR EACH STATEMENT EX
 CREATE OR REPLACE FUNCTION feed_sundries_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'sundries', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'sundries', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_sundries_insert AFTER INSERT ON sundries REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_sundries_insert();
+CREATE TRIGGER feed_sundries_insert AFTER INSERT ON sundries FOR EACH ROW EXECUTE FUNCTION feed_sundries_insert();
 CREATE OR REPLACE FUNCTION feed_sundries_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -3032,11 +3032,11 @@ CREATE TRIGGER feed_sundries_truncate AFTER TRUNCATE ON sundries FOR EACH STATEM
 CREATE OR REPLACE FUNCTION feed_treatments_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'treatments', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'treatments', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_treatments_insert AFTER INSERT ON treatments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_treatments_insert();
+CREATE TRIGGER feed_treatments_insert AFTER INSERT ON treatments FOR EACH ROW EXECUTE FUNCTION feed_treatments_insert();
 CREATE OR REPLACE FUNCTION feed_treatments_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -3063,11 +3063,11 @@ CREATE TRIGGER feed_treatments_truncate AFTER TRUNCATE ON treatments FOR EACH ST
 CREATE OR REPLACE FUNCTION feed_treatment_appointments_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'treatment_appointments', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'treatment_appointments', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_treatment_appointments_insert AFTER INSERT ON treatment_appointments REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_treatment_appointments_insert();
+CREATE TRIGGER feed_treatment_appointments_insert AFTER INSERT ON treatment_appointments FOR EACH ROW EXECUTE FUNCTION feed_treatment_appointments_insert();
 CREATE OR REPLACE FUNCTION feed_treatment_appointments_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -3094,11 +3094,11 @@ CREATE TRIGGER feed_treatment_appointments_truncate AFTER TRUNCATE ON treatment_
 CREATE OR REPLACE FUNCTION feed_treatment_categories_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'treatment_categories', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'treatment_categories', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_treatment_categories_insert AFTER INSERT ON treatment_categories REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_treatment_categories_insert();
+CREATE TRIGGER feed_treatment_categories_insert AFTER INSERT ON treatment_categories FOR EACH ROW EXECUTE FUNCTION feed_treatment_categories_insert();
 CREATE OR REPLACE FUNCTION feed_treatment_categories_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -3125,11 +3125,11 @@ CREATE TRIGGER feed_treatment_categories_truncate AFTER TRUNCATE ON treatment_ca
 CREATE OR REPLACE FUNCTION feed_treatment_plans_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'treatment_plans', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'treatment_plans', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_treatment_plans_insert AFTER INSERT ON treatment_plans REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_treatment_plans_insert();
+CREATE TRIGGER feed_treatment_plans_insert AFTER INSERT ON treatment_plans FOR EACH ROW EXECUTE FUNCTION feed_treatment_plans_insert();
 CREATE OR REPLACE FUNCTION feed_treatment_plans_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -3156,11 +3156,11 @@ CREATE TRIGGER feed_treatment_plans_truncate AFTER TRUNCATE ON treatment_plans F
 CREATE OR REPLACE FUNCTION feed_treatment_plan_items_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'treatment_plan_items', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'treatment_plan_items', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_treatment_plan_items_insert AFTER INSERT ON treatment_plan_items REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_treatment_plan_items_insert();
+CREATE TRIGGER feed_treatment_plan_items_insert AFTER INSERT ON treatment_plan_items FOR EACH ROW EXECUTE FUNCTION feed_treatment_plan_items_insert();
 CREATE OR REPLACE FUNCTION feed_treatment_plan_items_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -3187,11 +3187,11 @@ CREATE TRIGGER feed_treatment_plan_items_truncate AFTER TRUNCATE ON treatment_pl
 CREATE OR REPLACE FUNCTION feed_users_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'users', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'users', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_users_insert AFTER INSERT ON users REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_users_insert();
+CREATE TRIGGER feed_users_insert AFTER INSERT ON users FOR EACH ROW EXECUTE FUNCTION feed_users_insert();
 CREATE OR REPLACE FUNCTION feed_users_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -3218,11 +3218,11 @@ CREATE TRIGGER feed_users_truncate AFTER TRUNCATE ON users FOR EACH STATEMENT EX
 CREATE OR REPLACE FUNCTION feed_waiting_lists_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'waiting_lists', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM written;
+  SELECT written.practice_id, 'waiting_lists', CAST(written.id AS text), 'created', now(), NULL, txid_current() FROM (SELECT NEW.*) AS written;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_waiting_lists_insert AFTER INSERT ON waiting_lists REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_waiting_lists_insert();
+CREATE TRIGGER feed_waiting_lists_insert AFTER INSERT ON waiting_lists FOR EACH ROW EXECUTE FUNCTION feed_waiting_lists_insert();
 CREATE OR REPLACE FUNCTION feed_waiting_lists_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)

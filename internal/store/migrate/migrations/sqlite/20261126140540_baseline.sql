@@ -1479,7 +1479,7 @@ CREATE TABLE `webhooks` (
   `last_delivered_at` datetime NULL,
   `disabled_at` datetime NULL,
   `disabled_reason` text NULL,
-  `secret` text NULL,
+  `secret` text NOT NULL,
   `previous_secret` text NULL,
   `previous_until` datetime NULL,
   `failures_in_row` integer NOT NULL DEFAULT 0,
