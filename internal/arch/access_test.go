@@ -19,6 +19,7 @@ var credentials = map[string][]string{
 	"SetRecoveryCodes":    {"internal/signin"},
 	"ClearRecoveryCodes":  {"internal/signin"},
 	"AppendRecoveryCodes": nil,
+	"SetCredentialID":     {"internal/signin"},
 }
 
 func TestCredentialsAreSetInOnePlace(t *testing.T) {
@@ -34,7 +35,7 @@ func TestCredentialsAreSetInOnePlace(t *testing.T) {
 			}
 		}
 	})
-	if !found["SetPasswordHash"] || !found["SetTotpSecret"] {
+	if !found["SetPasswordHash"] || !found["SetTotpSecret"] || !found["SetCredentialID"] {
 		t.Error("no setter found: were they renamed?")
 	}
 }

@@ -43,7 +43,8 @@ var functions = template.FuncMap{
 			ID   string
 		}{f, name + "-code"}
 	},
-	"snippet": func(id, label, text string) any { return struct{ ID, Label, Text string }{id, label, text} },
+	"passkeyForm": func(origin, step, next string) any { return struct{ Origin, Step, Next string }{origin, step, next} },
+	"snippet":     func(id, label, text string) any { return struct{ ID, Label, Text string }{id, label, text} },
 }
 
 // parse parses the templates, each with the layout and the shared parts.
@@ -130,6 +131,9 @@ var done = map[string]string{
 	"session-ended":         "Session revoked.",
 	"others-ended":          "You are signed out everywhere else.",
 	"password-changed":      "Password changed. You are signed out everywhere else.",
+	"passkey-added":         "Passkey added. You can sign in with it.",
+	"passkey-renamed":       "Changes saved.",
+	"passkey-removed":       "Passkey removed. It no longer signs you in. Also delete it on your device.",
 	"factor-off":            "Two-factor authentication is off.",
 	"ended":                 "Your session has ended. Sign in again.",
 
