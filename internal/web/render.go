@@ -43,8 +43,13 @@ var functions = template.FuncMap{
 			ID   string
 		}{f, name + "-code"}
 	},
-	"passkeyForm": func(origin, step, next string) any { return struct{ Origin, Step, Next string }{origin, step, next} },
-	"snippet":     func(id, label, text string) any { return struct{ ID, Label, Text string }{id, label, text} },
+	"passkeyForm": func(origin, step, next string, alone bool) any {
+		return struct {
+			Origin, Step, Next string
+			Alone              bool // the page has no other way
+		}{origin, step, next, alone}
+	},
+	"snippet": func(id, label, text string) any { return struct{ ID, Label, Text string }{id, label, text} },
 }
 
 // parse parses the templates, each with the layout and the shared parts.

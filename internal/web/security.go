@@ -11,9 +11,10 @@ const securityPath = "/settings/security"
 
 // securityView is the data of the security page.
 type securityView struct {
-	Passkeys []passkeyRow
-	Origin   string // where passkeys work; "" if nowhere
-	Full     bool   // the visitor has the most passkeys possible
+	Passkeys  []passkeyRow
+	Origin    string // where passkeys work; "" if nowhere
+	Full      bool   // the visitor has the most passkeys possible
+	ByPasskey bool   // a passkey is the second factor that the practice requires
 }
 
 // security shows the passkeys, and the forms for the password and two-factor authentication.
@@ -26,9 +27,11 @@ func (s *Site) showSecurity(w http.ResponseWriter, r *http.Request, status int, 
 	if err != nil {
 		return err
 	}
-	page := securityView{make([]passkeyRow, len(all)), s.sessions.PasskeyOrigin(), len(all) >= signin.MaxPasskeys}
+	v := signin.From(r.Context())
+	page := securityView{Passkeys: make([]passkeyRow, len(all)), Origin: s.sessions.PasskeyOrigin(), Full: len(all) >= signin.MaxPasskeys}
 	for i, p := range all {
 		page.Passkeys[i] = passkeyRow{p, s.sessions.Offered(p)}
+		page.ByPasskey = page.ByPasskey || page.Passkeys[i].Offered && v.RequiresFactor() && v.User.TotpSecret == ""
 	}
 	s.show(w, r, status, "security", view{Title: "Security", Here: securityPath, Form: f, Page: page})
 	return nil

@@ -183,6 +183,7 @@ func pages() []state {
 		{"security-passkey-removed", passkeyUser, "/settings/passkeys", 0, func(p *tab) {
 			p.unfold("Remove Laptop at reception").submit("Remove passkey Laptop at reception")
 		}},
+		{"security-passkey-required", passkeyUser, "/settings/tokens", 0, func(p *tab) { requireFactor(p).visit("/settings/security").has("By passkey") }},
 		{"passkey-new", admin, "/settings/passkeys/new", 0, nil},
 		{"passkey-new-unnamed", admin, "/settings/passkeys/new", 0, func(p *tab) {
 			p.fill("Name", "").press(p.find("button", "Add passkey"))
