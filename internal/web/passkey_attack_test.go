@@ -3,15 +3,20 @@ package web_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/descope/virtualwebauthn"
 
+	"chairside/ent"
 	"chairside/ent/passkeychallenge"
 	"chairside/internal/principal"
 	"chairside/internal/seed"
+	"chairside/internal/server"
+	"chairside/internal/signin"
 	"chairside/internal/test/harness"
 	"chairside/schema"
 )
@@ -97,9 +102,7 @@ func TestPasskeyAttacksAreRefused(t *testing.T) {
 			},
 			"counter of zero": func(t *testing.T, b *harness.Browser) string {
 				signInWith(t, e.Browser(t), d).Status(t, http.StatusSeeOther)
-				copied := *d
-				copied.key.Counter = ^uint32(0) // sign adds one
-				return copied.sign(t, challenge(t, b, "sign-in"))
+				return d.withoutCounter().sign(t, challenge(t, b, "sign-in"))
 			},
 			"another purpose": func(t *testing.T, b *harness.Browser) string {
 				in := e.Browser(t)
@@ -206,6 +209,65 @@ func TestChallengesAreBound(t *testing.T) {
 	})
 }
 
+// TestConcurrentUseOfOneResponseSignsInOnce on two servers, for an authenticator without a counter.
+func TestConcurrentUseOfOneResponseSignsInOnce(t *testing.T) {
+	for name, database := range map[string]func(testing.TB) string{"sqlite": harness.SQLite, "postgres": harness.Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := database(t)
+			named := func(o *server.Options) { o.BaseURL = "http://localhost:1" } // behind one address
+			e, other := harness.Start(t, address, named), harness.Start(t, address, named)
+			d := newDevice(e)
+			d.page.Origin = "http://localhost:1"
+			addPasskey(t, e.Browser(t).SignIn(seed.DemoAdmin), d, "Laptop").Status(t, http.StatusSeeOther)
+			for range 5 {
+				b := e.Browser(t)
+				given := url.Values{"passkey": {d.withoutCounter().sign(t, challenge(t, b, "sign-in"))}}
+				statuses := make([]int, 6)
+				var all sync.WaitGroup
+				for i := range statuses {
+					all.Go(func() { statuses[i] = b.At([]*harness.Env{e, other}[i%2]).Post("/sign-in", given).Code })
+				}
+				all.Wait()
+				slices.Sort(statuses)
+				if want := []int{303, 422, 422, 422, 422, 422}; !slices.Equal(statuses, want) {
+					t.Fatalf("statuses %v, want %v", statuses, want)
+				}
+				e.Clock.Advance(15 * time.Minute) // failures no longer count
+				other.Clock.Advance(15 * time.Minute)
+			}
+		})
+	}
+}
+
+// TestRemovalBeatsConcurrentSignIn: no session by a removed passkey is left.
+func TestRemovalBeatsConcurrentSignIn(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		ctx := principal.AsSystem(t.Context())
+		for range 3 {
+			d := withPasskey(t, e, seed.DemoAdmin)
+			u := passkeyRowOf(t, e, seed.DemoAdmin).QueryUser().OnlyX(ctx)
+			browsers := make([]*harness.Browser, 4)
+			var all sync.WaitGroup
+			for i := range browsers {
+				browsers[i] = e.Browser(t)
+				given := url.Values{"passkey": {d.withoutCounter().sign(t, challenge(t, browsers[i], "sign-in"))}}
+				all.Go(func() { browsers[i].Post("/sign-in", given) })
+			}
+			all.Go(func() {
+				if err := e.DB.Tx(ctx, func(tx *ent.Client) error { return signin.ResetSecondFactor(ctx, tx, u) }); err != nil {
+					t.Error(err)
+				}
+			})
+			all.Wait()
+			for _, b := range browsers {
+				b.Get("/settings/tokens").Status(t, http.StatusSeeOther)
+			}
+			e.Clock.Advance(time.Hour) // failures no longer count
+		}
+	})
+}
+
 func TestPasskeyGuessesAreThrottled(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		d := withPasskey(t, e, seed.DemoAdmin)
@@ -235,5 +297,12 @@ func (d *device) at(name, origin string) *device {
 func (d *device) with(change func(o *virtualwebauthn.AuthenticatorOptions)) *device {
 	other := *d
 	change(&other.Options)
+	return &other
+}
+
+// withoutCounter returns the device as one whose signature counter stays 0.
+func (d *device) withoutCounter() *device {
+	other := *d
+	other.key.Counter = ^uint32(0) // sign adds one
 	return &other
 }
