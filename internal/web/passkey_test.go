@@ -30,11 +30,18 @@ type device struct {
 	page virtualwebauthn.RelyingParty
 }
 
+// wholeKey is the length of a public key in COSE form with two coordinates of 32 bytes.
+const wholeKey = 77
+
 // newDevice returns a device on the server's pages. Browsers have no passkeys for addresses, so
 // the server's name is localhost.
 func newDevice(e *harness.Env) *device {
+	key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
+	for len(key.Key.AttestationData()) < wholeKey { // it drops leading zeros
+		key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
+	}
 	return &device{
-		virtualwebauthn.NewAuthenticator(), virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2),
+		virtualwebauthn.NewAuthenticator(), key,
 		virtualwebauthn.RelyingParty{ID: "localhost", Origin: strings.Replace(e.URL, "127.0.0.1", "localhost", 1)},
 	}
 }
