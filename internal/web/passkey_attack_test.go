@@ -104,14 +104,14 @@ func TestPasskeyAttacksAreRefused(t *testing.T) {
 				signInWith(t, e.Browser(t), d).Status(t, http.StatusSeeOther)
 				return d.withoutCounter().sign(t, challenge(t, b, "sign-in"))
 			},
-			"another purpose": func(t *testing.T, b *harness.Browser) string {
+			"another purpose": func(t *testing.T, _ *harness.Browser) string {
 				in := e.Browser(t)
 				signInWith(t, in, d).Status(t, http.StatusSeeOther)
 				signed := d.sign(t, challenge(t, in, "confirm"))
 				in.Post("/sign-in", url.Values{"passkey": {signed}}).Status(t, http.StatusUnprocessableEntity)
 				return signed
 			},
-			"registration": func(t *testing.T, b *harness.Browser) string {
+			"registration": func(t *testing.T, _ *harness.Browser) string {
 				in := e.Browser(t).SignIn(seed.DemoAdmin)
 				return newDevice(e).register(t, in.Post("/settings/passkeys/options", url.Values{"name": {"x"}}).Status(t, http.StatusOK).Raw)
 			},
