@@ -113,8 +113,7 @@ func TestPasskeySignIn(t *testing.T) {
 	e.Clock.Advance(11 * time.Minute)
 	p.submit("Add passkey").at("/sign-in/confirm").submit("Use a passkey").at("/settings/passkeys/new")
 	p.visit("/settings/security").unfold("Remove Reception laptop").submit("Remove passkey Reception laptop").has("Passkey removed.")
-	p.submit("Sign out").press(p.find("button", "Sign in with a passkey"))
-	p.until("the passkey is refused", func() bool { return strings.Contains(p.text(), "The passkey was not accepted.") })
+	p.submit("Sign out").submit("Sign in with a passkey").status(422).has("The passkey was not accepted.")
 }
 
 // byName returns a URL of this machine with its name: browsers have no passkeys for addresses.
