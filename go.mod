@@ -14,11 +14,13 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // entity tags
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327 // tests: of chromedp
 	github.com/chromedp/chromedp v0.14.1 // tests: the pages in a browser
+	github.com/descope/virtualwebauthn v1.0.3 // tests: an authenticator with passkeys
 	github.com/getkin/kin-openapi v0.132.0 // tests: checks answers against the API document
 	github.com/go-analyze/charts v0.5.21 // charts of reports, as SVG
 	github.com/go-faster/errors v0.8.0 // of generated API code
 	github.com/go-faster/jx v1.2.0 // JSON, as the generated API code writes it
 	github.com/go-faster/yaml v0.4.6 // of the generator: extensions in the document
+	github.com/go-webauthn/webauthn v0.18.2 // passkeys: checks of what authenticators sign
 	github.com/google/uuid v1.6.0 // ids
 	github.com/jackc/pgx/v5 v5.12.0 // the hand-written server of the benchmark
 	github.com/jedib0t/go-pretty/v6 v6.8.3 // tables on a terminal
@@ -56,17 +58,22 @@ require (
 	github.com/dlclark/regexp2 v1.12.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/fatih/color v1.19.0 // indirect
+	github.com/fxamacker/cbor/v2 v2.9.4 // indirect
 	github.com/ghodss/yaml v1.0.0 // indirect
 	github.com/go-analyze/bulk v0.1.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20250725192818-e39067aee2d2 // indirect
 	github.com/go-openapi/inflect v0.19.0 // indirect
 	github.com/go-openapi/jsonpointer v0.21.0 // indirect
 	github.com/go-openapi/swag v0.23.0 // indirect
+	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
+	github.com/go-webauthn/x v0.3.1 // indirect
 	github.com/gobwas/httphead v0.1.0 // indirect
 	github.com/gobwas/pool v0.2.1 // indirect
 	github.com/gobwas/ws v1.4.0 // indirect
+	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/hashicorp/hcl/v2 v2.18.1 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
@@ -85,6 +92,7 @@ require (
 	github.com/oasdiff/yaml v0.0.0-20250309154309-f31be36b4037 // indirect
 	github.com/oasdiff/yaml3 v0.0.0-20250309153720-d2182401db90 // indirect
 	github.com/perimeterx/marshmallow v1.1.5 // indirect
+	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
@@ -94,6 +102,8 @@ require (
 	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/shopspring/decimal v1.4.0 // indirect
 	github.com/stoewer/go-strcase v1.2.0 // indirect
+	github.com/tinylib/msgp v1.6.4 // indirect
+	github.com/x448/float16 v0.8.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/zclconf/go-cty v1.14.4 // indirect
 	github.com/zclconf/go-cty-yaml v1.1.0 // indirect

@@ -38,6 +38,8 @@ import (
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
+	"chairside/ent/passkey"
+	"chairside/ent/passkeychallenge"
 	"chairside/ent/patient"
 	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
@@ -131,6 +133,10 @@ type Client struct {
 	Note *NoteClient
 	// NoteVersion is the client for interacting with the NoteVersion builders.
 	NoteVersion *NoteVersionClient
+	// Passkey is the client for interacting with the Passkey builders.
+	Passkey *PasskeyClient
+	// PasskeyChallenge is the client for interacting with the PasskeyChallenge builders.
+	PasskeyChallenge *PasskeyChallengeClient
 	// Patient is the client for interacting with the Patient builders.
 	Patient *PatientClient
 	// PatientReferral is the client for interacting with the PatientReferral builders.
@@ -221,6 +227,8 @@ func (c *Client) init() {
 	c.NHSClaim = NewNHSClaimClient(c.config)
 	c.Note = NewNoteClient(c.config)
 	c.NoteVersion = NewNoteVersionClient(c.config)
+	c.Passkey = NewPasskeyClient(c.config)
+	c.PasskeyChallenge = NewPasskeyChallengeClient(c.config)
 	c.Patient = NewPatientClient(c.config)
 	c.PatientReferral = NewPatientReferralClient(c.config)
 	c.Payment = NewPaymentClient(c.config)
@@ -366,6 +374,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		NHSClaim:                      NewNHSClaimClient(cfg),
 		Note:                          NewNoteClient(cfg),
 		NoteVersion:                   NewNoteVersionClient(cfg),
+		Passkey:                       NewPasskeyClient(cfg),
+		PasskeyChallenge:              NewPasskeyChallengeClient(cfg),
 		Patient:                       NewPatientClient(cfg),
 		PatientReferral:               NewPatientReferralClient(cfg),
 		Payment:                       NewPaymentClient(cfg),
@@ -438,6 +448,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		NHSClaim:                      NewNHSClaimClient(cfg),
 		Note:                          NewNoteClient(cfg),
 		NoteVersion:                   NewNoteVersionClient(cfg),
+		Passkey:                       NewPasskeyClient(cfg),
+		PasskeyChallenge:              NewPasskeyChallengeClient(cfg),
 		Patient:                       NewPatientClient(cfg),
 		PatientReferral:               NewPatientReferralClient(cfg),
 		Payment:                       NewPaymentClient(cfg),
@@ -498,12 +510,13 @@ func (c *Client) Use(hooks ...Hook) {
 		c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead, c.AuthorizationCode,
 		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
 		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Patient, c.PatientReferral,
-		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
-		c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session, c.SignInAttempt,
-		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
-		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook,
-		c.WebhookAttempt, c.WebhookDelivery, c.WorkingSession,
+		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
+		c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
+		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.RateBucket,
+		c.Recall, c.RefreshToken, c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry,
+		c.Treatment, c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
+		c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery, c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -518,12 +531,13 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead, c.AuthorizationCode,
 		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
 		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Patient, c.PatientReferral,
-		c.Payment, c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner,
-		c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session, c.SignInAttempt,
-		c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment, c.TreatmentCategory,
-		c.TreatmentPlan, c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook,
-		c.WebhookAttempt, c.WebhookDelivery, c.WorkingSession,
+		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
+		c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
+		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.RateBucket,
+		c.Recall, c.RefreshToken, c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry,
+		c.Treatment, c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
+		c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery, c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -586,6 +600,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Note.mutate(ctx, m)
 	case *NoteVersionMutation:
 		return c.NoteVersion.mutate(ctx, m)
+	case *PasskeyMutation:
+		return c.Passkey.mutate(ctx, m)
+	case *PasskeyChallengeMutation:
+		return c.PasskeyChallenge.mutate(ctx, m)
 	case *PatientMutation:
 		return c.Patient.mutate(ctx, m)
 	case *PatientReferralMutation:
@@ -5261,6 +5279,308 @@ func (c *NoteVersionClient) mutate(ctx context.Context, m *NoteVersionMutation) 
 		return (&NoteVersionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown NoteVersion mutation op: %q", m.Op())
+	}
+}
+
+// PasskeyClient is a client for the Passkey schema.
+type PasskeyClient struct {
+	config
+}
+
+// NewPasskeyClient returns a client for the Passkey from the given config.
+func NewPasskeyClient(c config) *PasskeyClient {
+	return &PasskeyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `passkey.Hooks(f(g(h())))`.
+func (c *PasskeyClient) Use(hooks ...Hook) {
+	c.hooks.Passkey = append(c.hooks.Passkey, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `passkey.Intercept(f(g(h())))`.
+func (c *PasskeyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Passkey = append(c.inters.Passkey, interceptors...)
+}
+
+// Create returns a builder for creating a Passkey entity.
+func (c *PasskeyClient) Create() *PasskeyCreate {
+	mutation := newPasskeyMutation(c.config, OpCreate)
+	return &PasskeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Passkey entities.
+func (c *PasskeyClient) CreateBulk(builders ...*PasskeyCreate) *PasskeyCreateBulk {
+	return &PasskeyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PasskeyClient) MapCreateBulk(slice any, setFunc func(*PasskeyCreate, int)) *PasskeyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PasskeyCreateBulk{err: fmt.Errorf("calling to PasskeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PasskeyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PasskeyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Passkey.
+func (c *PasskeyClient) Update() *PasskeyUpdate {
+	mutation := newPasskeyMutation(c.config, OpUpdate)
+	return &PasskeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PasskeyClient) UpdateOne(_m *Passkey) *PasskeyUpdateOne {
+	mutation := newPasskeyMutation(c.config, OpUpdateOne, withPasskey(_m))
+	return &PasskeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PasskeyClient) UpdateOneID(id uuid.UUID) *PasskeyUpdateOne {
+	mutation := newPasskeyMutation(c.config, OpUpdateOne, withPasskeyID(id))
+	return &PasskeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Passkey.
+func (c *PasskeyClient) Delete() *PasskeyDelete {
+	mutation := newPasskeyMutation(c.config, OpDelete)
+	return &PasskeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PasskeyClient) DeleteOne(_m *Passkey) *PasskeyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PasskeyClient) DeleteOneID(id uuid.UUID) *PasskeyDeleteOne {
+	builder := c.Delete().Where(passkey.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PasskeyDeleteOne{builder}
+}
+
+// Query returns a query builder for Passkey.
+func (c *PasskeyClient) Query() *PasskeyQuery {
+	return &PasskeyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePasskey},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Passkey entity by its id.
+func (c *PasskeyClient) Get(ctx context.Context, id uuid.UUID) (*Passkey, error) {
+	return c.Query().Where(passkey.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PasskeyClient) GetX(ctx context.Context, id uuid.UUID) *Passkey {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a Passkey.
+func (c *PasskeyClient) QueryPractice(_m *Passkey) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(passkey.Table, passkey.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, passkey.PracticeTable, passkey.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryUser queries the user edge of a Passkey.
+func (c *PasskeyClient) QueryUser(_m *Passkey) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(passkey.Table, passkey.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, passkey.UserTable, passkey.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *PasskeyClient) Hooks() []Hook {
+	hooks := c.hooks.Passkey
+	return append(hooks[:len(hooks):len(hooks)], passkey.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *PasskeyClient) Interceptors() []Interceptor {
+	inters := c.inters.Passkey
+	return append(inters[:len(inters):len(inters)], passkey.Interceptors[:]...)
+}
+
+func (c *PasskeyClient) mutate(ctx context.Context, m *PasskeyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PasskeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PasskeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PasskeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PasskeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Passkey mutation op: %q", m.Op())
+	}
+}
+
+// PasskeyChallengeClient is a client for the PasskeyChallenge schema.
+type PasskeyChallengeClient struct {
+	config
+}
+
+// NewPasskeyChallengeClient returns a client for the PasskeyChallenge from the given config.
+func NewPasskeyChallengeClient(c config) *PasskeyChallengeClient {
+	return &PasskeyChallengeClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `passkeychallenge.Hooks(f(g(h())))`.
+func (c *PasskeyChallengeClient) Use(hooks ...Hook) {
+	c.hooks.PasskeyChallenge = append(c.hooks.PasskeyChallenge, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `passkeychallenge.Intercept(f(g(h())))`.
+func (c *PasskeyChallengeClient) Intercept(interceptors ...Interceptor) {
+	c.inters.PasskeyChallenge = append(c.inters.PasskeyChallenge, interceptors...)
+}
+
+// Create returns a builder for creating a PasskeyChallenge entity.
+func (c *PasskeyChallengeClient) Create() *PasskeyChallengeCreate {
+	mutation := newPasskeyChallengeMutation(c.config, OpCreate)
+	return &PasskeyChallengeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of PasskeyChallenge entities.
+func (c *PasskeyChallengeClient) CreateBulk(builders ...*PasskeyChallengeCreate) *PasskeyChallengeCreateBulk {
+	return &PasskeyChallengeCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PasskeyChallengeClient) MapCreateBulk(slice any, setFunc func(*PasskeyChallengeCreate, int)) *PasskeyChallengeCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PasskeyChallengeCreateBulk{err: fmt.Errorf("calling to PasskeyChallengeClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PasskeyChallengeCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PasskeyChallengeCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for PasskeyChallenge.
+func (c *PasskeyChallengeClient) Update() *PasskeyChallengeUpdate {
+	mutation := newPasskeyChallengeMutation(c.config, OpUpdate)
+	return &PasskeyChallengeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PasskeyChallengeClient) UpdateOne(_m *PasskeyChallenge) *PasskeyChallengeUpdateOne {
+	mutation := newPasskeyChallengeMutation(c.config, OpUpdateOne, withPasskeyChallenge(_m))
+	return &PasskeyChallengeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PasskeyChallengeClient) UpdateOneID(id uuid.UUID) *PasskeyChallengeUpdateOne {
+	mutation := newPasskeyChallengeMutation(c.config, OpUpdateOne, withPasskeyChallengeID(id))
+	return &PasskeyChallengeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for PasskeyChallenge.
+func (c *PasskeyChallengeClient) Delete() *PasskeyChallengeDelete {
+	mutation := newPasskeyChallengeMutation(c.config, OpDelete)
+	return &PasskeyChallengeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PasskeyChallengeClient) DeleteOne(_m *PasskeyChallenge) *PasskeyChallengeDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PasskeyChallengeClient) DeleteOneID(id uuid.UUID) *PasskeyChallengeDeleteOne {
+	builder := c.Delete().Where(passkeychallenge.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PasskeyChallengeDeleteOne{builder}
+}
+
+// Query returns a query builder for PasskeyChallenge.
+func (c *PasskeyChallengeClient) Query() *PasskeyChallengeQuery {
+	return &PasskeyChallengeQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePasskeyChallenge},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a PasskeyChallenge entity by its id.
+func (c *PasskeyChallengeClient) Get(ctx context.Context, id uuid.UUID) (*PasskeyChallenge, error) {
+	return c.Query().Where(passkeychallenge.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PasskeyChallengeClient) GetX(ctx context.Context, id uuid.UUID) *PasskeyChallenge {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *PasskeyChallengeClient) Hooks() []Hook {
+	hooks := c.hooks.PasskeyChallenge
+	return append(hooks[:len(hooks):len(hooks)], passkeychallenge.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *PasskeyChallengeClient) Interceptors() []Interceptor {
+	inters := c.inters.PasskeyChallenge
+	return append(inters[:len(inters):len(inters)], passkeychallenge.Interceptors[:]...)
+}
+
+func (c *PasskeyChallengeClient) mutate(ctx context.Context, m *PasskeyChallengeMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PasskeyChallengeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PasskeyChallengeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PasskeyChallengeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PasskeyChallengeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown PasskeyChallenge mutation op: %q", m.Op())
 	}
 }
 
@@ -10013,23 +10333,23 @@ type (
 		AppointmentCancellationReason, AppointmentHold, AppointmentReason, AuditBlock,
 		AuditCut, AuditEvent, AuditRead, AuthorizationCode, Contract, CustomField,
 		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,
-		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Patient,
-		PatientReferral, Payment, PaymentExplanation, PaymentPlan, Practice,
-		Practitioner, RateBucket, Recall, RefreshToken, Room, Session, SignInAttempt,
-		Site, Sundry, Treatment, TreatmentAppointment, TreatmentCategory,
-		TreatmentPlan, TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt,
-		WebhookDelivery, WorkingSession []ent.Hook
+		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Passkey,
+		PasskeyChallenge, Patient, PatientReferral, Payment, PaymentExplanation,
+		PaymentPlan, Practice, Practitioner, RateBucket, Recall, RefreshToken, Room,
+		Session, SignInAttempt, Site, Sundry, Treatment, TreatmentAppointment,
+		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User, WaitingList,
+		Webhook, WebhookAttempt, WebhookDelivery, WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
 		AppointmentCancellationReason, AppointmentHold, AppointmentReason, AuditBlock,
 		AuditCut, AuditEvent, AuditRead, AuthorizationCode, Contract, CustomField,
 		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,
-		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Patient,
-		PatientReferral, Payment, PaymentExplanation, PaymentPlan, Practice,
-		Practitioner, RateBucket, Recall, RefreshToken, Room, Session, SignInAttempt,
-		Site, Sundry, Treatment, TreatmentAppointment, TreatmentCategory,
-		TreatmentPlan, TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt,
-		WebhookDelivery, WorkingSession []ent.Interceptor
+		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Passkey,
+		PasskeyChallenge, Patient, PatientReferral, Payment, PaymentExplanation,
+		PaymentPlan, Practice, Practitioner, RateBucket, Recall, RefreshToken, Room,
+		Session, SignInAttempt, Site, Sundry, Treatment, TreatmentAppointment,
+		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User, WaitingList,
+		Webhook, WebhookAttempt, WebhookDelivery, WorkingSession []ent.Interceptor
 	}
 )

@@ -35,6 +35,8 @@ import (
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
+	"chairside/ent/passkey"
+	"chairside/ent/passkeychallenge"
 	"chairside/ent/patient"
 	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
@@ -319,6 +321,24 @@ func (q *NoteVersionQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{noteversion.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *PasskeyQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{passkey.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *PasskeyChallengeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{passkeychallenge.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

@@ -30,6 +30,8 @@ import (
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
+	"chairside/ent/passkey"
+	"chairside/ent/passkeychallenge"
 	"chairside/ent/patient"
 	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
@@ -152,6 +154,8 @@ func checkColumn(t, c string) error {
 			nhsclaim.Table:                      nhsclaim.ValidColumn,
 			note.Table:                          note.ValidColumn,
 			noteversion.Table:                   noteversion.ValidColumn,
+			passkey.Table:                       passkey.ValidColumn,
+			passkeychallenge.Table:              passkeychallenge.ValidColumn,
 			patient.Table:                       patient.ValidColumn,
 			patientreferral.Table:               patientreferral.ValidColumn,
 			payment.Table:                       payment.ValidColumn,

@@ -71,6 +71,8 @@ var Limits = []limit.Column{
 	{Table: "nhs_claims", Name: "uda_band", Nullable: true, MaxRunes: 65535},
 	{Table: "notes", Name: "body", MaxRunes: 10000, Filled: true},
 	{Table: "notes", Name: "kind", Values: []string{"clinical", "administrative"}},
+	{Table: "passkeys", Name: "credential_id", MaxBytes: 1023},
+	{Table: "passkeys", Name: "transports", Nullable: true, JSON: "array"},
 	{Table: "patients", Name: "title", Values: []string{"Mr", "Mrs", "Miss", "Ms", "Dr", "Master", "Prof", "Hon", "Rev", "Sir", "Lady", "Lord", "Earl", "Judge", "Dame"}},
 	{Table: "patients", Name: "first_name", MaxRunes: 255, Filled: true},
 	{Table: "patients", Name: "middle_name", Nullable: true, MaxRunes: 255},

@@ -35,6 +35,8 @@ import (
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
+	"chairside/ent/passkey"
+	"chairside/ent/passkeychallenge"
 	"chairside/ent/patient"
 	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
@@ -791,6 +793,58 @@ func (q *NoteVersionQuery) Rows(ctx context.Context, columns string) (*sql.Rows,
 }
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *PasskeyQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{passkey.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *PasskeyChallengeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{passkeychallenge.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table or of an edge, which
 // joins its row: account.
 func (q *PatientQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -1500,6 +1554,7 @@ func (q *WorkingSessionQuery) Rows(ctx context.Context, columns string) (*sql.Ro
 
 // storedTypes are the types of the time, day and uuid columns of all tables.
 var storedTypes = entx.StoredTypes{
+	"aaguid":                              "uuid",
 	"access_tokens.id":                    "uuid",
 	"acquisition_source_id":               "uuid",
 	"acquisition_sources.id":              "uuid",
@@ -1553,6 +1608,8 @@ var storedTypes = entx.StoredTypes{
 	"nhs_claims.id":                       "uuid",
 	"owner_id":                            "uuid",
 	"paid_on":                             "date",
+	"passkey_challenges.id":               "uuid",
+	"passkeys.id":                         "uuid",
 	"payment_explanations.id":             "uuid",
 	"pending_at":                          "timestamptz",
 	"practice_id":                         "uuid",

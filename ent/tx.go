@@ -66,6 +66,10 @@ type Tx struct {
 	Note *NoteClient
 	// NoteVersion is the client for interacting with the NoteVersion builders.
 	NoteVersion *NoteVersionClient
+	// Passkey is the client for interacting with the Passkey builders.
+	Passkey *PasskeyClient
+	// PasskeyChallenge is the client for interacting with the PasskeyChallenge builders.
+	PasskeyChallenge *PasskeyChallengeClient
 	// Patient is the client for interacting with the Patient builders.
 	Patient *PatientClient
 	// PatientReferral is the client for interacting with the PatientReferral builders.
@@ -276,6 +280,8 @@ func (tx *Tx) init() {
 	tx.NHSClaim = NewNHSClaimClient(tx.config)
 	tx.Note = NewNoteClient(tx.config)
 	tx.NoteVersion = NewNoteVersionClient(tx.config)
+	tx.Passkey = NewPasskeyClient(tx.config)
+	tx.PasskeyChallenge = NewPasskeyChallengeClient(tx.config)
 	tx.Patient = NewPatientClient(tx.config)
 	tx.PatientReferral = NewPatientReferralClient(tx.config)
 	tx.Payment = NewPaymentClient(tx.config)

@@ -81,6 +81,8 @@ var Columns = map[string][]string{
 	TypeNHSClaim:                      {"practice_id", "created_at", "updated_at", "contract_id", "patient_id", "practitioner_id", "treatment_plan_id", "site_id", "claim_status", "sequence_number", "status_comments", "expected_uda", "awarded_uda", "uda_band", "submitted_date", "approval_date", "dentist_charge", "patient_charge", "ni_calculated_dentist_fee", "ni_calculated_patient_fee", "scot_amount_authorised", "scot_amount_expected", "ortho", "continuation_part_number"},
 	TypeNote:                          {"practice_id", "created_at", "updated_at", "patient_id", "user_id", "body", "pinned", "kind"},
 	TypeNoteVersion:                   {"practice_id", "note_id", "patient_id", "body", "at", "user_id"},
+	TypePasskey:                       {"practice_id", "created_at", "updated_at", "user_id", "name", "host", "credential_id", "public_key", "sign_count", "transports", "backup_eligible", "backed_up", "aaguid", "last_used_at"},
+	TypePasskeyChallenge:              {"token_hash", "purpose", "data", "address", "expires_at"},
 	TypePatient:                       {"practice_id", "created_at", "updated_at", "title", "first_name", "middle_name", "last_name", "preferred_name", "first_name_folded", "last_name_folded", "date_of_birth", "gender", "ethnicity", "active", "address_line_1", "address_line_2", "town", "county", "postcode", "email_address", "emergency_contact_name", "emergency_contact_relationship", "preferred_phone_number", "payment_plan_id", "site_id", "dentist_id", "dentist_recall_date", "dentist_recall_interval", "hygienist_id", "hygienist_recall_date", "hygienist_recall_interval", "recall_method", "acquisition_source_id", "doctor_id", "family_id", "legacy_id", "marketing", "medical_alert", "medical_alert_text", "nhs_number", "ni_number", "occupation", "use_email", "use_sms", "custom_field_1", "custom_field_2", "metadata", "erased_at", "legal_hold_at", "legal_hold_reason", "search_text", "home_phone", "home_phone_country", "home_phone_normalized", "mobile_phone", "mobile_phone_country", "mobile_phone_normalized", "work_phone", "work_phone_country", "work_phone_normalized", "emergency_contact_phone", "emergency_contact_phone_country", "emergency_contact_phone_normalized"},
 	TypePatientReferral:               {"practice_id", "created_at", "updated_at", "patient_id", "referrable_type", "referrable_attributes", "status", "reference", "dated_on"},
 	TypePayment:                       {"practice_id", "created_at", "updated_at", "patient_id", "site_id", "amount", "amount_unexplained", "dated_on", "deleted", "method"},
@@ -753,6 +755,34 @@ func (m *NoteVersionMutation) Changes() (changes *AuditEventClient, inTransactio
 func (m *NoteVersionMutation) Before() Mutation {
 	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
 		return newNoteVersionMutation(m.config, OpUpdateOne, withNoteVersionID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *PasskeyMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PasskeyMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPasskeyMutation(m.config, OpUpdateOne, withPasskeyID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *PasskeyChallengeMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PasskeyChallengeMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPasskeyChallengeMutation(m.config, OpUpdateOne, withPasskeyChallengeID(id))
 	}
 	return m
 }

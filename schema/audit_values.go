@@ -34,6 +34,7 @@ var auditPlain = columnSet(`
 	User.first_name .last_name .email
 	Application.name .redirect_uris .scopes
 	AccessToken.name .scopes .site_lift_reason
+	Passkey.name .host .transports
 	Practitioner.gdc_number .nhs_number .colour
 	Patient.dentist_recall_date .hygienist_recall_date
 	Appointment.reason
@@ -54,6 +55,7 @@ var auditHashed = columnSet(`
 	User.mobile_phone .password_hash .totp_secret .recovery_codes .known_browsers
 	Application.secret_hash
 	AccessToken.hash
+	Passkey.credential_id .public_key
 	Patient.title .first_name .middle_name .last_name .preferred_name .date_of_birth .gender .ethnicity
 		.address_line_1 .address_line_2 .town .county .postcode .email_address
 		.emergency_contact_name .emergency_contact_relationship .emergency_contact_phone .emergency_contact_phone_country

@@ -90,7 +90,7 @@ func describeAccess(a signin.Access) string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{a.Sessions, "session"}, {a.Tokens, "token"}, {a.Applications, "authorised application"}} {
+	}{{a.Sessions, "session"}, {a.Tokens, "token"}, {a.Applications, "authorised application"}, {a.Passkeys, "passkey"}} {
 		switch {
 		case part.n == 1:
 			parts = append(parts, "1 "+part.what)

@@ -22,8 +22,8 @@ type userCommands struct {
 	List              userList              `cmd:"" help:"List users."`
 	Disable           userDisable           `cmd:"" help:"Disable a user and end the user's sessions and tokens within a second."`
 	Enable            userEnable            `cmd:"" help:"Let a disabled user sign in again."`
-	ResetPassword     userResetPassword     `cmd:"" help:"Set a new password and end the user's sessions and tokens."`
-	ResetSecondFactor userResetSecondFactor `cmd:"" help:"Turn off a user's two-factor authentication and end the user's sessions."`
+	ResetPassword     userResetPassword     `cmd:"" help:"Set a new password, remove the user's passkeys and end the sessions and tokens."`
+	ResetSecondFactor userResetSecondFactor `cmd:"" help:"Turn off a user's two-factor authentication, remove the passkeys and end the sessions."`
 }
 
 var (

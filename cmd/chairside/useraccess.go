@@ -130,7 +130,7 @@ type userResetPassword struct {
 
 // Help is the text of --help.
 func (userResetPassword) Help() string {
-	return "Prompts for the new password, or reads it from the first line of standard input. The user's sessions, tokens and authorised applications stop working within a second."
+	return "Prompts for the new password, or reads it from the first line of standard input. The user's sessions, tokens, authorised applications and passkeys stop working within a second."
 }
 
 // Run stores the new password.
@@ -156,10 +156,10 @@ type userResetSecondFactor struct{ userAccess }
 
 // Help is the text of --help.
 func (userResetSecondFactor) Help() string {
-	return "For a user who has lost the authenticator and the recovery codes. The user then signs in with the password only. Sessions end; tokens keep working."
+	return "For a user who has lost the authenticator and the recovery codes, or a device with a passkey. All passkeys of the user are removed. The user then signs in with the password only. Sessions end; tokens keep working."
 }
 
-// Run turns off two-factor authentication.
+// Run turns off two-factor authentication and removes the passkeys.
 func (u *userResetSecondFactor) Run(c *console) error {
 	return u.change(c, accessChange{
 		consequence: "turns off two-factor authentication for", ends: signin.SecondFactorEnds,

@@ -1443,6 +1443,78 @@ var (
 			},
 		},
 	}
+	// PasskeysColumns holds the columns for the "passkeys" table.
+	PasskeysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "name", Type: field.TypeString},
+		{Name: "host", Type: field.TypeString},
+		{Name: "credential_id", Type: field.TypeBytes, Unique: true, Size: 1023},
+		{Name: "public_key", Type: field.TypeBytes},
+		{Name: "sign_count", Type: field.TypeInt64},
+		{Name: "transports", Type: field.TypeJSON, Nullable: true},
+		{Name: "backup_eligible", Type: field.TypeBool},
+		{Name: "backed_up", Type: field.TypeBool},
+		{Name: "aaguid", Type: field.TypeUUID},
+		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "user_id", Type: field.TypeInt64},
+	}
+	// PasskeysTable holds the schema information for the "passkeys" table.
+	PasskeysTable = &schema.Table{
+		Name:       "passkeys",
+		Columns:    PasskeysColumns,
+		PrimaryKey: []*schema.Column{PasskeysColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "passkeys_practices_practice",
+				Columns:    []*schema.Column{PasskeysColumns[13]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "passkeys_users_user",
+				Columns:    []*schema.Column{PasskeysColumns[14]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "passkey_practice_id_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{PasskeysColumns[13], PasskeysColumns[14]},
+			},
+		},
+	}
+	// PasskeyChallengesColumns holds the columns for the "passkey_challenges" table.
+	PasskeyChallengesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "token_hash", Type: field.TypeString, Unique: true},
+		{Name: "purpose", Type: field.TypeString},
+		{Name: "data", Type: field.TypeBytes},
+		{Name: "address", Type: field.TypeString},
+		{Name: "expires_at", Type: field.TypeTime},
+	}
+	// PasskeyChallengesTable holds the schema information for the "passkey_challenges" table.
+	PasskeyChallengesTable = &schema.Table{
+		Name:       "passkey_challenges",
+		Columns:    PasskeyChallengesColumns,
+		PrimaryKey: []*schema.Column{PasskeyChallengesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "passkeychallenge_address_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{PasskeyChallengesColumns[4], PasskeyChallengesColumns[5]},
+			},
+			{
+				Name:    "passkeychallenge_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{PasskeyChallengesColumns[5]},
+			},
+		},
+	}
 	// PatientsColumns holds the columns for the "patients" table.
 	PatientsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -2989,6 +3061,8 @@ var (
 		NhsClaimsTable,
 		NotesTable,
 		NoteVersionsTable,
+		PasskeysTable,
+		PasskeyChallengesTable,
 		PatientsTable,
 		PatientReferralsTable,
 		PaymentsTable,
@@ -3079,6 +3153,8 @@ func init() {
 	NoteVersionsTable.ForeignKeys[0].RefTable = PracticesTable
 	NoteVersionsTable.ForeignKeys[1].RefTable = PatientsTable
 	NoteVersionsTable.ForeignKeys[2].RefTable = UsersTable
+	PasskeysTable.ForeignKeys[0].RefTable = PracticesTable
+	PasskeysTable.ForeignKeys[1].RefTable = UsersTable
 	PatientsTable.ForeignKeys[0].RefTable = PracticesTable
 	PatientsTable.ForeignKeys[1].RefTable = PaymentPlansTable
 	PatientsTable.ForeignKeys[2].RefTable = SitesTable

@@ -87,6 +87,12 @@ type Note func(*sql.Selector)
 // NoteVersion is the predicate function for noteversion builders.
 type NoteVersion func(*sql.Selector)
 
+// Passkey is the predicate function for passkey builders.
+type Passkey func(*sql.Selector)
+
+// PasskeyChallenge is the predicate function for passkeychallenge builders.
+type PasskeyChallenge func(*sql.Selector)
+
 // Patient is the predicate function for patient builders.
 type Patient func(*sql.Selector)
 

@@ -30,6 +30,8 @@ import (
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
+	"chairside/ent/passkey"
+	"chairside/ent/passkeychallenge"
 	"chairside/ent/patient"
 	"chairside/ent/patientreferral"
 	"chairside/ent/payment"
@@ -541,6 +543,34 @@ func init() {
 	noteversion.Hooks[0] = noteversionMixinHooks0[0]
 	noteversionMixinInters0 := noteversionMixin[0].Interceptors()
 	noteversion.Interceptors[0] = noteversionMixinInters0[0]
+	passkeyMixin := schema.Passkey{}.Mixin()
+	passkeyMixinHooks0 := passkeyMixin[0].Hooks()
+	passkeyMixinHooks1 := passkeyMixin[1].Hooks()
+	passkey.Hooks[0] = passkeyMixinHooks0[0]
+	passkey.Hooks[1] = passkeyMixinHooks1[0]
+	passkeyMixinInters0 := passkeyMixin[0].Interceptors()
+	passkey.Interceptors[0] = passkeyMixinInters0[0]
+	passkeyFields := schema.Passkey{}.Fields()
+	_ = passkeyFields
+	// passkeyDescCredentialID is the schema descriptor for credential_id field.
+	passkeyDescCredentialID := passkeyFields[4].Descriptor()
+	// passkey.CredentialIDValidator is a validator for the "credential_id" field. It is called by the builders before save.
+	passkey.CredentialIDValidator = passkeyDescCredentialID.Validators[0].(func([]byte) error)
+	// passkeyDescID is the schema descriptor for id field.
+	passkeyDescID := passkeyFields[0].Descriptor()
+	// passkey.DefaultID holds the default value on creation for the id field.
+	passkey.DefaultID = passkeyDescID.Default.(func() uuid.UUID)
+	passkeychallengeMixin := schema.PasskeyChallenge{}.Mixin()
+	passkeychallengeMixinHooks0 := passkeychallengeMixin[0].Hooks()
+	passkeychallenge.Hooks[0] = passkeychallengeMixinHooks0[0]
+	passkeychallengeMixinInters0 := passkeychallengeMixin[0].Interceptors()
+	passkeychallenge.Interceptors[0] = passkeychallengeMixinInters0[0]
+	passkeychallengeFields := schema.PasskeyChallenge{}.Fields()
+	_ = passkeychallengeFields
+	// passkeychallengeDescID is the schema descriptor for id field.
+	passkeychallengeDescID := passkeychallengeFields[0].Descriptor()
+	// passkeychallenge.DefaultID holds the default value on creation for the id field.
+	passkeychallenge.DefaultID = passkeychallengeDescID.Default.(func() uuid.UUID)
 	patientMixin := schema.Patient{}.Mixin()
 	patientMixinHooks0 := patientMixin[0].Hooks()
 	patientMixinHooks1 := patientMixin[1].Hooks()

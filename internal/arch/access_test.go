@@ -20,6 +20,7 @@ var credentials = map[string][]string{
 	"SetRecoveryCodes":    {"internal/signin"},
 	"ClearRecoveryCodes":  {"internal/signin"},
 	"AppendRecoveryCodes": nil,
+	"SetCredentialID":     {"internal/signin"},
 }
 
 func TestCredentialsAreSetInOnePlace(t *testing.T) {
@@ -35,7 +36,7 @@ func TestCredentialsAreSetInOnePlace(t *testing.T) {
 			}
 		}
 	})
-	if !found["SetPasswordHash"] || !found["SetTotpSecret"] {
+	if !found["SetPasswordHash"] || !found["SetTotpSecret"] || !found["SetCredentialID"] {
 		t.Error("no setter found: were they renamed?")
 	}
 }

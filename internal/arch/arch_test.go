@@ -38,6 +38,7 @@ var rules = []rule{
 	{"db.Maintenance", []string{"internal/store/..."}, true, "requests have time limits: only migrations and counters run without them"},
 	{"github.com/ogen-go/ogen/...", []string{"ogent", "internal/api", "internal/codegen/...", "internal/server"}, true, "the rest of the program does not know how the API is generated"},
 	{"github.com/modelcontextprotocol/go-sdk/...", []string{"internal/mcp"}, true, "one place knows the protocol of assistants"},
+	{"github.com/go-webauthn/webauthn/...", []string{"internal/signin"}, false, "one place checks passkeys"},
 	{"entgo.io/contrib/...", []string{"internal/codegen/..."}, true, "needed to generate, not to run"},
 	{"chairside/internal/codegen/...", []string{"internal/codegen/..."}, false, "the program does not contain its generator"},
 	{"chairside/internal/arch", nil, false, "nothing depends on its rules"},

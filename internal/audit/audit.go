@@ -37,6 +37,8 @@ type Event struct {
 	// Browser is the family and system of a browser that signs in; Network is its address without
 	// the last part. They are for the audit log only, never for the server's log.
 	Browser, Network string
+	// Method is how someone signs in: "passkey", or "" for a password.
+	Method string
 }
 
 // records holds the ids of one resource, with duplicates.

@@ -50,6 +50,7 @@ var (
 var notExported = map[string]string{
 	"sessions":            "users sign in again",
 	"authorization_codes": "they expire after ten minutes",
+	"passkey_challenges":  "they expire after five minutes",
 	"rate_buckets":        "they only limit requests to this installation",
 	"sign_in_attempts":    "they only limit guesses in this installation",
 	"import_runs":         "they record imports into this database",

@@ -26,6 +26,8 @@ func addRareRows(t *testing.T, db *store.DB) {
 	storetest.Exec(t, db, "INSERT INTO imported_records (practice_id, source, resource, legacy_id, record_id) VALUES ("+practice+", 'old', 'patients', 'É-1', '1')")
 	storetest.Exec(t, db, "INSERT INTO access_tokens (id, practice_id, created_at, updated_at, hash, name, scopes, user_id) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057', "+practice+", $1, $1, $2, 'x', 'patient', (SELECT min(id) FROM users))",
 		time.Date(1999, 12, 31, 23, 59, 59, 0, time.UTC), []byte{0, 1, 255})
+	storetest.Exec(t, db, "INSERT INTO passkeys (id, practice_id, created_at, updated_at, user_id, name, host, credential_id, public_key, sign_count, transports, backup_eligible, backed_up, aaguid) VALUES ('01890a5d-ac96-774b-bcce-b302099a8058', "+practice+", $1, $1, (SELECT min(id) FROM users), 'Laptop', 'localhost', $2, $2, 4294967295, '[\"internal\",\"hybrid\"]', true, false, '00000000-0000-0000-0000-000000000000')",
+		time.Date(2026, 7, 1, 9, 15, 0, 0, time.UTC), []byte{0, 1, 255})
 	// The row with the last ID is deleted.
 	for _, table := range []string{"recalls", "treatment_appointments", "waiting_lists"} {
 		storetest.Exec(t, db, "UPDATE "+table+" SET appointment_id = NULL WHERE appointment_id = (SELECT max(id) FROM appointments)")

@@ -47,6 +47,8 @@ var notImportable = map[string]string{
 	"imported_records":    "imports write it themselves",
 	"sessions":            "users sign in again",
 	"authorization_codes": "users sign in again",
+	"passkeys":            "users add them again",
+	"passkey_challenges":  "only this program writes them",
 	"refresh_tokens":      "users authorise applications again",
 	"rate_buckets":        "only this program writes them",
 	"sign_in_attempts":    "only this program writes them",

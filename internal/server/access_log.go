@@ -107,6 +107,9 @@ func (s *Server) audit(x *requestState, status int) {
 		}
 		if event.Browser != "" {
 			e.Details = map[string]any{"browser": event.Browser, "network": event.Network}
+			if event.Method != "" {
+				e.Details["method"] = event.Method
+			}
 		}
 		s.Logger.LogAttrs(x.r.Context(), slog.LevelInfo, "audit event",
 			slog.String("action", e.Action), slog.String("practice_id", e.Practice.String()), slog.Int64("user_id", e.User),

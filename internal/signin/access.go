@@ -9,6 +9,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/ent/authorizationcode"
+	"chairside/ent/passkey"
 	"chairside/ent/session"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
@@ -23,7 +24,9 @@ const (
 	BySession     Kinds = 1 << iota // browser sessions
 	ByToken                         // personal access tokens
 	ByApplication                   // applications' tokens, and codes that they can exchange for one
+	ByPasskey                       // passkeys, with which the user signs in
 
+	// byAnything is all access that exists. A passkey is like a password: it gets new access.
 	byAnything = BySession | ByToken | ByApplication
 )
 
@@ -41,6 +44,7 @@ var grants = []grant{
 	{session.Table, endSessions},
 	{authorizationcode.Table, endCodes},
 	{accesstoken.Table, endTokens},
+	{passkey.Table, removePasskeys},
 }
 
 // EndAccess ends a user's access of the given kinds, permanently and on every server
@@ -93,11 +97,29 @@ func endTokens(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _
 	return token.Revoke(ctx, tx, where...)
 }
 
+// removePasskeys removes the user's passkeys, one by one: the audit log has an entry for each.
+func removePasskeys(ctx context.Context, tx *ent.Client, userID int64, kinds Kinds, _ uuid.UUID) error {
+	if kinds&ByPasskey == 0 {
+		return nil
+	}
+	rows, err := tx.Passkey.Query().Where(passkey.UserID(userID)).All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if err := tx.Passkey.DeleteOne(row).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Access counts a user's access.
 type Access struct {
 	Sessions     int
 	Tokens       int // personal access tokens
 	Applications int // applications with a token or an unused code
+	Passkeys     int
 }
 
 // AccessOf counts a user's current access of the given kinds.
@@ -107,6 +129,11 @@ func AccessOf(ctx context.Context, client *ent.Client, userID int64, kinds Kinds
 	if kinds&BySession != 0 {
 		if a.Sessions, err = client.Session.Query().Where(session.UserID(userID), session.ExpiresAtGT(now)).Count(ctx); err != nil {
 			return a, fmt.Errorf("signin: count sessions: %w", err)
+		}
+	}
+	if kinds&ByPasskey != 0 {
+		if a.Passkeys, err = client.Passkey.Query().Where(passkey.UserID(userID)).Count(ctx); err != nil {
+			return a, fmt.Errorf("signin: count passkeys: %w", err)
 		}
 	}
 	tokens, err := client.AccessToken.Query().Where(accesstoken.UserID(userID), accesstoken.RevokedAtIsNil()).All(ctx)

@@ -21,23 +21,32 @@ func (s *Sessions) Proven(ctx context.Context) bool {
 	return ok && clock.Now(ctx).Sub(time.Unix(0, at)) < ProofLife
 }
 
-// Confirm proves the visitor's second factor with a code, or the password if the visitor has no
-// second factor, and unlocks the session. It fails with ErrEnded, ErrWrong and *Throttled.
+// Confirm proves the visitor's second factor with a code, or the password if that is enough
+// (ConfirmProofs), and unlocks the session. It fails with ErrEnded, ErrWrong and *Throttled.
 func (s *Sessions) Confirm(ctx context.Context, given string, from Browser) error {
 	v := FromLocked(ctx)
 	if v == nil {
 		return ErrEnded
 	}
-	check := s.confirm
-	if !v.User.TotpSecret.IsNull() {
-		check = s.checkCode
+	enough, err := s.proofs(ctx, v.User)
+	if err != nil {
+		return err
+	}
+	check := s.checkCode
+	if enough.Password {
+		check = s.confirm
 	}
 	if err := check(ctx, v.User, given, from); err != nil {
 		if errors.Is(err, ErrWrong) {
-			noteSignIn(ctx, "sign_in_failed", v.User, v.SessionID, from)
+			noteSignIn(ctx, "sign_in_failed", v.User, v.SessionID, "", from)
 		}
 		return err
 	}
+	return s.markProven(ctx, v)
+}
+
+// markProven stores that the visitor has just proven who they are, and unlocks the session.
+func (s *Sessions) markProven(ctx context.Context, v *Visitor) error {
 	s.manager.Put(ctx, keyProven, clock.Now(ctx).UnixNano())
 	return s.noteUse(ctx, v.SessionID)
 }

@@ -1,13 +1,13 @@
-// Package signin signs users in to the pages: it checks passwords and two-factor
-// codes, stores sessions in the database, and throttles guessing. It renders no page.
+// Package signin signs users in to the pages: it checks passwords, two-factor codes and
+// passkeys, stores sessions in the database, and throttles guessing. It renders no page.
 //
 // How a user signs in, file by file:
 //
 //	password.go   e-mail address and password ── incorrect ──▶ ErrWrong
 //	   │              each attempt is counted first (throttle.go) ──▶ *Throttled
 //	   ▼
-//	factor.go     an authenticator's code or a recovery code, if the user has
-//	   │              turned on two-factor authentication
+//	factor.go     an authenticator's code or a recovery code, or a passkey, if the
+//	   │              user has turned on two-factor authentication
 //	   ▼
 //	sessions.go   a session: a cookie in the browser, its SHA-256 in the database
 //	   │
@@ -15,8 +15,21 @@
 //	visitor.go    on every request: session → user → principal, confined to the
 //	   │              practice as in an API request
 //	   ▼
-//	confirm.go    the password or a code again: after a time without a request
-//	                  (the session is locked), and before sensitive pages
+//	confirm.go    the password, a code or a passkey again: after a time without a
+//	                  request (the session is locked), and before sensitive pages
+//
+// A passkey replaces the password and the code:
+//
+//	passkey_challenge.go   a challenge of five minutes, bound to the browser by a cookie
+//	   │                       and to a purpose; its row is deleted by the first response
+//	   ▼
+//	passkey_use.go         the browser's response: package webauthn verifies it, and the
+//	   │                       signature counter must have gone up
+//	   ▼
+//	sessions.go            a session, as above
+//
+// passkey_manage.go adds, renames and removes passkeys; passkey.go says for which host name
+// they are.
 //
 // rules.go has what a practice requires: two-factor authentication, the idle lock. browser.go
 // recognises browsers by a cookie that gives no access, to tell users of a new one.
@@ -32,7 +45,8 @@
 //
 // Throttling: failures count for 15 minutes. Ten failures for an account from one
 // address, thirty for an account from unknown addresses, or a hundred from one address
-// for any accounts make further attempts wait (fewer for codes). An address is known
+// for any accounts make further attempts wait (fewer for codes). Passkeys count as
+// accounts of their own. An address is known
 // for 90 days after the account signed in from it; failures elsewhere do not lock it
 // out.
 package signin

@@ -16,10 +16,10 @@ import (
 //
 //	event                      ends
 //	ChangePassword             other sessions; on request tokens and applications
-//	ResetPassword              sessions, applications, and tokens unless kept
+//	ResetPassword              sessions, applications, passkeys, and tokens unless kept
 //	Disable                    everything
 //	Enable                     everything: earlier access is not restored
-//	ResetSecondFactor          sessions
+//	ResetSecondFactor          sessions, passkeys
 //	RevokeTokens               tokens and applications
 
 // ErrLastAdministrator means that the user is a practice's last active administrator.
@@ -37,12 +37,13 @@ func ResetPassword(ctx context.Context, tx *ent.Client, u *ent.User, chosen pass
 	return EndAccess(ctx, tx, u.ID, ResetEnds(keepTokens))
 }
 
-// ResetEnds returns the kinds of access that ResetPassword ends.
+// ResetEnds returns the kinds of access that ResetPassword ends. Passkeys are among them: one that
+// a thief has added would sign in without the new password.
 func ResetEnds(keepTokens bool) Kinds {
 	if keepTokens {
-		return byAnything &^ ByToken
+		return byAnything&^ByToken | ByPasskey
 	}
-	return byAnything
+	return byAnything | ByPasskey
 }
 
 // Disable disables a user for the pages and the API. It fails with
@@ -54,7 +55,8 @@ func Disable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	return EndAccess(ctx, tx, u.ID, DisableEnds)
 }
 
-// DisableEnds is the set of kinds of access that Disable ends.
+// DisableEnds is the set of kinds of access that Disable ends. Passkeys stay for Enable, as the
+// password does.
 const DisableEnds = byAnything
 
 // Enable lets a disabled user sign in again. It restores no access, even if an import
@@ -69,7 +71,8 @@ func Enable(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	return EndAccess(ctx, tx, u.ID, byAnything)
 }
 
-// ResetSecondFactor turns off a user's two-factor authentication without a code.
+// ResetSecondFactor turns off a user's two-factor authentication without a code, and removes the
+// passkeys.
 func ResetSecondFactor(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	if err := tx.User.UpdateOne(u).ClearTotpSecret().ClearRecoveryCodes().Exec(principal.AsSystem(ctx)); err != nil {
 		return err
@@ -78,7 +81,7 @@ func ResetSecondFactor(ctx context.Context, tx *ent.Client, u *ent.User) error {
 }
 
 // SecondFactorEnds is the set of kinds of access that ResetSecondFactor ends.
-const SecondFactorEnds = BySession
+const SecondFactorEnds = BySession | ByPasskey
 
 // RevokeTokens revokes all tokens of a user, and the unused codes.
 func RevokeTokens(ctx context.Context, tx *ent.Client, u *ent.User) error {

@@ -54,11 +54,11 @@ func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 	}
 	if err := s.checkCode(ctx, u, given, from); err != nil {
 		if errors.Is(err, ErrWrong) {
-			noteSignIn(ctx, "sign_in_failed", u, uuid.Nil, from)
+			noteSignIn(ctx, "sign_in_failed", u, uuid.Nil, "", from)
 		}
 		return err
 	}
-	return s.finishSignIn(ctx, u, from)
+	return s.finishSignIn(ctx, u, nil, from)
 }
 
 // checkCode checks a code and marks it as used. It fails with ErrWrong and *Throttled.
@@ -81,16 +81,13 @@ func (s *Sessions) checkCode(ctx context.Context, u *ent.User, given string, fro
 	return s.recordSuccess(ctx, attempt, who, from.Address)
 }
 
-// Pending reports whether a sign-in waits for a code.
-func (s *Sessions) Pending(ctx context.Context) bool { return s.manager.Exists(ctx, keyPending) }
-
-// pending returns the user whose sign-in waits for a code.
+// pending returns the user, with the practice, whose sign-in waits for a second factor.
 func (s *Sessions) pending(ctx context.Context) (*ent.User, error) {
 	id, ok := s.manager.Get(ctx, keyPending).(int64)
 	if !ok {
 		return nil, ErrNoPassword
 	}
-	u, err := s.db.Ent.User.Query().Where(user.ID(id)).Only(principal.AsSystem(ctx))
+	u, err := s.db.Ent.User.Query().Where(user.ID(id)).WithPractice().Only(principal.AsSystem(ctx))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("find the user: %w", err)

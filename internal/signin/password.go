@@ -24,17 +24,16 @@ var ErrWrong = errors.New("incorrect e-mail address, password or code")
 // ErrDisabled means that the password was correct and the user is disabled.
 var ErrDisabled = errors.New("the user is disabled")
 
-// Password signs a user in. If needsCode is true the user has two-factor
-// authentication, and Code completes the sign-in. It fails with ErrWrong, ErrDisabled
-// and *Throttled.
-func (s *Sessions) Password(ctx context.Context, email, given string, from Browser) (needsCode bool, err error) {
+// Password signs a user in. If needsFactor is true the password is not enough, and Code or
+// PasskeyCode completes the sign-in. It fails with ErrWrong, ErrDisabled and *Throttled.
+func (s *Sessions) Password(ctx context.Context, email, given string, from Browser) (needsFactor bool, err error) {
 	email = schema.NormalizeEmail(email)
 	who := account("password", email)
 	attempt, err := s.countAttempt(ctx, who, from.Address, passwordLimits)
 	if err != nil {
 		return false, err
 	}
-	u, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(principal.AsSystemWithin(ctx)) // the browser's session may be another practice's
+	u, err := s.db.Ent.User.Query().Where(user.Email(email)).WithPractice().Only(principal.AsSystemWithin(ctx)) // the browser's session may be another practice's
 	if err != nil && !ent.IsNotFound(err) {
 		return false, fmt.Errorf("find the user: %w", err)
 	}
@@ -47,39 +46,51 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	case err != nil:
 		return false, fmt.Errorf("check the password: %w", err)
 	case !right:
-		noteSignIn(ctx, "sign_in_failed", u, uuid.Nil, from)
+		noteSignIn(ctx, "sign_in_failed", u, uuid.Nil, "", from)
 		return false, ErrWrong
 	}
 	if err := s.recordSuccess(ctx, attempt, who, from.Address); err != nil {
 		return false, err
 	}
-	switch {
-	case !u.Active:
+	if !u.Active {
 		return false, ErrDisabled
-	case !u.TotpSecret.IsNull():
-		_, err := s.startSession(ctx, u, keyPending, from)
+	}
+	enough, err := s.proofs(ctx, u)
+	switch {
+	case err != nil:
+		return false, err
+	case !enough.Password:
+		_, err := s.startSession(ctx, u, keyPending, nil, from)
 		return true, err
 	}
-	return false, s.finishSignIn(ctx, u, from)
+	return false, s.finishSignIn(ctx, u, nil, from)
 }
 
-// finishSignIn starts the session of a user whose sign-in is complete.
-func (s *Sessions) finishSignIn(ctx context.Context, u *ent.User, from Browser) error {
+// byPasskey is the method of sign-ins with a passkey, in the audit log.
+const byPasskey = "passkey"
+
+// finishSignIn starts the session of a user whose sign-in is complete; used is the passkey of it,
+// or nil.
+func (s *Sessions) finishSignIn(ctx context.Context, u *ent.User, used *ent.Passkey, from Browser) error {
 	if err := s.recordSignIn(principal.AsSystemWithin(ctx), u.ID, from); err != nil {
 		return fmt.Errorf("store the last sign-in: %w", err)
 	}
-	id, err := s.startSession(ctx, u, keyUser, from)
+	id, err := s.startSession(ctx, u, keyUser, used, from)
 	if err != nil {
 		return err
 	}
-	noteSignIn(ctx, "sign_in", u, id, from)
+	method := ""
+	if used != nil {
+		method = byPasskey
+	}
+	noteSignIn(ctx, "sign_in", u, id, method, from)
 	return nil
 }
 
 // noteSignIn notes a sign-in for the audit log; u is nil if the address is not a user's. What was
-// entered is not noted: people enter passwords in the wrong field.
-func noteSignIn(ctx context.Context, action string, u *ent.User, session uuid.UUID, from Browser) {
-	e := audit.Event{Action: action, Session: session, Browser: BrowserName(from.UserAgent), Network: network(from.Address)}
+// entered is not noted: people enter passwords in the wrong field. method is byPasskey or "".
+func noteSignIn(ctx context.Context, action string, u *ent.User, session uuid.UUID, method string, from Browser) {
+	e := audit.Event{Action: action, Session: session, Method: method, Browser: BrowserName(from.UserAgent), Network: network(from.Address)}
 	if u != nil {
 		e.Practice, e.User, e.Record = u.PracticeID, u.ID, strconv.FormatInt(u.ID, 10)
 	}

@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/passkey"
 	"chairside/ent/session"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
@@ -44,7 +47,7 @@ const (
 	keyNew      = "new"      // set until the session is first stored
 	keyAgent    = "agent"    // User-Agent, set until then
 	keyAddress  = "address"  // network address, set until then
-	keyProof    = "proof"    // hash of the credentials at sign-in, set until then
+	keyProof    = "proof"    // hash of the credentials at sign-in, with the id of the passkey if one was used, set until then
 	keySecret   = "secret"   // of an authenticator that is being set up
 	keyProven   = "proven"   // when the password or the second factor was last proven, Unix nanoseconds
 )
@@ -54,30 +57,31 @@ type Sessions struct {
 	db      *store.DB
 	manager *scs.SessionManager
 
-	browserCookie string // name of the cookie that recognises a browser
+	browserCookie   string             // name of the cookie that recognises a browser
+	challengeCookie string             // name of the cookie that binds the challenge for a passkey to a browser
+	party           *webauthn.WebAuthn // checks passkeys; nil if browsers have none for the server's address
 }
 
-// New stores sessions in db. With secure the cookie is sent only over HTTPS. fail
-// answers a request whose session cannot be read or written.
-func New(db *store.DB, secure bool, fail func(http.ResponseWriter, *http.Request, error)) *Sessions {
+// New stores sessions in db. If the server's public URL is of HTTPS, cookies are sent only over
+// HTTPS. fail answers a request whose session cannot be read or written.
+func New(db *store.DB, public *url.URL, fail func(http.ResponseWriter, *http.Request, error)) *Sessions {
 	m := scs.New()
 	m.Store = &sessionStore{db, m.Codec}
 	m.HashTokenInStore = true
 	m.Lifetime = Lifetime
 	m.ErrorFunc = fail
-	m.Cookie.Name = "chairside_session"
 	m.Cookie.Persist = false // practices share machines: the cookie ends with the browser
-	browserCookie := "chairside_browser"
-	if secure {
-		m.Cookie.Name, browserCookie = "__Host-"+m.Cookie.Name, "__Host-"+browserCookie
-		m.Cookie.Secure = true
+	prefix := ""
+	if public.Scheme == "https" {
+		prefix, m.Cookie.Secure = "__Host-", true
 	}
-	return &Sessions{db, m, browserCookie}
+	m.Cookie.Name = prefix + "chairside_session"
+	return &Sessions{db, m, prefix + "chairside_browser", prefix + "chairside_passkey", relyingParty(public)}
 }
 
 // startSession starts a new session for the user, returns its id and destroys the browser's old
-// session, which someone may have planted.
-func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, from Browser) (uuid.UUID, error) {
+// session, which someone may have planted. used is the passkey of the sign-in, or nil.
+func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, used *ent.Passkey, from Browser) (uuid.UUID, error) {
 	if err := s.manager.Destroy(ctx); err != nil {
 		return uuid.Nil, err
 	}
@@ -91,6 +95,9 @@ func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, fr
 	s.manager.Put(ctx, keyPractice, u.PracticeID.String())
 	s.manager.Put(ctx, keyAgent, from.UserAgent)
 	s.manager.Put(ctx, keyAddress, from.Address)
+	if used != nil {
+		proof += ":" + used.ID.String()
+	}
 	s.manager.Put(ctx, keyProof, proof)
 	s.manager.Put(ctx, key, u.ID)
 	if key == keyUser {
@@ -197,7 +204,8 @@ func (k *sessionStore) CommitCtx(ctx context.Context, hash string, data []byte, 
 }
 
 // add stores a new session. It fails with store.ErrAccessEnded if the user was
-// disabled, or the password or the authenticator changed, during the sign-in.
+// disabled, the password or the authenticator changed, or the passkey was removed,
+// during the sign-in.
 func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values map[string]any, proven, agent, address string) error {
 	now := clock.Now(ctx)
 	ctx = principal.AsSystem(ctx)
@@ -220,15 +228,8 @@ func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values
 		if err := store.HoldAccess(ctx, tx, userID); err != nil {
 			return err
 		}
-		u, err := tx.User.Get(ctx, userID)
-		if err != nil {
+		if err := unchanged(ctx, k.db.Keys, tx, userID, proven); err != nil {
 			return err
-		}
-		switch now, err := credentials(k.db.Keys, u); {
-		case err != nil:
-			return err
-		case now != proven:
-			return store.ErrAccessEnded
 		}
 		return tx.Session.Create().
 			SetID(id).SetPracticeID(practice).SetUserID(userID).
@@ -241,6 +242,32 @@ func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values
 		return fmt.Errorf("store the session: %w", err)
 	}
 	return nil
+}
+
+// unchanged fails with store.ErrAccessEnded unless a user still has the credentials of a sign-in.
+func unchanged(ctx context.Context, keys *seal.Keys, tx *ent.Client, userID int64, proof string) error {
+	proven, used, byPasskey := strings.Cut(proof, ":")
+	u, err := tx.User.Get(ctx, userID)
+	if err != nil {
+		return err
+	}
+	switch now, err := credentials(keys, u); {
+	case err != nil:
+		return err
+	case now != proven:
+		return store.ErrAccessEnded
+	case !byPasskey:
+		return nil
+	}
+	id, err := uuid.Parse(used)
+	if err != nil {
+		return err
+	}
+	kept, err := tx.Passkey.Query().Where(passkey.ID(id), passkey.UserID(userID)).Exist(ctx)
+	if err == nil && !kept {
+		err = store.ErrAccessEnded
+	}
+	return err
 }
 
 // DeleteCtx implements scs.CtxStore.

@@ -21,6 +21,8 @@ type Visitor struct {
 	SessionID uuid.UUID
 	Zone      *time.Location // of the practice
 	Locked    bool           // the session must be confirmed after a time without a request
+
+	passkey bool // the visitor has a passkey; set only if NeedsFactor depends on it
 }
 
 // Practice is the visitor's practice.
@@ -31,7 +33,9 @@ func (v *Visitor) RequiresFactor() bool { return RulesOf(v.Practice()).RequireFa
 
 // NeedsFactor reports whether the visitor must set up two-factor authentication before anything
 // else.
-func (v *Visitor) NeedsFactor() bool { return v.User.TotpSecret.IsNull() && v.RequiresFactor() }
+func (v *Visitor) NeedsFactor() bool {
+	return v.RequiresFactor() && v.User.TotpSecret.IsNull() && !v.passkey
+}
 
 type visitorKey struct{}
 
@@ -91,7 +95,7 @@ func (s *Sessions) load(next http.Handler) http.Handler {
 }
 
 // visitor returns the session's user, or nil if there is no session, it waits for a
-// code, or the user was disabled. It locks a session that was idle for too long, and writes the
+// second factor, or the user was disabled. It locks a session that was idle for too long, and writes the
 // last use of others.
 func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
 	userID, signedIn := s.manager.Get(ctx, keyUser).(int64)
@@ -114,6 +118,13 @@ func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
 		return nil, err
 	}
 	v := &Visitor{User: u, SessionID: id, Zone: zone}
+	if u.TotpSecret.IsNull() && v.RequiresFactor() {
+		passkeys, err := s.passkeysOf(ctx, u.ID)
+		if err != nil {
+			return nil, err
+		}
+		v.passkey = len(passkeys) > 0
+	}
 	idle := clock.Now(ctx).Sub(ctx.Value(lastUseKey{}).(*lastUse).seen)
 	if limit := RulesOf(v.Practice()).IdleMinutes; limit > 0 && idle >= time.Duration(limit)*time.Minute {
 		v.Locked = true // until Confirm: the last use stays as it is

@@ -30,12 +30,12 @@ var errAppendOnly = errors.New("store: the audit log and earlier texts of notes 
 var appendOnlyTypes = []string{ent.TypeAuditEvent, ent.TypeAuditRead, ent.TypeAuditBlock, ent.TypeAuditCut, ent.TypeNoteVersion}
 
 // unauditedColumns are columns of use, not of content: an update of nothing else has no entry.
-var unauditedColumns = []string{"last_used_at", "last_login", "totp_step", "known_browsers", "updated_at"}
+var unauditedColumns = []string{"last_used_at", "last_login", "totp_step", "sign_count", "backed_up", "known_browsers", "updated_at"}
 
 // unauditedTypes are entities whose writes have no entries and need no transaction. They are
 // short-lived or bookkeeping, and what they lead to (a token, a changed user) is audited.
 var unauditedTypes = []string{
-	ent.TypeAuthorizationCode, ent.TypeRefreshToken, ent.TypeSession, ent.TypeSignInAttempt,
+	ent.TypeAuthorizationCode, ent.TypeRefreshToken, ent.TypeSession, ent.TypeSignInAttempt, ent.TypePasskeyChallenge,
 	ent.TypeImportRun, ent.TypeImportedRecord, ent.TypeIdempotencyKey, ent.TypeRateBucket, ent.TypeAppointmentHold,
 	ent.TypeWebhookDelivery, ent.TypeWebhookAttempt,
 }
@@ -227,7 +227,7 @@ func practiceOf(ctx context.Context, m ent.Mutation) (uuid.UUID, error) {
 	v, ok := m.Field("practice_id")
 	if !ok {
 		var err error
-		if v, err = m.OldField(ctx, "practice_id"); err != nil {
+		if v, err = m.(interface{ Before() ent.Mutation }).Before().OldField(ctx, "practice_id"); err != nil {
 			return uuid.Nil, err
 		}
 	}

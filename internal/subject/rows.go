@@ -27,6 +27,8 @@ var notAboutPatients = map[string]string{
 	"fees":                             "of the practice",
 	"idempotency_keys":                 "copies of responses, deleted after a day; they do not name their patient",
 	"import_runs":                      "of the installation",
+	"passkeys":                         "of users",
+	"passkey_challenges":               "of users",
 	"payment_plans":                    "of the practice",
 	"practices":                        "of the practice",
 	"practitioners":                    "of users",

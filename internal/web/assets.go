@@ -20,9 +20,10 @@ var assetFiles embed.FS
 
 // assetTypes are the served files and their media types.
 var assetTypes = map[string]string{
-	"style.css": "text/css; charset=utf-8",
-	"back.js":   "text/javascript; charset=utf-8",
-	"copy.js":   "text/javascript; charset=utf-8",
+	"style.css":  "text/css; charset=utf-8",
+	"back.js":    "text/javascript; charset=utf-8",
+	"copy.js":    "text/javascript; charset=utf-8",
+	"passkey.js": "text/javascript; charset=utf-8",
 }
 
 // Assets serves the style sheet and the scripts.

@@ -11,23 +11,28 @@ const confirmPath = "/sign-in/confirm"
 
 // confirmView is the data of the page that asks for a proof.
 type confirmView struct {
-	Who  *signin.Visitor // also of a locked session
-	Code bool            // ask for an authentication code, not for the password
-	Next string
+	Who    *signin.Visitor // also of a locked session
+	Proofs signin.Proofs   // any of which confirms the session
+	Next   string
+	Origin string // where passkeys work; "" if nowhere
 }
 
-// confirmPage asks for the second factor, or for the password of a visitor without one, before a
-// sensitive page or to unlock an idle session.
+// confirmPage asks for the second factor, or for the password of a visitor without one, or for a
+// passkey, before a sensitive page or to unlock an idle session.
 func (s *Site) confirmPage(w http.ResponseWriter, r *http.Request) error {
 	return s.showConfirm(w, r, http.StatusOK, form{}, r.URL.Query().Get("next"))
 }
 
 func (s *Site) showConfirm(w http.ResponseWriter, r *http.Request, status int, f form, next string) error {
-	who := signin.FromLocked(r.Context())
-	if who == nil {
+	proofs, err := s.sessions.ConfirmProofs(r.Context())
+	switch {
+	case errors.Is(err, signin.ErrEnded):
 		return toSignIn(local(next))(w, r)
+	case err != nil:
+		return err
 	}
-	s.show(w, r, status, "confirm", view{Title: "Confirm that it is you", Form: f, Page: confirmView{who, !who.User.TotpSecret.IsNull(), local(next)}})
+	page := confirmView{signin.FromLocked(r.Context()), proofs, local(next), s.sessions.PasskeyOrigin()}
+	s.show(w, r, status, "confirm", view{Title: "Confirm that it is you", Form: f, Page: page})
 	return nil
 }
 
@@ -38,7 +43,13 @@ func (s *Site) confirm(w http.ResponseWriter, r *http.Request) error {
 	if who := signin.FromLocked(r.Context()); who != nil && !who.User.TotpSecret.IsNull() {
 		field, wrong = "code", "Incorrect code, or the code was already used. Enter the next one."
 	}
-	err := s.sessions.Confirm(r.Context(), f.Value(field), signin.BrowserOf(r))
+	var err error
+	if f.has(passkeyField) {
+		field, wrong = "", wrongPasskey
+		err = s.sessions.ConfirmPasskey(r.Context(), s.sessions.PasskeyResponse(r, passkeyField), signin.BrowserOf(r))
+	} else {
+		err = s.sessions.Confirm(r.Context(), f.Value(field), signin.BrowserOf(r))
+	}
 	var slow *signin.Throttled
 	switch {
 	case errors.Is(err, signin.ErrEnded):

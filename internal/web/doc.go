@@ -1,5 +1,6 @@
 // Package web serves the HTML pages: sign-in, consent, settings and reports. Forms
-// work without JavaScript, there is no build step, and all files are embedded.
+// work without JavaScript, except those of passkeys, which stay hidden. There is no
+// build step, and all files are embedded.
 //
 // How a request is served, file by file:
 //
@@ -29,6 +30,13 @@
 //	report_page.go        the page; reports that run in steps stream a progress bar
 //	report_file.go        the report as CSV or JSON; package report renders the
 //	                      HTML below the form, and its style
+//
+// How a passkey is used or added:
+//
+//	assets/passkey.js     asks for a challenge, then the browser's authenticator, and
+//	   │                  sends its response in the form
+//	   ├─▶ passkey_options.go   the challenge as JSON; package signin stores it
+//	   └─▶ sign_in.go, sign_in_code.go, confirm.go, passkeys.go   the response
 //
 // Rules:
 //

@@ -56,6 +56,9 @@ type label struct{ field, text, blank string }
 // Value returns the value of a field.
 func (f form) Value(field string) string { return f.values.Get(field) }
 
+// has reports whether a field was sent, even if it is empty.
+func (f form) has(field string) bool { return f.values.Has(field) }
+
 // Chosen reports whether a box or option is selected.
 func (f form) Chosen(field, value string) bool { return slices.Contains(f.values[field], value) }
 

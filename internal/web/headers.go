@@ -6,8 +6,9 @@ import (
 )
 
 // policy allows our own styles, scripts and images, and forms sent to this server.
-// data: is for the QR code of two-factor authentication.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// data: is for the QR code of two-factor authentication, connect-src for the challenges
+// of passkeys.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // setHeaders sets the security headers of every page, including redirects and errors. The
 // referrer meta tag of the layout overrides Referrer-Policy for forms: with no-referrer

@@ -15,7 +15,7 @@ import (
 	"chairside/schema"
 )
 
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // checkHeaders fails the test unless the response has the headers of every page.
 func checkHeaders(t *testing.T, p *harness.Page, policy string) {

@@ -21,8 +21,7 @@ func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) error {
 		f.add("again", "The passwords do not match.")
 	}
 	if len(f.Wrong()) > 0 {
-		s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
-		return nil
+		return s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
 	}
 	endTokens := f.Chosen("tokens", "revoke")
 	err := s.sessions.ChangePassword(r.Context(), f.Value("current"), f.Value("password"), endTokens, signin.BrowserOf(r))
@@ -30,8 +29,7 @@ func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) error {
 	if errors.As(err, &unsuitable) {
 		reason := unsuitable.Error()
 		f.add("password", strings.ToUpper(reason[:1])+reason[1:]+".")
-		s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
-		return nil
+		return s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
 	}
 	if ok, err := s.confirmed(w, r, f, "current", err); !ok {
 		return err

@@ -43,6 +43,12 @@ var functions = template.FuncMap{
 			ID   string
 		}{f, name + "-code"}
 	},
+	"passkeyForm": func(origin, step, next string, alone bool) any {
+		return struct {
+			Origin, Step, Next string
+			Alone              bool // the page has no other way
+		}{origin, step, next, alone}
+	},
 	"snippet": func(id, label, text string) any { return struct{ ID, Label, Text string }{id, label, text} },
 }
 
@@ -130,6 +136,9 @@ var done = map[string]string{
 	"session-ended":         "Session revoked.",
 	"others-ended":          "You are signed out everywhere else.",
 	"password-changed":      "Password changed. You are signed out everywhere else.",
+	"passkey-added":         "Passkey added. You can sign in with it.",
+	"passkey-renamed":       "Changes saved.",
+	"passkey-removed":       "Passkey removed. It no longer signs you in. Also delete it on your device.",
 	"factor-off":            "Two-factor authentication is off.",
 	"ended":                 "Your session has ended. Sign in again.",
 

@@ -44,7 +44,8 @@ func (s *Site) Routes() []Route {
 	return []Route{
 		{"/sign-in", s.signInPage, s.signIn, anyone, beforeSetUp},
 		{"/sign-in/code", s.signInCodePage, s.signInCode, anyone, beforeSetUp},
-		{confirmPath, s.confirmPage, s.confirm, anyone, beforeSetUp}, // for locked sessions, which have no visitor
+		{passkeyOptionsPath, nil, s.passkeyOptions, anyone, beforeSetUp}, // for the three pages around it
+		{confirmPath, s.confirmPage, s.confirm, anyone, beforeSetUp},     // for locked sessions, which have no visitor
 		{"/sign-out", nil, s.signOut, anyone, beforeSetUp},
 		{"/oauth/authorize", s.consentPage, s.consent, anyone, beforeSetUp}, // checks the request before it asks to sign in or to set up two-factor authentication
 
@@ -83,6 +84,11 @@ func (s *Site) Routes() []Route {
 		{"/settings/sessions/{id}/end", nil, s.endSession, user, plain},
 		{"/settings/security", s.security, nil, user, plain},
 		{"/settings/password", nil, s.changePassword, user, plain},
+		{passkeysPath, s.passkeys, s.addPasskey, user, proofToPost | beforeSetUp},
+		{passkeysPath + "/new", s.newPasskey, nil, user, proof | beforeSetUp},
+		{passkeysPath + "/options", nil, s.newPasskeyOptions, user, proof | beforeSetUp},
+		{passkeysPath + "/{id}/rename", nil, s.renamePasskey, user, plain},
+		{passkeysPath + "/{id}/remove", nil, s.removePasskey, user, proof},
 		{"/settings/second-factor", s.secondFactor, s.enableSecondFactor, user, proof | beforeSetUp},
 		{"/settings/second-factor/off", nil, s.disableSecondFactor, user, plain},
 		{"/settings/second-factor/recovery-codes", nil, s.renewRecoveryCodes, user, plain},

@@ -13,7 +13,8 @@ const secondFactorPath = "/settings/second-factor"
 // secondFactorView is the data of the set-up page.
 type secondFactorView struct {
 	signin.Enrolment
-	Next string // page to open afterwards
+	Next   string // page to open afterwards
+	Origin string // where passkeys work; "" if nowhere
 }
 
 // recoveryCodesView is the data of the page with the recovery codes.
@@ -44,7 +45,7 @@ func (s *Site) showSecondFactor(w http.ResponseWriter, r *http.Request, status i
 	if err != nil {
 		return err
 	}
-	v := view{Title: "Set up two-factor authentication", Here: securityPath, Form: f, Page: secondFactorView{enrolment, next}}
+	v := view{Title: "Set up two-factor authentication", Here: securityPath, Form: f, Page: secondFactorView{enrolment, next, s.sessions.PasskeyOrigin()}}
 	if signin.From(r.Context()).NeedsFactor() {
 		v.Here = "" // the navigation would only lead back
 	}

@@ -9,14 +9,32 @@ import (
 
 const securityPath = "/settings/security"
 
-// security shows the forms for the password and two-factor authentication.
-func (s *Site) security(w http.ResponseWriter, r *http.Request) error {
-	s.showSecurity(w, r, http.StatusOK, form{})
-	return nil
+// securityView is the data of the security page.
+type securityView struct {
+	Passkeys  []passkeyRow
+	Origin    string // where passkeys work; "" if nowhere
+	Full      bool   // the visitor has the most passkeys possible
+	ByPasskey bool   // a passkey is the second factor that the practice requires
 }
 
-func (s *Site) showSecurity(w http.ResponseWriter, r *http.Request, status int, f form) {
-	s.show(w, r, status, "security", view{Title: "Security", Here: securityPath, Form: f})
+// security shows the passkeys, and the forms for the password and two-factor authentication.
+func (s *Site) security(w http.ResponseWriter, r *http.Request) error {
+	return s.showSecurity(w, r, http.StatusOK, form{})
+}
+
+func (s *Site) showSecurity(w http.ResponseWriter, r *http.Request, status int, f form) error {
+	all, err := s.sessions.Passkeys(r.Context())
+	if err != nil {
+		return err
+	}
+	v := signin.From(r.Context())
+	page := securityView{Passkeys: make([]passkeyRow, len(all)), Origin: s.sessions.PasskeyOrigin(), Full: len(all) >= signin.MaxPasskeys}
+	for i, p := range all {
+		page.Passkeys[i] = passkeyRow{p, s.sessions.Offered(p)}
+		page.ByPasskey = page.ByPasskey || page.Passkeys[i].Offered && v.RequiresFactor() && v.User.TotpSecret.IsNull()
+	}
+	s.show(w, r, status, "security", view{Title: "Security", Here: securityPath, Form: f, Page: page})
+	return nil
 }
 
 // confirmedBoth is confirmed for a form that also asks for a code. The ids of its
@@ -24,8 +42,7 @@ func (s *Site) showSecurity(w http.ResponseWriter, r *http.Request, status int, 
 func (s *Site) confirmedBoth(w http.ResponseWriter, r *http.Request, f form, name string, err error) (bool, error) {
 	if errors.Is(err, signin.ErrWrongCode) {
 		f.add(name+"-code", "Incorrect code, or the code was already used.")
-		s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
-		return false, nil
+		return false, s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
 	}
 	return s.confirmed(w, r, f, name+"-password", err)
 }
@@ -37,12 +54,10 @@ func (s *Site) confirmed(w http.ResponseWriter, r *http.Request, f form, field s
 	switch {
 	case errors.Is(err, signin.ErrWrong):
 		f.add(field, "Incorrect password.")
-		s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
+		return false, s.showSecurity(w, r, http.StatusUnprocessableEntity, f)
 	case errors.As(err, &slow):
 		f.add(field, throttled(w, slow))
-		s.showSecurity(w, r, http.StatusTooManyRequests, f)
-	default:
-		return err == nil, err
+		return false, s.showSecurity(w, r, http.StatusTooManyRequests, f)
 	}
-	return false, nil
+	return err == nil, err
 }

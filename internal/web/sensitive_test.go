@@ -17,6 +17,7 @@ var sensitive = []string{
 	"newWebhook", "createWebhook", "editWebhook", "rotateWebhookSecret",
 	"patientData", "patientDataFile",
 	"secondFactor", "enableSecondFactor",
+	"newPasskey", "newPasskeyOptions", "addPasskey", "removePasskey",
 	"savePracticeSettings", "liftSiteLimit",
 }
 

@@ -114,7 +114,7 @@ func pageOf(r *http.Request, route Route) string {
 	}
 	parts := strings.SplitN(r.URL.Path, "/", 4) // "", settings, section, rest
 	switch section := strings.Join(parts[:min(len(parts), 3)], "/"); section {
-	case "/settings/password", "/settings/second-factor":
+	case "/settings/password", "/settings/second-factor", passkeysPath:
 		return "/settings/security"
 	default:
 		return section

@@ -28,6 +28,7 @@ type signInRow struct {
 	Browser string // family and system
 	Network string // address without its last part; "" if unknown
 	Failed  bool
+	Passkey bool // it was with a passkey
 	Mine    bool // it began the current session
 }
 
@@ -45,7 +46,7 @@ func (s *Site) signIns(w http.ResponseWriter, r *http.Request) error {
 	page := signInsView{New: signin.NewBrowsers(v, s.sessions.Identify(r)), Rows: make([]signInRow, len(events))}
 	for i, e := range events {
 		row := signInRow{AuditEvent: e, Failed: e.Action != "sign_in"}
-		row.Browser, row.Network = signInOf(e)
+		row.Browser, row.Network, row.Passkey = signInOf(e)
 		row.Mine = !row.Failed && e.SessionID != nil && *e.SessionID == v.SessionID
 		page.Rows[i] = row
 	}
@@ -53,13 +54,13 @@ func (s *Site) signIns(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signInOf returns the browser and the network of a sign-in.
-func signInOf(e *ent.AuditEvent) (browser, network string) {
-	var details struct{ Browser, Network string }
+// signInOf returns the browser and the network of a sign-in, and whether it was with a passkey.
+func signInOf(e *ent.AuditEvent) (browser, network string, passkey bool) {
+	var details struct{ Browser, Network, Method string }
 	if json.Unmarshal(e.Details.Text, &details) != nil || details.Browser == "" { // somebody has changed it
-		return "Unknown browser", ""
+		return "Unknown browser", "", false
 	}
-	return details.Browser, details.Network
+	return details.Browser, details.Network, details.Method == "passkey"
 }
 
 // dismissSignIns ends the notice about new browsers.

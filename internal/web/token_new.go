@@ -19,7 +19,7 @@ import (
 	"chairside/internal/token"
 )
 
-// maxTokenName is the longest name of a token, in characters.
+// maxTokenName is the longest name of a token or a passkey, in characters.
 const maxTokenName = 100
 
 // newToken shows the form that creates a token.
@@ -84,13 +84,7 @@ func (s *Site) createToken(w http.ResponseWriter, r *http.Request) error {
 
 // readGrant parses the form and adds its mistakes.
 func (s *Site) readGrant(ctx context.Context, f *form) (grant token.Grant, err error) {
-	grant.Name = strings.TrimSpace(f.Value("name"))
-	switch {
-	case grant.Name == "":
-		f.add("name", "Enter a name.")
-	case utf8.RuneCountInString(grant.Name) > maxTokenName || strings.ContainsFunc(grant.Name, control):
-		f.add("name", "Enter a name of up to 100 characters on one line.")
-	}
+	grant.Name = readName(f)
 	if grant.Scopes, err = scope.Parse(strings.Join(f.values["scopes"], " ")); err != nil || len(grant.Scopes) == 0 {
 		f.add("scopes", "Choose at least one permission.")
 	}
@@ -113,6 +107,18 @@ func (s *Site) readGrant(ctx context.Context, f *form) (grant token.Grant, err e
 		grant.ExpiresAt = readLastDay(ctx, f, given)
 	}
 	return grant, nil
+}
+
+// readName parses the name of a token or a passkey and adds its mistake.
+func readName(f *form) string {
+	name := strings.TrimSpace(f.Value("name"))
+	switch {
+	case name == "":
+		f.add("name", "Enter a name.")
+	case utf8.RuneCountInString(name) > maxTokenName || strings.ContainsFunc(name, control):
+		f.add("name", "Enter a name of up to 100 characters on one line.")
+	}
+	return name
 }
 
 // beyondRole names the chosen scopes that the visitor's role does not allow, and

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"chairside/internal/apierror"
 	"chairside/internal/events/feed"
@@ -50,6 +49,6 @@ func New(o Options) (*Site, error) {
 			return nil, fmt.Errorf("base URL: %w", err)
 		}
 	}
-	s.sessions = signin.New(o.DB, strings.HasPrefix(o.BaseURL, "https:"), s.fail)
+	s.sessions = signin.New(o.DB, public, s.fail)
 	return s, nil
 }

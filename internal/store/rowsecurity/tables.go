@@ -15,6 +15,7 @@ import (
 	"chairside/ent/feedstate"
 	"chairside/ent/importrun"
 	"chairside/ent/noteversion"
+	"chairside/ent/passkeychallenge"
 	"chairside/ent/practice"
 	"chairside/ent/ratebucket"
 	"chairside/ent/signinattempt"
@@ -27,10 +28,11 @@ var appendOnly = []string{auditevent.Table, auditread.Table, auditblock.Table, a
 // installation are the tables that belong to no practice, with what the serving role may do with
 // them.
 var installation = map[string]string{
-	feedstate.Table:     "SELECT",
-	importrun.Table:     "",
-	ratebucket.Table:    "",
-	signinattempt.Table: "",
+	feedstate.Table:        "SELECT",
+	importrun.Table:        "",
+	passkeychallenge.Table: "",
+	ratebucket.Table:       "",
+	signinattempt.Table:    "",
 }
 
 // narrowed are the privileges of the serving role on the tables of a practice of which requests

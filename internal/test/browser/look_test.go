@@ -74,7 +74,9 @@ func (shown *practice) show(t *testing.T, s state) *tab {
 	if err := os.WriteFile(database, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := open(t, harness.Start(t, "sqlite:"+database))
+	e := harness.Start(t, "sqlite:"+database)
+	e.URL = byName(e.URL)
+	p := open(t, e)
 	if s.who != signedOut {
 		p.setCookie(shown.cookies[s.who])
 		p.key = shown.key

@@ -6,12 +6,17 @@ import (
 	"chairside/internal/seed"
 )
 
-// TestWithoutJavaScript: everything works except the copy buttons, which stay hidden.
+// TestWithoutJavaScript: everything works except passkeys and the copy buttons, which stay hidden.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	c, p := newClient(t), open(t, e).withoutScript()
+	p.visit("/sign-in")
+	if buttons := p.query(nil, "button", "Sign in with a passkey"); len(buttons) > 0 {
+		t.Error("passkeys are offered although they cannot work")
+	}
 	p.signIn(seed.DemoAdmin)
+	p.visit("/settings/passkeys/new").has("It needs JavaScript")
 	c.register(p)
 	p.visit(c.url).submit("Authorise").has("Connected")
 	e.Get(t, "/v1/patients", c.access(t)).Status(t, 200)

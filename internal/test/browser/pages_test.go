@@ -2,10 +2,13 @@ package browser
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
+	"chairside/ent"
 	"chairside/internal/report"
 	"chairside/internal/seed"
+	"chairside/schema"
 )
 
 // state is a page in one state.
@@ -170,6 +173,33 @@ func pages() []state {
 		{"security-two-factor-wrong", twoFactor, "/settings/security", wrong, func(p *tab) {
 			p.unfold("Turn off two-factor authentication").fill("Password", "wrong-password").submit("Turn off")
 		}},
+		{"security-passkeys", passkeyUser, "/settings/security", 0, func(p *tab) { p.unfold("Rename " + longName).unfold("Remove Laptop at reception") }},
+		{"security-passkeys-wrong", passkeyUser, "/settings/security", wrong, func(p *tab) {
+			p.unfold("Rename Laptop at reception").fill("Name", "").submit("Rename Laptop at reception")
+		}},
+		{"security-passkey-renamed", passkeyUser, "/settings/security", 0, func(p *tab) {
+			p.unfold("Rename Laptop at reception").fill("Name", "Laptop").submit("Rename Laptop at reception")
+		}},
+		{"security-passkey-removed", passkeyUser, "/settings/passkeys", 0, func(p *tab) {
+			p.unfold("Remove Laptop at reception").submit("Remove passkey Laptop at reception")
+		}},
+		{"security-passkey-required", passkeyUser, "/settings/tokens", 0, func(p *tab) { requireFactor(p).visit("/settings/security").has("By passkey") }},
+		{"passkey-new", admin, "/settings/passkeys/new", 0, nil},
+		{"passkey-new-unnamed", admin, "/settings/passkeys/new", 0, func(p *tab) {
+			p.fill("Name", "").press(p.find("button", "Add passkey"))
+			p.until("the name is refused", func() bool { return strings.Contains(p.text(), "Enter a name.") })
+		}},
+		{"passkey-required", admin, "/settings/practice", 0, func(p *tab) {
+			p.choose("Require two-factor authentication", "Everyone").submit("Save changes").follow("Add a passkey instead")
+		}},
+		{"sign-in-code-passkey", signedOut, "/sign-in", 0, func(p *tab) {
+			requireFactor(p).giveCredentials(someUser(p.t, p.env, schema.RoleHygienist), seed.Password).has("yours is a passkey")
+		}},
+		{"sign-in-code-passkey-wrong", signedOut, "/sign-in", wrong, func(p *tab) {
+			requireFactor(p).giveCredentials(someUser(p.t, p.env, schema.RoleHygienist), seed.Password)
+			p.load(func() { eval[any](p, "document.querySelector('[data-passkey]').submit()") })
+		}},
+		{"confirm-passkey", latePasskey, "/settings/tokens", 0, func(p *tab) { requireFactor(p).visit("/settings/tokens/new").has("yours is a passkey") }},
 		{"second-factor", admin, "/settings/second-factor", 0, nil},
 		{"second-factor-wrong", admin, "/settings/second-factor", wrong, func(p *tab) { p.fill("Authentication code", "000000").submit("Turn on") }},
 		{"recovery-codes", twoFactor, "/settings/security", 0, func(p *tab) {
@@ -194,6 +224,13 @@ func pages() []state {
 		)
 	}
 	return all
+}
+
+// requireFactor lets the practice require two-factor authentication of everyone.
+func requireFactor(p *tab) *tab {
+	p.t.Helper()
+	p.env.ChangePractice(p.t, func(change *ent.PracticeUpdateOne) { change.SetSecondFactorLevel(1) })
+	return p
 }
 
 // newPassword is the password that a user changes to.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/pquerna/otp/totp"
 
 	"chairside/ent"
@@ -35,6 +36,8 @@ const (
 	late        = "late"         // signed in more than ten minutes ago
 	lateFactor  = "late-factor"  // as late, with two-factor authentication
 	idle        = "idle"         // has a locked session
+	passkeyUser = "passkey"      // has passkeys and no authenticator app
+	latePasskey = "late-passkey" // signed in more than ten minutes ago, with passkeys
 )
 
 const ownerEmail = "owner@new.chairside.test"
@@ -57,6 +60,7 @@ func buildPractice(t *testing.T) *practice {
 	users := map[string]string{
 		admin: seed.DemoAdmin, owner: ownerEmail,
 		reception: someUser(t, e, schema.RoleReceptionist), twoFactor: someUser(t, e, schema.RoleDentist),
+		passkeyUser: someUser(t, e, schema.RoleHygienist),
 	}
 
 	e.Clock.Set(harness.Now.AddDate(0, 0, -20))
@@ -93,11 +97,14 @@ func buildPractice(t *testing.T) *practice {
 		b.SignIn(users[admin])
 	}
 	p.key = enableTwoFactor(t, e, e.Browser(t).SignIn(users[twoFactor]))
+	addPasskeys(t, e, users[twoFactor], "Phone")
+	addPasskeys(t, e, users[passkeyUser], "Laptop at reception", longName)
 
 	e.Clock.Set(harness.Now.Add(-40 * time.Minute))
 	p.cookies[idle] = e.Browser(t).SignIn(users[admin]).Cookies()[0]
 	e.Clock.Set(harness.Now.Add(-15 * time.Minute))
 	p.cookies[late] = e.Browser(t).SignIn(users[admin]).Cookies()[0]
+	p.cookies[latePasskey] = e.Browser(t).SignIn(users[passkeyUser]).Cookies()[0]
 	slow := e.Browser(t).SignIn(users[twoFactor])
 	slow.Post("/sign-in/code", url.Values{"code": {code(t, e, p.key)}}).Status(t, http.StatusSeeOther)
 	p.cookies[lateFactor] = slow.Cookies()[0]
@@ -117,6 +124,24 @@ func buildPractice(t *testing.T) *practice {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// addPasskeys gives a user passkeys, without keys that sign. Each is synced and was used, unless it
+// has a long name.
+func addPasskeys(t *testing.T, e *harness.Env, email string, names ...string) {
+	t.Helper()
+	ctx := e.As(t, seed.DemoSlug)
+	u := e.DB.Ent.User.Query().Where(user.Email(email)).OnlyX(ctx)
+	for _, name := range names {
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			add := tx.Passkey.Create().SetUserID(u.ID).SetName(name).SetHost("localhost").SetCredentialID([]byte(email + name)).SetPublicKey([]byte("none")).
+				SetSignCount(0).SetBackupEligible(true).SetBackedUp(name != longName).SetAaguid(uuid.Nil)
+			if name != longName {
+				add.SetLastUsedAt(harness.Now.Add(-time.Hour))
+			}
+			return add.Exec(ctx)
+		})
+	}
 }
 
 // addWebhooks creates a webhook with a log, and one that failures switched off.
@@ -172,7 +197,7 @@ func openPractice(t *testing.T, e *harness.Env) {
 }
 
 // someUser returns the e-mail address of a user of the main practice.
-func someUser(t *testing.T, e *harness.Env, role schema.Role) string {
+func someUser(t testing.TB, e *harness.Env, role schema.Role) string {
 	t.Helper()
 	u, err := e.DB.Ent.User.Query().Where(user.RoleEQ(role), user.Active(true)).Order(user.ByID()).First(e.As(t, "demo"))
 	if err != nil {

@@ -1,9 +1,13 @@
 package browser
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
 
 	"chairside/internal/seed"
 	"chairside/internal/test/harness"
@@ -78,6 +82,42 @@ func TestChangePasswordSignsOtherBrowsersOut(t *testing.T) {
 	there.visit("/settings/security").at("/sign-in").giveCredentials(seed.DemoAdmin, seed.Password).status(422)
 	there.giveCredentials(seed.DemoAdmin, newPassword).at("/settings/security")
 }
+
+// TestPasskeySignIn adds a passkey with Chromium's own authenticator, signs in with it, and
+// confirms the session with it.
+func TestPasskeySignIn(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	e.URL = byName(e.URL)
+	p := open(t, e)
+	p.run(webauthn.Enable(), chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := webauthn.AddVirtualAuthenticator(&webauthn.VirtualAuthenticatorOptions{
+			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
+			HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+		}).Do(ctx)
+		return err
+	}))
+	p.signIn(seed.DemoAdmin).visit("/settings/security").follow("Add a passkey")
+	p.fill("Name", "").press(p.find("button", "Add passkey"))
+	p.until("the name is refused", func() bool { return strings.Contains(p.text(), "Enter a name.") })
+	p.fill("Name", "Reception laptop").submit("Add passkey").at("/settings/security").has("Passkey added.", "Reception laptop")
+	p.follow("Add a passkey").press(p.find("button", "Add passkey"))
+	p.until("a second one is refused", func() bool { return strings.Contains(p.text(), "already has a passkey") })
+
+	p.submit("Sign out").visit("/settings/sessions").at("/sign-in").submit("Sign in with a passkey").at("/settings/sessions").status(200)
+	e.Clock.Advance(11 * time.Minute)
+	p.visit("/settings/tokens/new").at("/sign-in/confirm").submit("Use a passkey").at("/settings/tokens/new").status(200)
+
+	// A page that was left open for too long asks for the proof first.
+	p.visit("/settings/passkeys/new")
+	e.Clock.Advance(11 * time.Minute)
+	p.submit("Add passkey").at("/sign-in/confirm").submit("Use a passkey").at("/settings/passkeys/new")
+	p.visit("/settings/security").unfold("Remove Reception laptop").submit("Remove passkey Reception laptop").has("Passkey removed.")
+	p.submit("Sign out").submit("Sign in with a passkey").status(422).has("The passkey was not accepted.")
+}
+
+// byName returns a URL of this machine with its name: browsers have no passkeys for addresses.
+func byName(address string) string { return strings.Replace(address, "127.0.0.1", "localhost", 1) }
 
 // start runs a server on SQLite.
 func start(t testing.TB) *harness.Env {

@@ -37,7 +37,7 @@ type tab struct {
 	waiting   chan struct{}              // closed when the next page has loaded
 	begun     bool                       // that page has replaced the old one
 	document  *network.Response          // of the page
-	documents map[network.RequestID]bool // requests for pages
+	documents map[network.RequestID]bool // requests for pages, and of scripts
 	asked     []string                   // URLs of requested pages
 	console   []string                   // console messages
 }
@@ -93,8 +93,11 @@ func (p *tab) handleEvent(event any) {
 	defer p.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if e.Type == network.ResourceTypeDocument {
+		switch e.Type {
+		case network.ResourceTypeDocument:
 			p.asked = append(p.asked, e.Request.URL)
+			p.documents[e.RequestID] = true
+		case network.ResourceTypeFetch: // by a page's script, which shows a refusal
 			p.documents[e.RequestID] = true
 		}
 	case *network.EventResponseReceived:

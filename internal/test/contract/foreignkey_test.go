@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	entschema "entgo.io/ent/dialect/sql/schema"
+	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/ent/migrate"
@@ -87,6 +88,11 @@ func prepare(t testing.TB, e *harness.Env) {
 		}
 		if err := tx.RefreshToken.Create().SetPracticeID(admin.PracticeID).SetTokenID(given).SetHash([]byte("hash")).SetScopes("patient").
 			SetCreatedAt(e.Clock.Now()).SetExpiresAt(e.Clock.Now()).Exec(ctx); err != nil {
+			return err
+		}
+		if err := tx.Passkey.Create().SetPracticeID(admin.PracticeID).SetUserID(admin.ID).SetName("Laptop").SetHost("localhost").
+			SetCredentialID([]byte("id")).SetPublicKey([]byte("key")).SetSignCount(0).SetBackupEligible(false).SetBackedUp(false).SetAaguid(uuid.Nil).
+			Exec(ctx); err != nil {
 			return err
 		}
 		return tx.AuthorizationCode.Create().SetPracticeID(admin.PracticeID).SetUserID(admin.ID).SetApplicationID(app.ID).SetTokenID(given).

@@ -723,6 +723,49 @@ CREATE TABLE `note_versions` (
 CREATE INDEX `noteversion_practice_id_note_id_id` ON `note_versions` (`practice_id`, `note_id`, `id`);
 -- Create index "noteversion_practice_id_patient_id_id" to table: "note_versions"
 CREATE INDEX `noteversion_practice_id_patient_id_id` ON `note_versions` (`practice_id`, `patient_id`, `id`);
+-- Create "passkeys" table
+CREATE TABLE `passkeys` (
+  `id` uuid NOT NULL,
+  `created_at` datetime NOT NULL,
+  `updated_at` datetime NOT NULL,
+  `name` text NOT NULL,
+  `host` text NOT NULL,
+  `credential_id` blob NOT NULL,
+  `public_key` blob NOT NULL,
+  `sign_count` integer NOT NULL,
+  `transports` json NULL,
+  `backup_eligible` bool NOT NULL,
+  `backed_up` bool NOT NULL,
+  `aaguid` uuid NOT NULL,
+  `last_used_at` datetime NULL,
+  `practice_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `passkeys_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `passkeys_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `passkeys_credential_id_check` CHECK (length(credential_id) <= 1023),
+  CONSTRAINT `passkeys_transports_check` CHECK (json_type(transports) IN ('array', 'null'))
+);
+-- Create index "passkeys_credential_id_key" to table: "passkeys"
+CREATE UNIQUE INDEX `passkeys_credential_id_key` ON `passkeys` (`credential_id`);
+-- Create index "passkey_practice_id_user_id" to table: "passkeys"
+CREATE INDEX `passkey_practice_id_user_id` ON `passkeys` (`practice_id`, `user_id`);
+-- Create "passkey_challenges" table
+CREATE TABLE `passkey_challenges` (
+  `id` uuid NOT NULL,
+  `token_hash` text NOT NULL,
+  `purpose` text NOT NULL,
+  `data` blob NOT NULL,
+  `address` text NOT NULL,
+  `expires_at` datetime NOT NULL,
+  PRIMARY KEY (`id`)
+);
+-- Create index "passkey_challenges_token_hash_key" to table: "passkey_challenges"
+CREATE UNIQUE INDEX `passkey_challenges_token_hash_key` ON `passkey_challenges` (`token_hash`);
+-- Create index "passkeychallenge_address_expires_at" to table: "passkey_challenges"
+CREATE INDEX `passkeychallenge_address_expires_at` ON `passkey_challenges` (`address`, `expires_at`);
+-- Create index "passkeychallenge_expires_at" to table: "passkey_challenges"
+CREATE INDEX `passkeychallenge_expires_at` ON `passkey_challenges` (`expires_at`);
 -- Create "patients" table
 CREATE TABLE `patients` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
