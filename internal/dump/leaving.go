@@ -19,6 +19,7 @@ var leftBehind = map[string]string{
 
 // withheld are the columns that an export of one practice leaves empty, with the reason.
 var withheld = map[string]string{
+	"practices.closes_at":  "the other installation does not delete the practice",
 	"users.password_hash":  "whoever gets the file could guess passwords: set new ones with \"chairside user reset-password\"",
 	"users.totp_secret":    "whoever gets the file could make codes: users set up two-factor authentication again",
 	"users.recovery_codes": "whoever gets the file could guess codes",

@@ -44,7 +44,7 @@ const (
 )
 
 // Code completes a sign-in with a time-based code or a recovery code; each works
-// once. It fails with ErrNoPassword, ErrWrong, ErrDisabled and *Throttled.
+// once. It fails with ErrNoPassword, ErrWrong, ErrDisabled, ErrClosed and *Throttled.
 func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 	u, err := s.pending(ctx)
 	if err != nil {
@@ -88,10 +88,12 @@ func (s *Sessions) pending(ctx context.Context) (*ent.User, error) {
 	if !ok {
 		return nil, ErrNoPassword
 	}
-	u, err := s.db.Ent.User.Query().Where(user.ID(id)).Only(principal.AsSystem(ctx))
+	u, err := s.db.Ent.User.Query().Where(user.ID(id)).WithPractice().Only(principal.AsSystem(ctx))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("find the user: %w", err)
+	case isClosed(ctx, u):
+		return nil, ErrClosed
 	case !u.Active:
 		return nil, ErrDisabled
 	}

@@ -11,6 +11,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/user"
 	"chairside/internal/audit"
+	"chairside/internal/clock"
 	"chairside/internal/principal"
 	"chairside/internal/signin/password"
 	"chairside/internal/store"
@@ -24,9 +25,19 @@ var ErrWrong = errors.New("incorrect e-mail address, password or code")
 // ErrDisabled means that the password was correct and the user is disabled.
 var ErrDisabled = errors.New("the user is disabled")
 
+// ErrClosed means that the password was correct and the practice is closed, because it is being
+// deleted.
+var ErrClosed = errors.New("the practice is closed")
+
+// isClosed reports whether the practice of a user is closed; u has its practice.
+func isClosed(ctx context.Context, u *ent.User) bool {
+	closes := u.Edges.Practice.ClosesAt
+	return closes != nil && !clock.Now(ctx).Before(*closes)
+}
+
 // Password signs a user in. If needsCode is true the user has two-factor
-// authentication, and Code completes the sign-in. It fails with ErrWrong, ErrDisabled
-// and *Throttled.
+// authentication, and Code completes the sign-in. It fails with ErrWrong, ErrDisabled,
+// ErrClosed and *Throttled.
 func (s *Sessions) Password(ctx context.Context, email, given string, from Browser) (needsCode bool, err error) {
 	email = schema.NormalizeEmail(email)
 	who := account("password", email)
@@ -34,7 +45,7 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	if err != nil {
 		return false, err
 	}
-	u, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(principal.AsSystemWithin(ctx)) // the browser's session may be another practice's
+	u, err := s.db.Ent.User.Query().Where(user.Email(email)).WithPractice().Only(principal.AsSystemWithin(ctx)) // the browser's session may be another practice's
 	if err != nil && !ent.IsNotFound(err) {
 		return false, fmt.Errorf("find the user: %w", err)
 	}
@@ -54,6 +65,8 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 		return false, err
 	}
 	switch {
+	case isClosed(ctx, u):
+		return false, ErrClosed
 	case !u.Active:
 		return false, ErrDisabled
 	case u.TotpSecret != "":

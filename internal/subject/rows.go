@@ -28,6 +28,7 @@ var notAboutPatients = map[string]string{
 	"idempotency_keys":                 "copies of responses, deleted after a day; they do not name their patient",
 	"import_runs":                      "of the installation",
 	"payment_plans":                    "of the practice",
+	"practice_deletions":               "of the installation",
 	"practices":                        "of the practice",
 	"practitioners":                    "of users",
 	"rate_buckets":                     "of the installation",
