@@ -9,12 +9,12 @@ import (
 	"chairside/internal/entx/table"
 )
 
-// leftBehind are the tables of a practice that an export of one practice leaves out, with the
-// reason. notExported are left out, too.
+// leftBehind are the tables that an export of one practice leaves out, with the reason. notExported are left out, too.
 var leftBehind = map[string]string{
-	"access_tokens":  "another installation must not accept the same tokens: create new ones there",
-	"applications":   "their secrets and redirect URIs belong to this installation: register them again there",
-	"refresh_tokens": "another installation must not accept the same tokens",
+	"access_tokens":      "another installation must not accept the same tokens: create new ones there",
+	"practice_deletions": "only the operator of an installation deletes practices there",
+	"applications":       "their secrets and redirect URIs belong to this installation: register them again there",
+	"refresh_tokens":     "another installation must not accept the same tokens",
 }
 
 // withheld are the columns that an export of one practice leaves empty, with the reason.

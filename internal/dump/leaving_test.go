@@ -26,7 +26,7 @@ func TestEveryTableLeavesOrHasAReason(t *testing.T) {
 		case leftBehind[of.Name] != "" && notExported[of.Name] != "":
 			t.Errorf("%s has two reasons", of.Name)
 		case practiceColumn(of) == "" && leaves[of.Name]:
-			t.Errorf("%s belongs to no practice: add it to notExported with the reason", of.Name)
+			t.Errorf("%s belongs to no practice: add it to leftBehind or notExported with the reason", of.Name)
 		case !leaves[of.Name]:
 			continue
 		}

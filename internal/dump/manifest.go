@@ -73,7 +73,6 @@ var (
 var notExported = map[string]string{
 	"sessions":            "users sign in again",
 	"authorization_codes": "they expire after ten minutes",
-	"practice_deletions":  "another installation keeps a practice until its own operator deletes it",
 	"rate_buckets":        "they only limit requests to this installation",
 	"sign_in_attempts":    "they only limit guesses in this installation",
 	"import_runs":         "they record imports into this database",

@@ -48,6 +48,7 @@ var notImportable = map[string]string{
 	"sessions":            "users sign in again",
 	"authorization_codes": "users sign in again",
 	"refresh_tokens":      "users authorise applications again",
+	"practice_deletions":  "the command line writes them",
 	"rate_buckets":        "only this program writes them",
 	"sign_in_attempts":    "only this program writes them",
 	"webhooks":            "create webhooks with: chairside webhook create",
