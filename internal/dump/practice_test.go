@@ -151,7 +151,7 @@ func compareMoved(t *testing.T, from, to *store.DB, old, moved string, ids map[s
 		}
 		return old
 	}
-	rows := 0
+	notes, rows := rowsOf(t, from, ent.Tables[tableIndex("notes")], old, false), 0
 	for _, of := range leaving() {
 		got := rowsOf(t, to, of, moved, false)
 		if isEvidence(of) {
@@ -184,8 +184,8 @@ func compareMoved(t *testing.T, from, to *store.DB, old, moved string, ids map[s
 				case name == "users.email":
 					v = emails[v]
 				case name == "note_versions.note_id":
-					if mapped, ok := ids["notes"][v]; ok {
-						v = mapped
+					if notes[v] != nil {
+						v = id("notes", v)
 					} else if moved[c.Name] == v { // of a deleted note
 						t.Errorf("note_id %s was kept", v)
 					} else {
