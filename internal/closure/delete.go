@@ -191,15 +191,15 @@ func (d *deletion) deleteBatch(p part) (n int64, err error) {
 			return 0, err
 		}
 	}
-	key := "rowid"
-	if d.db.Dialect == dialect.Postgres {
-		key = "ctid"
+	these := "rowid IN (SELECT rowid FROM %[1]s WHERE %[2]s LIMIT %[3]d)"
+	if d.db.Dialect == dialect.Postgres { // an array, because IN would read the whole table
+		these = "ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE %[2]s LIMIT %[3]d))"
 	}
 	if d.confined && rowsecurity.AppendOnly(p.table) {
 		err = tx.QueryRowContext(ctx, "SELECT "+rowsecurity.DeleteFunction+"($1, $2, $3)", d.practice, p.table, batchRows).Scan(&n)
 	} else {
 		var result sql.Result
-		result, err = tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %[1]s WHERE %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT %[4]d)", table.Quote(p.table), key, p.condition, batchRows), d.practice)
+		result, err = tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %[1]s WHERE "+these, table.Quote(p.table), p.condition, batchRows), d.practice)
 		if err == nil {
 			n, err = result.RowsAffected()
 		}

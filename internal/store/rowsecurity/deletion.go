@@ -29,7 +29,7 @@ BEGIN
 	IF rows_of = '%[1]s' THEN
 		UPDATE public.%[1]s SET deleted_at = now() WHERE id = practice AND deleted_at IS NULL;
 	ELSIF rows_of IN (%[2]s) THEN
-		EXECUTE format('DELETE FROM public.%%1$I WHERE ctid IN (SELECT ctid FROM public.%%1$I WHERE practice_id = $1 LIMIT $2)', rows_of) USING practice, batch;
+		EXECUTE format('DELETE FROM public.%%1$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM public.%%1$I WHERE practice_id = $1 LIMIT $2))', rows_of) USING practice, batch;
 	ELSE
 		RAISE EXCEPTION '%% is not append-only', rows_of;
 	END IF;
