@@ -46,6 +46,7 @@ import (
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
+	"chairside/ent/practicedeletion"
 	"chairside/ent/practitioner"
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
@@ -149,6 +150,8 @@ type Client struct {
 	PaymentPlan *PaymentPlanClient
 	// Practice is the client for interacting with the Practice builders.
 	Practice *PracticeClient
+	// PracticeDeletion is the client for interacting with the PracticeDeletion builders.
+	PracticeDeletion *PracticeDeletionClient
 	// Practitioner is the client for interacting with the Practitioner builders.
 	Practitioner *PractitionerClient
 	// RateBucket is the client for interacting with the RateBucket builders.
@@ -235,6 +238,7 @@ func (c *Client) init() {
 	c.PaymentExplanation = NewPaymentExplanationClient(c.config)
 	c.PaymentPlan = NewPaymentPlanClient(c.config)
 	c.Practice = NewPracticeClient(c.config)
+	c.PracticeDeletion = NewPracticeDeletionClient(c.config)
 	c.Practitioner = NewPractitionerClient(c.config)
 	c.RateBucket = NewRateBucketClient(c.config)
 	c.Recall = NewRecallClient(c.config)
@@ -382,6 +386,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		PaymentExplanation:            NewPaymentExplanationClient(cfg),
 		PaymentPlan:                   NewPaymentPlanClient(cfg),
 		Practice:                      NewPracticeClient(cfg),
+		PracticeDeletion:              NewPracticeDeletionClient(cfg),
 		Practitioner:                  NewPractitionerClient(cfg),
 		RateBucket:                    NewRateBucketClient(cfg),
 		Recall:                        NewRecallClient(cfg),
@@ -456,6 +461,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		PaymentExplanation:            NewPaymentExplanationClient(cfg),
 		PaymentPlan:                   NewPaymentPlanClient(cfg),
 		Practice:                      NewPracticeClient(cfg),
+		PracticeDeletion:              NewPracticeDeletionClient(cfg),
 		Practitioner:                  NewPractitionerClient(cfg),
 		RateBucket:                    NewRateBucketClient(cfg),
 		Recall:                        NewRecallClient(cfg),
@@ -512,11 +518,12 @@ func (c *Client) Use(hooks ...Hook) {
 		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
 		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
 		c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
-		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.RateBucket,
-		c.Recall, c.RefreshToken, c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry,
-		c.Treatment, c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery, c.WorkingSession,
+		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.PracticeDeletion,
+		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session,
+		c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment,
+		c.TreatmentCategory, c.TreatmentPlan, c.TreatmentPlanItem, c.User,
+		c.WaitingList, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -533,11 +540,12 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
 		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
 		c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
-		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.Practitioner, c.RateBucket,
-		c.Recall, c.RefreshToken, c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry,
-		c.Treatment, c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
-		c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery, c.WorkingSession,
+		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.PracticeDeletion,
+		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session,
+		c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment,
+		c.TreatmentCategory, c.TreatmentPlan, c.TreatmentPlanItem, c.User,
+		c.WaitingList, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
+		c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -616,6 +624,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.PaymentPlan.mutate(ctx, m)
 	case *PracticeMutation:
 		return c.Practice.mutate(ctx, m)
+	case *PracticeDeletionMutation:
+		return c.PracticeDeletion.mutate(ctx, m)
 	case *PractitionerMutation:
 		return c.Practitioner.mutate(ctx, m)
 	case *RateBucketMutation:
@@ -6778,6 +6788,141 @@ func (c *PracticeClient) mutate(ctx context.Context, m *PracticeMutation) (Value
 	}
 }
 
+// PracticeDeletionClient is a client for the PracticeDeletion schema.
+type PracticeDeletionClient struct {
+	config
+}
+
+// NewPracticeDeletionClient returns a client for the PracticeDeletion from the given config.
+func NewPracticeDeletionClient(c config) *PracticeDeletionClient {
+	return &PracticeDeletionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `practicedeletion.Hooks(f(g(h())))`.
+func (c *PracticeDeletionClient) Use(hooks ...Hook) {
+	c.hooks.PracticeDeletion = append(c.hooks.PracticeDeletion, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `practicedeletion.Intercept(f(g(h())))`.
+func (c *PracticeDeletionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.PracticeDeletion = append(c.inters.PracticeDeletion, interceptors...)
+}
+
+// Create returns a builder for creating a PracticeDeletion entity.
+func (c *PracticeDeletionClient) Create() *PracticeDeletionCreate {
+	mutation := newPracticeDeletionMutation(c.config, OpCreate)
+	return &PracticeDeletionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of PracticeDeletion entities.
+func (c *PracticeDeletionClient) CreateBulk(builders ...*PracticeDeletionCreate) *PracticeDeletionCreateBulk {
+	return &PracticeDeletionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PracticeDeletionClient) MapCreateBulk(slice any, setFunc func(*PracticeDeletionCreate, int)) *PracticeDeletionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PracticeDeletionCreateBulk{err: fmt.Errorf("calling to PracticeDeletionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PracticeDeletionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PracticeDeletionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for PracticeDeletion.
+func (c *PracticeDeletionClient) Update() *PracticeDeletionUpdate {
+	mutation := newPracticeDeletionMutation(c.config, OpUpdate)
+	return &PracticeDeletionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PracticeDeletionClient) UpdateOne(_m *PracticeDeletion) *PracticeDeletionUpdateOne {
+	mutation := newPracticeDeletionMutation(c.config, OpUpdateOne, withPracticeDeletion(_m))
+	return &PracticeDeletionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PracticeDeletionClient) UpdateOneID(id uuid.UUID) *PracticeDeletionUpdateOne {
+	mutation := newPracticeDeletionMutation(c.config, OpUpdateOne, withPracticeDeletionID(id))
+	return &PracticeDeletionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for PracticeDeletion.
+func (c *PracticeDeletionClient) Delete() *PracticeDeletionDelete {
+	mutation := newPracticeDeletionMutation(c.config, OpDelete)
+	return &PracticeDeletionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PracticeDeletionClient) DeleteOne(_m *PracticeDeletion) *PracticeDeletionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PracticeDeletionClient) DeleteOneID(id uuid.UUID) *PracticeDeletionDeleteOne {
+	builder := c.Delete().Where(practicedeletion.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PracticeDeletionDeleteOne{builder}
+}
+
+// Query returns a query builder for PracticeDeletion.
+func (c *PracticeDeletionClient) Query() *PracticeDeletionQuery {
+	return &PracticeDeletionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePracticeDeletion},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a PracticeDeletion entity by its id.
+func (c *PracticeDeletionClient) Get(ctx context.Context, id uuid.UUID) (*PracticeDeletion, error) {
+	return c.Query().Where(practicedeletion.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PracticeDeletionClient) GetX(ctx context.Context, id uuid.UUID) *PracticeDeletion {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *PracticeDeletionClient) Hooks() []Hook {
+	hooks := c.hooks.PracticeDeletion
+	return append(hooks[:len(hooks):len(hooks)], practicedeletion.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *PracticeDeletionClient) Interceptors() []Interceptor {
+	inters := c.inters.PracticeDeletion
+	return append(inters[:len(inters):len(inters)], practicedeletion.Interceptors[:]...)
+}
+
+func (c *PracticeDeletionClient) mutate(ctx context.Context, m *PracticeDeletionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PracticeDeletionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PracticeDeletionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PracticeDeletionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PracticeDeletionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown PracticeDeletion mutation op: %q", m.Op())
+	}
+}
+
 // PractitionerClient is a client for the Practitioner schema.
 type PractitionerClient struct {
 	config
@@ -10335,10 +10480,11 @@ type (
 		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,
 		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Passkey,
 		PasskeyChallenge, Patient, PatientReferral, Payment, PaymentExplanation,
-		PaymentPlan, Practice, Practitioner, RateBucket, Recall, RefreshToken, Room,
-		Session, SignInAttempt, Site, Sundry, Treatment, TreatmentAppointment,
-		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User, WaitingList,
-		Webhook, WebhookAttempt, WebhookDelivery, WorkingSession []ent.Hook
+		PaymentPlan, Practice, PracticeDeletion, Practitioner, RateBucket, Recall,
+		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
+		User, WaitingList, Webhook, WebhookAttempt, WebhookDelivery,
+		WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Application, Appointment,
@@ -10347,9 +10493,10 @@ type (
 		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,
 		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Passkey,
 		PasskeyChallenge, Patient, PatientReferral, Payment, PaymentExplanation,
-		PaymentPlan, Practice, Practitioner, RateBucket, Recall, RefreshToken, Room,
-		Session, SignInAttempt, Site, Sundry, Treatment, TreatmentAppointment,
-		TreatmentCategory, TreatmentPlan, TreatmentPlanItem, User, WaitingList,
-		Webhook, WebhookAttempt, WebhookDelivery, WorkingSession []ent.Interceptor
+		PaymentPlan, Practice, PracticeDeletion, Practitioner, RateBucket, Recall,
+		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
+		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
+		User, WaitingList, Webhook, WebhookAttempt, WebhookDelivery,
+		WorkingSession []ent.Interceptor
 	}
 )

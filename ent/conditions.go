@@ -43,6 +43,7 @@ import (
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
+	"chairside/ent/practicedeletion"
 	"chairside/ent/practitioner"
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
@@ -393,6 +394,15 @@ func (q *PracticeQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
 		return nil, err
 	}
 	q.ctx.Fields = []string{practice.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *PracticeDeletionQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{practicedeletion.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

@@ -38,6 +38,7 @@ import (
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
+	"chairside/ent/practicedeletion"
 	"chairside/ent/practitioner"
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
@@ -162,6 +163,7 @@ func checkColumn(t, c string) error {
 			paymentexplanation.Table:            paymentexplanation.ValidColumn,
 			paymentplan.Table:                   paymentplan.ValidColumn,
 			practice.Table:                      practice.ValidColumn,
+			practicedeletion.Table:              practicedeletion.ValidColumn,
 			practitioner.Table:                  practitioner.ValidColumn,
 			ratebucket.Table:                    ratebucket.ValidColumn,
 			recall.Table:                        recall.ValidColumn,

@@ -38,6 +38,7 @@ import (
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
+	"chairside/ent/practicedeletion"
 	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/ratebucket"
@@ -119,6 +120,7 @@ const (
 	TypePaymentExplanation            = "PaymentExplanation"
 	TypePaymentPlan                   = "PaymentPlan"
 	TypePractice                      = "Practice"
+	TypePracticeDeletion              = "PracticeDeletion"
 	TypePractitioner                  = "Practitioner"
 	TypeRateBucket                    = "RateBucket"
 	TypeRecall                        = "Recall"
@@ -40159,6 +40161,7 @@ type PracticeMutation struct {
 	opening_hours                   *schema.OpeningHours
 	record_retention_years          *int
 	addrecord_retention_years       *int
+	closes_at                       *time.Time
 	custom_patient_field_label_1    *string
 	custom_patient_field_label_2    *string
 	second_factor_level             *int
@@ -40890,6 +40893,55 @@ func (m *PracticeMutation) ResetRecordRetentionYears() {
 	delete(m.clearedFields, practice.FieldRecordRetentionYears)
 }
 
+// SetClosesAt sets the "closes_at" field.
+func (m *PracticeMutation) SetClosesAt(t time.Time) {
+	m.closes_at = &t
+}
+
+// ClosesAt returns the value of the "closes_at" field in the mutation.
+func (m *PracticeMutation) ClosesAt() (r time.Time, exists bool) {
+	v := m.closes_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClosesAt returns the old "closes_at" field's value of the Practice entity.
+// If the Practice object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeMutation) OldClosesAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClosesAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClosesAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClosesAt: %w", err)
+	}
+	return oldValue.ClosesAt, nil
+}
+
+// ClearClosesAt clears the value of the "closes_at" field.
+func (m *PracticeMutation) ClearClosesAt() {
+	m.closes_at = nil
+	m.clearedFields[practice.FieldClosesAt] = struct{}{}
+}
+
+// ClosesAtCleared returns if the "closes_at" field was cleared in this mutation.
+func (m *PracticeMutation) ClosesAtCleared() bool {
+	_, ok := m.clearedFields[practice.FieldClosesAt]
+	return ok
+}
+
+// ResetClosesAt resets all changes to the "closes_at" field.
+func (m *PracticeMutation) ResetClosesAt() {
+	m.closes_at = nil
+	delete(m.clearedFields, practice.FieldClosesAt)
+}
+
 // SetCustomPatientFieldLabel1 sets the "custom_patient_field_label_1" field.
 func (m *PracticeMutation) SetCustomPatientFieldLabel1(s string) {
 	m.custom_patient_field_label_1 = &s
@@ -41379,7 +41431,7 @@ func (m *PracticeMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *PracticeMutation) Fields() []string {
-	fields := make([]string, 0, 23)
+	fields := make([]string, 0, 24)
 	if m.created_at != nil {
 		fields = append(fields, practice.FieldCreatedAt)
 	}
@@ -41421,6 +41473,9 @@ func (m *PracticeMutation) Fields() []string {
 	}
 	if m.record_retention_years != nil {
 		fields = append(fields, practice.FieldRecordRetentionYears)
+	}
+	if m.closes_at != nil {
+		fields = append(fields, practice.FieldClosesAt)
 	}
 	if m.custom_patient_field_label_1 != nil {
 		fields = append(fields, practice.FieldCustomPatientFieldLabel1)
@@ -41485,6 +41540,8 @@ func (m *PracticeMutation) Field(name string) (ent.Value, bool) {
 		return m.OpeningHours()
 	case practice.FieldRecordRetentionYears:
 		return m.RecordRetentionYears()
+	case practice.FieldClosesAt:
+		return m.ClosesAt()
 	case practice.FieldCustomPatientFieldLabel1:
 		return m.CustomPatientFieldLabel1()
 	case practice.FieldCustomPatientFieldLabel2:
@@ -41540,6 +41597,8 @@ func (m *PracticeMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldOpeningHours(ctx)
 	case practice.FieldRecordRetentionYears:
 		return m.OldRecordRetentionYears(ctx)
+	case practice.FieldClosesAt:
+		return m.OldClosesAt(ctx)
 	case practice.FieldCustomPatientFieldLabel1:
 		return m.OldCustomPatientFieldLabel1(ctx)
 	case practice.FieldCustomPatientFieldLabel2:
@@ -41664,6 +41723,13 @@ func (m *PracticeMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetRecordRetentionYears(v)
+		return nil
+	case practice.FieldClosesAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClosesAt(v)
 		return nil
 	case practice.FieldCustomPatientFieldLabel1:
 		v, ok := value.(string)
@@ -41824,6 +41890,9 @@ func (m *PracticeMutation) ClearedFields() []string {
 	if m.FieldCleared(practice.FieldRecordRetentionYears) {
 		fields = append(fields, practice.FieldRecordRetentionYears)
 	}
+	if m.FieldCleared(practice.FieldClosesAt) {
+		fields = append(fields, practice.FieldClosesAt)
+	}
 	if m.FieldCleared(practice.FieldCustomPatientFieldLabel1) {
 		fields = append(fields, practice.FieldCustomPatientFieldLabel1)
 	}
@@ -41873,6 +41942,9 @@ func (m *PracticeMutation) ClearField(name string) error {
 		return nil
 	case practice.FieldRecordRetentionYears:
 		m.ClearRecordRetentionYears()
+		return nil
+	case practice.FieldClosesAt:
+		m.ClearClosesAt()
 		return nil
 	case practice.FieldCustomPatientFieldLabel1:
 		m.ClearCustomPatientFieldLabel1()
@@ -41944,6 +42016,9 @@ func (m *PracticeMutation) ResetField(name string) error {
 		return nil
 	case practice.FieldRecordRetentionYears:
 		m.ResetRecordRetentionYears()
+		return nil
+	case practice.FieldClosesAt:
+		m.ResetClosesAt()
 		return nil
 	case practice.FieldCustomPatientFieldLabel1:
 		m.ResetCustomPatientFieldLabel1()
@@ -42022,6 +42097,522 @@ func (m *PracticeMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *PracticeMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Practice edge %s", name)
+}
+
+// PracticeDeletionMutation represents an operation that mutates the PracticeDeletion nodes in the graph.
+type PracticeDeletionMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *uuid.UUID
+	requested_at   *time.Time
+	due_at         *time.Time
+	kept_elsewhere *string
+	deleted_at     *time.Time
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*PracticeDeletion, error)
+	predicates     []predicate.PracticeDeletion
+}
+
+var _ ent.Mutation = (*PracticeDeletionMutation)(nil)
+
+// practicedeletionOption allows management of the mutation configuration using functional options.
+type practicedeletionOption func(*PracticeDeletionMutation)
+
+// newPracticeDeletionMutation creates new mutation for the PracticeDeletion entity.
+func newPracticeDeletionMutation(c config, op Op, opts ...practicedeletionOption) *PracticeDeletionMutation {
+	m := &PracticeDeletionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypePracticeDeletion,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withPracticeDeletionID sets the ID field of the mutation.
+func withPracticeDeletionID(id uuid.UUID) practicedeletionOption {
+	return func(m *PracticeDeletionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *PracticeDeletion
+		)
+		m.oldValue = func(ctx context.Context) (*PracticeDeletion, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().PracticeDeletion.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withPracticeDeletion sets the old PracticeDeletion of the mutation.
+func withPracticeDeletion(node *PracticeDeletion) practicedeletionOption {
+	return func(m *PracticeDeletionMutation) {
+		m.oldValue = func(context.Context) (*PracticeDeletion, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m PracticeDeletionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m PracticeDeletionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of PracticeDeletion entities.
+func (m *PracticeDeletionMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *PracticeDeletionMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *PracticeDeletionMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().PracticeDeletion.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetRequestedAt sets the "requested_at" field.
+func (m *PracticeDeletionMutation) SetRequestedAt(t time.Time) {
+	m.requested_at = &t
+}
+
+// RequestedAt returns the value of the "requested_at" field in the mutation.
+func (m *PracticeDeletionMutation) RequestedAt() (r time.Time, exists bool) {
+	v := m.requested_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRequestedAt returns the old "requested_at" field's value of the PracticeDeletion entity.
+// If the PracticeDeletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeDeletionMutation) OldRequestedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRequestedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRequestedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRequestedAt: %w", err)
+	}
+	return oldValue.RequestedAt, nil
+}
+
+// ResetRequestedAt resets all changes to the "requested_at" field.
+func (m *PracticeDeletionMutation) ResetRequestedAt() {
+	m.requested_at = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *PracticeDeletionMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *PracticeDeletionMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the PracticeDeletion entity.
+// If the PracticeDeletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeDeletionMutation) OldDueAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *PracticeDeletionMutation) ResetDueAt() {
+	m.due_at = nil
+}
+
+// SetKeptElsewhere sets the "kept_elsewhere" field.
+func (m *PracticeDeletionMutation) SetKeptElsewhere(s string) {
+	m.kept_elsewhere = &s
+}
+
+// KeptElsewhere returns the value of the "kept_elsewhere" field in the mutation.
+func (m *PracticeDeletionMutation) KeptElsewhere() (r string, exists bool) {
+	v := m.kept_elsewhere
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKeptElsewhere returns the old "kept_elsewhere" field's value of the PracticeDeletion entity.
+// If the PracticeDeletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeDeletionMutation) OldKeptElsewhere(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKeptElsewhere is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKeptElsewhere requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKeptElsewhere: %w", err)
+	}
+	return oldValue.KeptElsewhere, nil
+}
+
+// ResetKeptElsewhere resets all changes to the "kept_elsewhere" field.
+func (m *PracticeDeletionMutation) ResetKeptElsewhere() {
+	m.kept_elsewhere = nil
+}
+
+// SetDeletedAt sets the "deleted_at" field.
+func (m *PracticeDeletionMutation) SetDeletedAt(t time.Time) {
+	m.deleted_at = &t
+}
+
+// DeletedAt returns the value of the "deleted_at" field in the mutation.
+func (m *PracticeDeletionMutation) DeletedAt() (r time.Time, exists bool) {
+	v := m.deleted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeletedAt returns the old "deleted_at" field's value of the PracticeDeletion entity.
+// If the PracticeDeletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeDeletionMutation) OldDeletedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeletedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeletedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeletedAt: %w", err)
+	}
+	return oldValue.DeletedAt, nil
+}
+
+// ClearDeletedAt clears the value of the "deleted_at" field.
+func (m *PracticeDeletionMutation) ClearDeletedAt() {
+	m.deleted_at = nil
+	m.clearedFields[practicedeletion.FieldDeletedAt] = struct{}{}
+}
+
+// DeletedAtCleared returns if the "deleted_at" field was cleared in this mutation.
+func (m *PracticeDeletionMutation) DeletedAtCleared() bool {
+	_, ok := m.clearedFields[practicedeletion.FieldDeletedAt]
+	return ok
+}
+
+// ResetDeletedAt resets all changes to the "deleted_at" field.
+func (m *PracticeDeletionMutation) ResetDeletedAt() {
+	m.deleted_at = nil
+	delete(m.clearedFields, practicedeletion.FieldDeletedAt)
+}
+
+// Where appends a list predicates to the PracticeDeletionMutation builder.
+func (m *PracticeDeletionMutation) Where(ps ...predicate.PracticeDeletion) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the PracticeDeletionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *PracticeDeletionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.PracticeDeletion, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *PracticeDeletionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *PracticeDeletionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (PracticeDeletion).
+func (m *PracticeDeletionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *PracticeDeletionMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.requested_at != nil {
+		fields = append(fields, practicedeletion.FieldRequestedAt)
+	}
+	if m.due_at != nil {
+		fields = append(fields, practicedeletion.FieldDueAt)
+	}
+	if m.kept_elsewhere != nil {
+		fields = append(fields, practicedeletion.FieldKeptElsewhere)
+	}
+	if m.deleted_at != nil {
+		fields = append(fields, practicedeletion.FieldDeletedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *PracticeDeletionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case practicedeletion.FieldRequestedAt:
+		return m.RequestedAt()
+	case practicedeletion.FieldDueAt:
+		return m.DueAt()
+	case practicedeletion.FieldKeptElsewhere:
+		return m.KeptElsewhere()
+	case practicedeletion.FieldDeletedAt:
+		return m.DeletedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *PracticeDeletionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case practicedeletion.FieldRequestedAt:
+		return m.OldRequestedAt(ctx)
+	case practicedeletion.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case practicedeletion.FieldKeptElsewhere:
+		return m.OldKeptElsewhere(ctx)
+	case practicedeletion.FieldDeletedAt:
+		return m.OldDeletedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown PracticeDeletion field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PracticeDeletionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case practicedeletion.FieldRequestedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRequestedAt(v)
+		return nil
+	case practicedeletion.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case practicedeletion.FieldKeptElsewhere:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKeptElsewhere(v)
+		return nil
+	case practicedeletion.FieldDeletedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeletedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown PracticeDeletion field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *PracticeDeletionMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *PracticeDeletionMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PracticeDeletionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown PracticeDeletion numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *PracticeDeletionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(practicedeletion.FieldDeletedAt) {
+		fields = append(fields, practicedeletion.FieldDeletedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *PracticeDeletionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *PracticeDeletionMutation) ClearField(name string) error {
+	switch name {
+	case practicedeletion.FieldDeletedAt:
+		m.ClearDeletedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown PracticeDeletion nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *PracticeDeletionMutation) ResetField(name string) error {
+	switch name {
+	case practicedeletion.FieldRequestedAt:
+		m.ResetRequestedAt()
+		return nil
+	case practicedeletion.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case practicedeletion.FieldKeptElsewhere:
+		m.ResetKeptElsewhere()
+		return nil
+	case practicedeletion.FieldDeletedAt:
+		m.ResetDeletedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown PracticeDeletion field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *PracticeDeletionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *PracticeDeletionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *PracticeDeletionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *PracticeDeletionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *PracticeDeletionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *PracticeDeletionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *PracticeDeletionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown PracticeDeletion unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *PracticeDeletionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown PracticeDeletion edge %s", name)
 }
 
 // PractitionerMutation represents an operation that mutates the Practitioner nodes in the graph.

@@ -49,6 +49,8 @@ type Practice struct {
 	OpeningHours schema.OpeningHours `json:"opening_hours,omitempty"`
 	// Years after the last entry for which patients' records are kept; null for the default of the country.
 	RecordRetentionYears *int `json:"record_retention_years,omitempty"`
+	// From when the practice is closed, because it will be deleted; null unless that is scheduled.
+	ClosesAt *time.Time `json:"closes_at,omitempty"`
 	// Label of the patients' custom_field_1.
 	CustomPatientFieldLabel1 *string `json:"custom_patient_field_label_1,omitempty"`
 	// Label of the patients' custom_field_2.
@@ -83,7 +85,7 @@ func (*Practice) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case practice.FieldName, practice.FieldSlug, practice.FieldCountry, practice.FieldPhoneNumber, practice.FieldEmailAddress, practice.FieldWebsite, practice.FieldLogoURL, practice.FieldTimeZone, practice.FieldCustomPatientFieldLabel1, practice.FieldCustomPatientFieldLabel2, practice.FieldAddressLine1, practice.FieldAddressLine2, practice.FieldTown, practice.FieldCounty, practice.FieldPostcode:
 			values[i] = new(sql.NullString)
-		case practice.FieldCreatedAt, practice.FieldUpdatedAt:
+		case practice.FieldCreatedAt, practice.FieldUpdatedAt, practice.FieldClosesAt:
 			values[i] = new(sql.NullTime)
 		case practice.FieldID:
 			values[i] = new(uuid.UUID)
@@ -198,6 +200,13 @@ func (_m *Practice) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.RecordRetentionYears = new(int)
 				*_m.RecordRetentionYears = int(value.Int64)
+			}
+		case practice.FieldClosesAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field closes_at", values[i])
+			} else if value.Valid {
+				_m.ClosesAt = new(time.Time)
+				*_m.ClosesAt = value.Time
 			}
 		case practice.FieldCustomPatientFieldLabel1:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -346,6 +355,11 @@ func (_m *Practice) String() string {
 	if v := _m.RecordRetentionYears; v != nil {
 		builder.WriteString("record_retention_years=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.ClosesAt; v != nil {
+		builder.WriteString("closes_at=")
+		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")
 	if v := _m.CustomPatientFieldLabel1; v != nil {

@@ -162,6 +162,20 @@ func (_c *PracticeCreate) SetNillableRecordRetentionYears(v *int) *PracticeCreat
 	return _c
 }
 
+// SetClosesAt sets the "closes_at" field.
+func (_c *PracticeCreate) SetClosesAt(v time.Time) *PracticeCreate {
+	_c.mutation.SetClosesAt(v)
+	return _c
+}
+
+// SetNillableClosesAt sets the "closes_at" field if the given value is not nil.
+func (_c *PracticeCreate) SetNillableClosesAt(v *time.Time) *PracticeCreate {
+	if v != nil {
+		_c.SetClosesAt(*v)
+	}
+	return _c
+}
+
 // SetCustomPatientFieldLabel1 sets the "custom_patient_field_label_1" field.
 func (_c *PracticeCreate) SetCustomPatientFieldLabel1(v string) *PracticeCreate {
 	_c.mutation.SetCustomPatientFieldLabel1(v)
@@ -494,6 +508,10 @@ func (_c *PracticeCreate) createSpec() (*Practice, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.RecordRetentionYears(); ok {
 		_spec.SetField(practice.FieldRecordRetentionYears, field.TypeInt, value)
 		_node.RecordRetentionYears = &value
+	}
+	if value, ok := _c.mutation.ClosesAt(); ok {
+		_spec.SetField(practice.FieldClosesAt, field.TypeTime, value)
+		_node.ClosesAt = &value
 	}
 	if value, ok := _c.mutation.CustomPatientFieldLabel1(); ok {
 		_spec.SetField(practice.FieldCustomPatientFieldLabel1, field.TypeString, value)

@@ -249,6 +249,26 @@ func (_u *PracticeUpdate) ClearRecordRetentionYears() *PracticeUpdate {
 	return _u
 }
 
+// SetClosesAt sets the "closes_at" field.
+func (_u *PracticeUpdate) SetClosesAt(v time.Time) *PracticeUpdate {
+	_u.mutation.SetClosesAt(v)
+	return _u
+}
+
+// SetNillableClosesAt sets the "closes_at" field if the given value is not nil.
+func (_u *PracticeUpdate) SetNillableClosesAt(v *time.Time) *PracticeUpdate {
+	if v != nil {
+		_u.SetClosesAt(*v)
+	}
+	return _u
+}
+
+// ClearClosesAt clears the value of the "closes_at" field.
+func (_u *PracticeUpdate) ClearClosesAt() *PracticeUpdate {
+	_u.mutation.ClearClosesAt()
+	return _u
+}
+
 // SetCustomPatientFieldLabel1 sets the "custom_patient_field_label_1" field.
 func (_u *PracticeUpdate) SetCustomPatientFieldLabel1(v string) *PracticeUpdate {
 	_u.mutation.SetCustomPatientFieldLabel1(v)
@@ -537,6 +557,12 @@ func (_u *PracticeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.RecordRetentionYearsCleared() {
 		_spec.ClearField(practice.FieldRecordRetentionYears, field.TypeInt)
+	}
+	if value, ok := _u.mutation.ClosesAt(); ok {
+		_spec.SetField(practice.FieldClosesAt, field.TypeTime, value)
+	}
+	if _u.mutation.ClosesAtCleared() {
+		_spec.ClearField(practice.FieldClosesAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.CustomPatientFieldLabel1(); ok {
 		_spec.SetField(practice.FieldCustomPatientFieldLabel1, field.TypeString, value)
@@ -831,6 +857,26 @@ func (_u *PracticeUpdateOne) AddRecordRetentionYears(v int) *PracticeUpdateOne {
 // ClearRecordRetentionYears clears the value of the "record_retention_years" field.
 func (_u *PracticeUpdateOne) ClearRecordRetentionYears() *PracticeUpdateOne {
 	_u.mutation.ClearRecordRetentionYears()
+	return _u
+}
+
+// SetClosesAt sets the "closes_at" field.
+func (_u *PracticeUpdateOne) SetClosesAt(v time.Time) *PracticeUpdateOne {
+	_u.mutation.SetClosesAt(v)
+	return _u
+}
+
+// SetNillableClosesAt sets the "closes_at" field if the given value is not nil.
+func (_u *PracticeUpdateOne) SetNillableClosesAt(v *time.Time) *PracticeUpdateOne {
+	if v != nil {
+		_u.SetClosesAt(*v)
+	}
+	return _u
+}
+
+// ClearClosesAt clears the value of the "closes_at" field.
+func (_u *PracticeUpdateOne) ClearClosesAt() *PracticeUpdateOne {
+	_u.mutation.ClearClosesAt()
 	return _u
 }
 
@@ -1152,6 +1198,12 @@ func (_u *PracticeUpdateOne) sqlSave(ctx context.Context) (_node *Practice, err 
 	}
 	if _u.mutation.RecordRetentionYearsCleared() {
 		_spec.ClearField(practice.FieldRecordRetentionYears, field.TypeInt)
+	}
+	if value, ok := _u.mutation.ClosesAt(); ok {
+		_spec.SetField(practice.FieldClosesAt, field.TypeTime, value)
+	}
+	if _u.mutation.ClosesAtCleared() {
+		_spec.ClearField(practice.FieldClosesAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.CustomPatientFieldLabel1(); ok {
 		_spec.SetField(practice.FieldCustomPatientFieldLabel1, field.TypeString, value)

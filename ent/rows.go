@@ -43,6 +43,7 @@ import (
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
+	"chairside/ent/practicedeletion"
 	"chairside/ent/practitioner"
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
@@ -1017,6 +1018,32 @@ func (q *PracticeQuery) Rows(ctx context.Context, columns string) (*sql.Rows, er
 }
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *PracticeDeletionQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{practicedeletion.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table or of an edge, which
 // joins its row: user.
 func (q *PractitionerQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
@@ -1570,6 +1597,7 @@ var storedTypes = entx.StoredTypes{
 	"authorization_codes.id":              "uuid",
 	"cancelled_at":                        "timestamptz",
 	"changed_at":                          "timestamptz",
+	"closes_at":                           "timestamptz",
 	"completed_at":                        "timestamptz",
 	"confirmed_at":                        "timestamptz",
 	"contacted_at":                        "timestamptz",
@@ -1612,6 +1640,7 @@ var storedTypes = entx.StoredTypes{
 	"passkeys.id":                         "uuid",
 	"payment_explanations.id":             "uuid",
 	"pending_at":                          "timestamptz",
+	"practice_deletions.id":               "uuid",
 	"practice_id":                         "uuid",
 	"practices.id":                        "uuid",
 	"previous_until":                      "timestamptz",
@@ -1619,6 +1648,7 @@ var storedTypes = entx.StoredTypes{
 	"refresh_tokens.id":                   "uuid",
 	"refreshable_until":                   "timestamptz",
 	"removed_at":                          "timestamptz",
+	"requested_at":                        "timestamptz",
 	"revoked_at":                          "timestamptz",
 	"room_id":                             "uuid",
 	"rooms.id":                            "uuid",

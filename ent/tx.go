@@ -82,6 +82,8 @@ type Tx struct {
 	PaymentPlan *PaymentPlanClient
 	// Practice is the client for interacting with the Practice builders.
 	Practice *PracticeClient
+	// PracticeDeletion is the client for interacting with the PracticeDeletion builders.
+	PracticeDeletion *PracticeDeletionClient
 	// Practitioner is the client for interacting with the Practitioner builders.
 	Practitioner *PractitionerClient
 	// RateBucket is the client for interacting with the RateBucket builders.
@@ -288,6 +290,7 @@ func (tx *Tx) init() {
 	tx.PaymentExplanation = NewPaymentExplanationClient(tx.config)
 	tx.PaymentPlan = NewPaymentPlanClient(tx.config)
 	tx.Practice = NewPracticeClient(tx.config)
+	tx.PracticeDeletion = NewPracticeDeletionClient(tx.config)
 	tx.Practitioner = NewPractitionerClient(tx.config)
 	tx.RateBucket = NewRateBucketClient(tx.config)
 	tx.Recall = NewRecallClient(tx.config)

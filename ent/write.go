@@ -88,7 +88,8 @@ var Columns = map[string][]string{
 	TypePayment:                       {"practice_id", "created_at", "updated_at", "patient_id", "site_id", "amount", "amount_unexplained", "dated_on", "deleted", "method"},
 	TypePaymentExplanation:            {"practice_id", "created_at", "updated_at", "payment_id", "invoice_id", "amount"},
 	TypePaymentPlan:                   {"practice_id", "created_at", "updated_at", "name", "active", "nhs"},
-	TypePractice:                      {"created_at", "updated_at", "name", "slug", "country", "phone_number", "email_address", "website", "logo_url", "time_zone", "nhs", "minimum_appointment_duration", "opening_hours", "record_retention_years", "custom_patient_field_label_1", "custom_patient_field_label_2", "second_factor_level", "idle_lock_minutes", "address_line_1", "address_line_2", "town", "county", "postcode"},
+	TypePractice:                      {"created_at", "updated_at", "name", "slug", "country", "phone_number", "email_address", "website", "logo_url", "time_zone", "nhs", "minimum_appointment_duration", "opening_hours", "record_retention_years", "closes_at", "custom_patient_field_label_1", "custom_patient_field_label_2", "second_factor_level", "idle_lock_minutes", "address_line_1", "address_line_2", "town", "county", "postcode"},
+	TypePracticeDeletion:              {"requested_at", "due_at", "kept_elsewhere", "deleted_at"},
 	TypePractitioner:                  {"practice_id", "created_at", "updated_at", "user_id", "site_id", "active", "gdc_number", "nhs_number", "colour", "uda_target", "uoa_target"},
 	TypeRateBucket:                    {"full_at", "cost"},
 	TypeRecall:                        {"practice_id", "created_at", "updated_at", "patient_id", "practitioner_id", "recall_type", "due_on", "method", "status", "contacted_at", "appointment_id"},
@@ -955,6 +956,20 @@ func (m *PracticeMutation) Changes() (changes *AuditEventClient, inTransaction b
 func (m *PracticeMutation) Before() Mutation {
 	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
 		return newPracticeMutation(m.config, OpUpdateOne, withPracticeID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *PracticeDeletionMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *PracticeDeletionMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newPracticeDeletionMutation(m.config, OpUpdateOne, withPracticeDeletionID(id))
 	}
 	return m
 }

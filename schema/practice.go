@@ -40,6 +40,7 @@ func (Practice) Fields() []ent.Field {
 		field.Int("minimum_appointment_duration").Default(15).Comment("Shortest appointment in minutes. Default for the duration of availability.").Annotations(between(1, 1440)),
 		openingHours(),
 		optionalCount("record_retention_years", "Years after the last entry for which patients' records are kept; null for the default of the country.", apispec.Field{Hidden: true, Derived: true, Min: bound(1), Max: bound(100)}),
+		optionalTimestamp("closes_at", "From when the practice is closed, because it will be deleted; null unless that is scheduled.", apispec.Field{Hidden: true, Derived: true}),
 		optionalText("custom_patient_field_label_1", "Label of the patients' custom_field_1."),
 		optionalText("custom_patient_field_label_2", "Label of the patients' custom_field_2."),
 		field.Int("second_factor_level").Default(0).Comment("Permission level from which users need two-factor authentication; 0 for no one.").Annotations(hidden(between(0, 4))),

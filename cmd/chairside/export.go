@@ -1,8 +1,13 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
 	"chairside/internal/config"
 	"chairside/internal/dump"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 )
 
@@ -12,7 +17,9 @@ type exportCommand struct{ config.ExportFlags }
 func (exportCommand) Help() string {
 	return `Writes one file per table, and a manifest with counts and checksums, from one snapshot of the database. Safe while the server runs. "chairside import" reads the export into an empty SQLite or PostgreSQL database: that is how a practice moves from one to the other.
 
-The directory appears once it is complete. It holds patients' data and password hashes, and only its owner can read it: keep it safe. Sessions and sign-in attempts are not exported.`
+The directory appears once it is complete. It holds patients' data and password hashes, and only its owner can read it: keep it safe. Sessions and sign-in attempts are not exported.
+
+With --practice it writes the rows of one practice, for "chairside import" into another installation. It prints what it leaves out and why: no password, token or other secret of this installation is in the directory.`
 }
 
 // Run writes the export.
@@ -24,9 +31,27 @@ func (e *exportCommand) Run(c *console) error {
 	return c.withDatabase(flags.Database, func(db *store.DB) error {
 		show, finish := c.progressBar()
 		defer finish()
-		if err := c.audited(c, db, "export", ""); err != nil {
+		options := dump.ExportOptions{Format: dump.Format(flags.Format), Progress: show}
+		ctx := context.Context(c)
+		if flags.Practice != "" {
+			p, err := findPractice(c, db.Ent, flags.Practice)
+			if err != nil {
+				return err
+			}
+			options.Practice = p.ID.String()
+			ctx = principal.With(c, &principal.Principal{PracticeID: p.ID})
+		}
+		if err := c.audited(ctx, db, "export", ""); err != nil {
 			return err
 		}
-		return dump.Export(c, db, flags.Dir, dump.ExportOptions{Format: dump.Format(flags.Format), Progress: show})
+		if err := dump.Export(c, db, flags.Dir, options); err != nil || flags.Practice == "" {
+			return err
+		}
+		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "LEFT OUT\tWHY")
+		for _, left := range dump.PracticeLeavesOut() {
+			fmt.Fprintf(table, "%s\t%s\n", left.Name, left.Reason)
+		}
+		return table.Flush()
 	})
 }

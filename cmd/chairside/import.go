@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -8,19 +9,27 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/google/uuid"
+
 	"chairside/internal/audit/chain"
 	"chairside/internal/config"
 	"chairside/internal/dump"
 	"chairside/internal/importer"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/internal/store/sealing"
 )
+
+// errOnlyPractice refuses flags that another import would ignore.
+var errOnlyPractice = errors.New("--id-map, --slug and --email are for an export of one practice")
 
 type importCommand struct{ config.ImportFlags }
 
 // Help is the text of --help.
 func (importCommand) Help() string {
 	return `An export goes into an empty database, in full or not at all.
+
+An export of one practice ("chairside export --practice") goes into any database, in full or not at all. Ids that the database already uses get new ones, and every reference follows; --id-map lists them. Its users have no passwords then: set them with "chairside user reset-password". E-mail addresses and the short name that other practices have are all listed before anything is written: give other ones with --email and --slug. The audit log is imported only if no id changes; otherwise keep the export, whose files are the evidence.
 
 CSV files from another system go into a practice. A mapping.yaml beside them maps their columns:
 
@@ -50,13 +59,25 @@ func (i *importCommand) Run(c *console) error {
 			return err
 		}
 	}
+	practice := false
+	if native {
+		if practice, err = dump.IsOfPractice(flags.Dir); err != nil {
+			return err
+		}
+	}
+	if !practice && (flags.IDMap != "" || flags.Slug != "" || len(flags.Email) > 0) {
+		return errOnlyPractice
+	}
 	tuneGarbageCollector(importGCPercent)
 	open := c.withDatabase // CSV files need a practice
 	if native {
 		open = c.withNewDatabase
 	}
 	return open(flags.Database, func(db *store.DB) error {
-		if native {
+		switch {
+		case practice:
+			return c.importPractice(db, flags)
+		case native:
 			return c.restore(db, flags)
 		}
 		return c.importFiles(db, flags)
@@ -87,6 +108,41 @@ func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 		}
 	}
 	return printJSON(c.out, map[string]int64{"rows": done.Rows})
+}
+
+// importPractice imports an export of one practice.
+func (c *console) importPractice(db *store.DB, flags config.ImportFlags) error {
+	show, finish := c.progressBar()
+	defer finish()
+	done, err := dump.ImportPractice(c, db, flags.Dir, dump.PracticeOptions{
+		Slug: flags.Slug, Emails: flags.Email, IDMap: flags.IDMap, DryRun: flags.DryRun, Progress: show,
+	})
+	switch {
+	case err != nil:
+		return err
+	case done.Already:
+		fmt.Fprintln(c.err, "nothing to do: this export is already imported")
+		return nil
+	}
+	if !flags.DryRun {
+		if done.Audit {
+			if err := chain.SealRestored(c, db); err != nil {
+				return err
+			}
+		}
+		id, err := uuid.Parse(done.ID)
+		if err != nil {
+			return err
+		}
+		ctx := principal.With(c, &principal.Principal{PracticeID: id})
+		if err := c.audited(ctx, db, "import", filepath.Base(flags.Dir)); err != nil {
+			return err
+		}
+	}
+	if !done.Audit {
+		fmt.Fprintln(c.err, "the audit log is not imported, because its hashes cover ids that change: keep the export as evidence")
+	}
+	return printJSON(c.out, done)
 }
 
 // importFiles imports CSV files from another system.

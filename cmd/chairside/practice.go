@@ -12,6 +12,9 @@ import (
 
 type practiceCommands struct {
 	Create    practiceCreate    `cmd:"" help:"Create a practice that is ready for appointments."`
+	List      practiceList      `cmd:"" help:"List practices, and those that were deleted."`
+	Delete    practiceDelete    `cmd:"" help:"Close a practice on a day, and delete everything that it has."`
+	Keep      practiceKeep      `cmd:"" help:"Cancel the deletion of a practice that is not closed yet."`
 	Retention practiceRetention `cmd:"" help:"Show or set how long patients' records are kept."`
 	SignIn    practiceSignIn    `cmd:"" help:"Show or change who needs two-factor authentication, and when sessions lock."`
 }

@@ -428,6 +428,18 @@ func (f PracticeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, er
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PracticeMutation", m)
 }
 
+// The PracticeDeletionFunc type is an adapter to allow the use of ordinary
+// function as PracticeDeletion mutator.
+type PracticeDeletionFunc func(context.Context, *ent.PracticeDeletionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f PracticeDeletionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.PracticeDeletionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PracticeDeletionMutation", m)
+}
+
 // The PractitionerFunc type is an adapter to allow the use of ordinary
 // function as Practitioner mutator.
 type PractitionerFunc func(context.Context, *ent.PractitionerMutation) (ent.Value, error)

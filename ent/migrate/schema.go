@@ -1921,6 +1921,7 @@ var (
 		{Name: "minimum_appointment_duration", Type: field.TypeInt, Default: 15},
 		{Name: "opening_hours", Type: field.TypeJSON},
 		{Name: "record_retention_years", Type: field.TypeInt, Nullable: true},
+		{Name: "closes_at", Type: field.TypeTime, Nullable: true},
 		{Name: "custom_patient_field_label_1", Type: field.TypeString, Nullable: true},
 		{Name: "custom_patient_field_label_2", Type: field.TypeString, Nullable: true},
 		{Name: "second_factor_level", Type: field.TypeInt, Default: 0},
@@ -1936,6 +1937,20 @@ var (
 		Name:       "practices",
 		Columns:    PracticesColumns,
 		PrimaryKey: []*schema.Column{PracticesColumns[0]},
+	}
+	// PracticeDeletionsColumns holds the columns for the "practice_deletions" table.
+	PracticeDeletionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "requested_at", Type: field.TypeTime},
+		{Name: "due_at", Type: field.TypeTime},
+		{Name: "kept_elsewhere", Type: field.TypeString, Default: ""},
+		{Name: "deleted_at", Type: field.TypeTime, Nullable: true},
+	}
+	// PracticeDeletionsTable holds the schema information for the "practice_deletions" table.
+	PracticeDeletionsTable = &schema.Table{
+		Name:       "practice_deletions",
+		Columns:    PracticeDeletionsColumns,
+		PrimaryKey: []*schema.Column{PracticeDeletionsColumns[0]},
 	}
 	// PractitionersColumns holds the columns for the "practitioners" table.
 	PractitionersColumns = []*schema.Column{
@@ -3069,6 +3084,7 @@ var (
 		PaymentExplanationsTable,
 		PaymentPlansTable,
 		PracticesTable,
+		PracticeDeletionsTable,
 		PractitionersTable,
 		RateBucketsTable,
 		RecallsTable,

@@ -43,6 +43,8 @@ const (
 	FieldOpeningHours = "opening_hours"
 	// FieldRecordRetentionYears holds the string denoting the record_retention_years field in the database.
 	FieldRecordRetentionYears = "record_retention_years"
+	// FieldClosesAt holds the string denoting the closes_at field in the database.
+	FieldClosesAt = "closes_at"
 	// FieldCustomPatientFieldLabel1 holds the string denoting the custom_patient_field_label_1 field in the database.
 	FieldCustomPatientFieldLabel1 = "custom_patient_field_label_1"
 	// FieldCustomPatientFieldLabel2 holds the string denoting the custom_patient_field_label_2 field in the database.
@@ -82,6 +84,7 @@ var Columns = []string{
 	FieldMinimumAppointmentDuration,
 	FieldOpeningHours,
 	FieldRecordRetentionYears,
+	FieldClosesAt,
 	FieldCustomPatientFieldLabel1,
 	FieldCustomPatientFieldLabel2,
 	FieldSecondFactorLevel,
@@ -196,6 +199,11 @@ func ByMinimumAppointmentDuration(opts ...sql.OrderTermOption) OrderOption {
 // ByRecordRetentionYears orders the results by the record_retention_years field.
 func ByRecordRetentionYears(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRecordRetentionYears, opts...).ToFunc()
+}
+
+// ByClosesAt orders the results by the closes_at field.
+func ByClosesAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldClosesAt, opts...).ToFunc()
 }
 
 // ByCustomPatientFieldLabel1 orders the results by the custom_patient_field_label_1 field.

@@ -120,6 +120,11 @@ func RecordRetentionYears(v int) predicate.Practice {
 	return predicate.Practice(sql.FieldEQ(FieldRecordRetentionYears, v))
 }
 
+// ClosesAt applies equality check predicate on the "closes_at" field. It's identical to ClosesAtEQ.
+func ClosesAt(v time.Time) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldClosesAt, v))
+}
+
 // CustomPatientFieldLabel1 applies equality check predicate on the "custom_patient_field_label_1" field. It's identical to CustomPatientFieldLabel1EQ.
 func CustomPatientFieldLabel1(v string) predicate.Practice {
 	return predicate.Practice(sql.FieldEQ(FieldCustomPatientFieldLabel1, v))
@@ -903,6 +908,56 @@ func RecordRetentionYearsIsNil() predicate.Practice {
 // RecordRetentionYearsNotNil applies the NotNil predicate on the "record_retention_years" field.
 func RecordRetentionYearsNotNil() predicate.Practice {
 	return predicate.Practice(sql.FieldNotNull(FieldRecordRetentionYears))
+}
+
+// ClosesAtEQ applies the EQ predicate on the "closes_at" field.
+func ClosesAtEQ(v time.Time) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldClosesAt, v))
+}
+
+// ClosesAtNEQ applies the NEQ predicate on the "closes_at" field.
+func ClosesAtNEQ(v time.Time) predicate.Practice {
+	return predicate.Practice(sql.FieldNEQ(FieldClosesAt, v))
+}
+
+// ClosesAtIn applies the In predicate on the "closes_at" field.
+func ClosesAtIn(vs ...time.Time) predicate.Practice {
+	return predicate.Practice(sql.FieldIn(FieldClosesAt, vs...))
+}
+
+// ClosesAtNotIn applies the NotIn predicate on the "closes_at" field.
+func ClosesAtNotIn(vs ...time.Time) predicate.Practice {
+	return predicate.Practice(sql.FieldNotIn(FieldClosesAt, vs...))
+}
+
+// ClosesAtGT applies the GT predicate on the "closes_at" field.
+func ClosesAtGT(v time.Time) predicate.Practice {
+	return predicate.Practice(sql.FieldGT(FieldClosesAt, v))
+}
+
+// ClosesAtGTE applies the GTE predicate on the "closes_at" field.
+func ClosesAtGTE(v time.Time) predicate.Practice {
+	return predicate.Practice(sql.FieldGTE(FieldClosesAt, v))
+}
+
+// ClosesAtLT applies the LT predicate on the "closes_at" field.
+func ClosesAtLT(v time.Time) predicate.Practice {
+	return predicate.Practice(sql.FieldLT(FieldClosesAt, v))
+}
+
+// ClosesAtLTE applies the LTE predicate on the "closes_at" field.
+func ClosesAtLTE(v time.Time) predicate.Practice {
+	return predicate.Practice(sql.FieldLTE(FieldClosesAt, v))
+}
+
+// ClosesAtIsNil applies the IsNil predicate on the "closes_at" field.
+func ClosesAtIsNil() predicate.Practice {
+	return predicate.Practice(sql.FieldIsNull(FieldClosesAt))
+}
+
+// ClosesAtNotNil applies the NotNil predicate on the "closes_at" field.
+func ClosesAtNotNil() predicate.Practice {
+	return predicate.Practice(sql.FieldNotNull(FieldClosesAt))
 }
 
 // CustomPatientFieldLabel1EQ applies the EQ predicate on the "custom_patient_field_label_1" field.

@@ -111,6 +111,9 @@ type PaymentPlan func(*sql.Selector)
 // Practice is the predicate function for practice builders.
 type Practice func(*sql.Selector)
 
+// PracticeDeletion is the predicate function for practicedeletion builders.
+type PracticeDeletion func(*sql.Selector)
+
 // Practitioner is the predicate function for practitioner builders.
 type Practitioner func(*sql.Selector)
 

@@ -38,6 +38,7 @@ import (
 	"chairside/ent/paymentexplanation"
 	"chairside/ent/paymentplan"
 	"chairside/ent/practice"
+	"chairside/ent/practicedeletion"
 	"chairside/ent/practitioner"
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
@@ -710,17 +711,28 @@ func init() {
 	// practice.DefaultOpeningHours holds the default value on creation for the opening_hours field.
 	practice.DefaultOpeningHours = practiceDescOpeningHours.Default.(schema.OpeningHours)
 	// practiceDescSecondFactorLevel is the schema descriptor for second_factor_level field.
-	practiceDescSecondFactorLevel := practiceFields[15].Descriptor()
+	practiceDescSecondFactorLevel := practiceFields[16].Descriptor()
 	// practice.DefaultSecondFactorLevel holds the default value on creation for the second_factor_level field.
 	practice.DefaultSecondFactorLevel = practiceDescSecondFactorLevel.Default.(int)
 	// practiceDescIdleLockMinutes is the schema descriptor for idle_lock_minutes field.
-	practiceDescIdleLockMinutes := practiceFields[16].Descriptor()
+	practiceDescIdleLockMinutes := practiceFields[17].Descriptor()
 	// practice.DefaultIdleLockMinutes holds the default value on creation for the idle_lock_minutes field.
 	practice.DefaultIdleLockMinutes = practiceDescIdleLockMinutes.Default.(int)
 	// practiceDescID is the schema descriptor for id field.
 	practiceDescID := practiceFields[0].Descriptor()
 	// practice.DefaultID holds the default value on creation for the id field.
 	practice.DefaultID = practiceDescID.Default.(func() uuid.UUID)
+	practicedeletionMixin := schema.PracticeDeletion{}.Mixin()
+	practicedeletionMixinHooks0 := practicedeletionMixin[0].Hooks()
+	practicedeletion.Hooks[0] = practicedeletionMixinHooks0[0]
+	practicedeletionMixinInters0 := practicedeletionMixin[0].Interceptors()
+	practicedeletion.Interceptors[0] = practicedeletionMixinInters0[0]
+	practicedeletionFields := schema.PracticeDeletion{}.Fields()
+	_ = practicedeletionFields
+	// practicedeletionDescKeptElsewhere is the schema descriptor for kept_elsewhere field.
+	practicedeletionDescKeptElsewhere := practicedeletionFields[3].Descriptor()
+	// practicedeletion.DefaultKeptElsewhere holds the default value on creation for the kept_elsewhere field.
+	practicedeletion.DefaultKeptElsewhere = practicedeletionDescKeptElsewhere.Default.(string)
 	practitionerMixin := schema.Practitioner{}.Mixin()
 	practitionerMixinHooks0 := practitionerMixin[0].Hooks()
 	practitionerMixinHooks1 := practitionerMixin[1].Hooks()

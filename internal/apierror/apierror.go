@@ -156,6 +156,11 @@ func AccountDisabled() *Error {
 	return build(http.StatusForbidden, access, "account_disabled", "The user of this access token has been disabled.")
 }
 
+// PracticeClosed is 403: the token's practice is closed and is being deleted.
+func PracticeClosed() *Error {
+	return build(http.StatusForbidden, access, "practice_closed", "The practice of this access token is closed, and its data is being deleted.")
+}
+
 // NotFound is 404: the path or record does not exist. It does not repeat the id.
 func NotFound() *Error {
 	return build(http.StatusNotFound, request, "not_found", "The requested resource does not exist.")

@@ -5,8 +5,9 @@ import "strings"
 // ExportFlags are the flags of "chairside export".
 type ExportFlags struct {
 	Database
-	Format string `placeholder:"FORM" enum:"ndjson,csv" default:"ndjson" help:"File format: ndjson or csv. Default: ${default}"`
-	Dir    string `arg:"" help:"Directory to create. If it exists, it must be empty."`
+	Format   string `placeholder:"FORM" enum:"ndjson,csv" default:"ndjson" help:"File format: ndjson or csv. Default: ${default}"`
+	Practice string `placeholder:"ID" help:"Export only this practice: its id or its short name."`
+	Dir      string `arg:"" help:"Directory to create. If it exists, it must be empty."`
 }
 
 // Read checks the flags. The error is Mistakes, with everything that is wrong.

@@ -1,20 +1,47 @@
 package config
 
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+)
+
 // ImportFlags are the flags of "chairside import".
 type ImportFlags struct {
 	Database
-	Mapping  string `placeholder:"FILE" help:"Mapping of another system's CSV files. Default: mapping.yaml in the directory."`
-	Practice string `placeholder:"ID" help:"Practice that CSV files are imported into: its id or its short name. Default: the mapping's, or the only practice."`
-	Rejects  string `placeholder:"DIR" help:"Directory for rejected rows and warnings. Default: rejects in the directory."`
-	DryRun   bool   `help:"Check the files and write the rejects, without changing the database."`
-	Dir      string `arg:"" help:"Directory with an export, or with CSV files from another system and a mapping."`
+	Mapping  string            `placeholder:"FILE" help:"Mapping of another system's CSV files. Default: mapping.yaml in the directory."`
+	Practice string            `placeholder:"ID" help:"Practice that CSV files are imported into: its id or its short name. Default: the mapping's, or the only practice."`
+	Rejects  string            `placeholder:"DIR" help:"Directory for rejected rows and warnings. Default: rejects in the directory."`
+	DryRun   bool              `help:"Check the files and write the rejects, without changing the database."`
+	IDMap    string            `name:"id-map" placeholder:"FILE" help:"Of an export of one practice: CSV file to write with the ids that changed: table, old_id, new_id."`
+	Slug     string            `placeholder:"NAME" help:"Of an export of one practice: its new short name."`
+	Email    map[string]string `mapsep:"," placeholder:"OLD=NEW" help:"Of an export of one practice: a user's new e-mail address. Can be repeated."`
+	Dir      string            `arg:"" help:"Directory with an export, or with CSV files from another system and a mapping."`
 }
+
+// shortName matches short names of practices.
+var shortName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
 func (f ImportFlags) Read() (ImportFlags, error) {
 	var m Mistakes
 	f.Database.check(&m)
 	checkDir(&m, f.Dir)
+	if f.Slug != "" && !shortName.MatchString(f.Slug) {
+		m = append(m, "--slug: must be lower-case letters, digits and hyphens")
+	}
+	emails := make(map[string]string, len(f.Email))
+	for _, old := range slices.Sorted(maps.Keys(f.Email)) {
+		from, to := old, f.Email[old]
+		readEmail(&m, &from)
+		readEmail(&m, &to)
+		if emails[from] != "" {
+			m = append(m, fmt.Sprintf("--email: %s occurs twice", from))
+		}
+		emails[from] = to
+	}
+	f.Email = emails
 	return f, m.err()
 }
 

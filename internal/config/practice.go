@@ -44,6 +44,34 @@ func (f PracticeFlags) Validate() error {
 	return err
 }
 
+// DeletePracticeFlags are the flags of "chairside practice delete".
+type DeletePracticeFlags struct {
+	Database
+	Practice      string `arg:"" help:"Practice: its id or its short name."`
+	GraceDays     int    `placeholder:"N" default:"30" help:"Days until the practice closes and is deleted: 0 to 365. Default: ${default}"`
+	KeptElsewhere string `name:"records-kept-elsewhere" placeholder:"REASON" help:"Where the patients' records are that the law still requires, such as an export in an archive. Stays in the database."`
+}
+
+// Read checks the flags and trims spaces. The error is Mistakes.
+func (f DeletePracticeFlags) Read() (DeletePracticeFlags, error) {
+	var m Mistakes
+	f.Database.check(&m)
+	if f.GraceDays < 0 || f.GraceDays > 365 {
+		m.add("grace-days", "must be 0 to 365")
+	}
+	f.KeptElsewhere = strings.TrimSpace(f.KeptElsewhere)
+	if len(f.KeptElsewhere) > 1000 || strings.ContainsRune(f.KeptElsewhere, 0) {
+		m.add("records-kept-elsewhere", "must have at most 1000 bytes")
+	}
+	return f, m.err()
+}
+
+// Validate reports every mistake in the flags; the parser calls it.
+func (f DeletePracticeFlags) Validate() error {
+	_, err := f.Read()
+	return err
+}
+
 // UserFlags are the flags of "chairside user create".
 type UserFlags struct {
 	Database

@@ -120,7 +120,7 @@ func TestErrorCountsContradictions(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer tx.Rollback() // it was only read
-			err = compareTotals(t.Context(), tx)
+			err = compareTotals(t.Context(), tx, "")
 			var payments int
 			if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM payments").Scan(&payments); err != nil {
 				t.Fatal(err)

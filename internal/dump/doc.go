@@ -1,7 +1,11 @@
-// Package dump exports a whole installation to files and restores it, on PostgreSQL and SQLite:
+// Package dump exports a whole installation or one practice to files and reads them again, on
+// PostgreSQL and SQLite:
 //
 //	export.go    snapshot → one file for each table → manifest → rename the directory
 //	restore.go   manifest → checksums → decode → insert → sequences → check totals
+//	leaving.go   what an export of one practice has, and leaves out
+//	practice.go  imports one practice beside others: check all → reserve ids → insert
+//	idmap.go     new IDs where they collide
 //	format.go    reads and writes NDJSON and CSV
 //	manifest.go  describes the files of an export
 //
@@ -26,6 +30,18 @@
 // A restore needs an empty database with the same migrations. It is one transaction: if it is
 // interrupted, the database stays empty, and it can start again. Restoring the same export again
 // does nothing. Memory use does not depend on the number of rows.
+//
+// # One practice
+//
+// An export of one practice has the same form and another layout in the manifest. Every table with
+// a practice leaves unless leftBehind or notExported names it with the reason; a test fails for a
+// table or a possible reference without a decision. Secrets are emptied (withheld).
+//
+// ImportPractice reads the files twice: first it checks every row and finds the IDs and names that
+// are taken, then it writes. An integer ID up to the last one that the database assigned moves
+// by a number that is above all IDs of both sides, so that the rule needs no memory and covers
+// references to deleted rows. New UUIDs keep the time in old ones. On PostgreSQL other practices
+// can write meanwhile; on SQLite they wait.
 //
 // # From SQLite to PostgreSQL
 //

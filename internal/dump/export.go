@@ -25,6 +25,7 @@ var ErrOccupied = errors.New("the directory is not empty")
 // ExportOptions are the options of Export.
 type ExportOptions struct {
 	Format   Format // NDJSON for ""
+	Practice string // id of the only practice to export; "" for the whole installation
 	Progress Progress
 }
 
@@ -46,10 +47,10 @@ type export struct {
 	done, of int64 // rows
 }
 
-// Export writes every row that another installation needs into dir, which must be empty or
-// missing (ErrOccupied). The rows are of one snapshot of the database, which stays in use
-// meanwhile. dir appears when the export is complete. It has patients' data and password
-// hashes, so only its owner can read it.
+// Export writes every row that another installation needs, or those of one practice, into dir,
+// which must be empty or missing (ErrOccupied). The rows are of one snapshot of the database, which stays in use
+// meanwhile. dir appears when the export is complete. It has patients' data and, of a whole
+// installation, password hashes, so only its owner can read it.
 func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err error) {
 	if o.Format == "" {
 		o.Format = NDJSON
@@ -84,14 +85,31 @@ func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err
 	return nil
 }
 
+// tables returns the tables to export.
+func (e *export) tables() []*table.Table {
+	if e.options.Practice != "" {
+		return leaving()
+	}
+	return exported()
+}
+
+// from returns the FROM clause of a table's rows, and its arguments.
+func (e *export) from(t *table.Table) (clause string, args []any) {
+	if e.options.Practice == "" {
+		return " FROM " + table.Quote(t.Name), nil
+	}
+	return " FROM " + table.Quote(t.Name) + " WHERE " + table.Quote(practiceColumn(t)) + " = $1", []any{e.options.Practice}
+}
+
 // countRows counts all rows, if progress is reported.
 func (e *export) countRows() error {
-	for _, t := range exported() {
+	for _, t := range e.tables() {
 		if e.options.Progress == nil {
 			break
 		}
 		var n int64
-		if err := e.tx.QueryRowContext(e.ctx, "SELECT count(*) FROM "+table.Quote(t.Name)).Scan(&n); err != nil {
+		from, args := e.from(t)
+		if err := e.tx.QueryRowContext(e.ctx, "SELECT count(*)"+from, args...).Scan(&n); err != nil {
 			return fmt.Errorf("count %s: %w", t.Name, err)
 		}
 		e.of += n
@@ -108,7 +126,13 @@ func (e *export) write() (err error) {
 	if m.Schema, err = schemaVersion(); err != nil {
 		return err
 	}
-	for _, t := range exported() {
+	if e.options.Practice != "" {
+		m.Layout = practiceLayout
+		if m.Practice, err = e.practice(); err != nil {
+			return err
+		}
+	}
+	for _, t := range e.tables() {
 		entry := manifestFile{Entity: t.Name, File: fileName(t, m.Format)}
 		if err := e.writeFile(t, &entry); err != nil {
 			return fmt.Errorf("export %s: %w", t.Name, err)
@@ -133,6 +157,18 @@ func (e *export) write() (err error) {
 		return err
 	}
 	return syncDir(filepath.Dir(e.dir))
+}
+
+// practice describes the practice for the manifest.
+func (e *export) practice() (*manifestPractice, error) {
+	p := manifestPractice{ID: e.options.Practice, LeftOut: map[string]string{}}
+	if err := e.tx.QueryRowContext(e.ctx, "SELECT name, slug FROM practices WHERE id = $1", p.ID).Scan(&p.Name, &p.Slug); err != nil {
+		return nil, fmt.Errorf("find the practice %s: %w", p.ID, err)
+	}
+	for _, left := range PracticeLeavesOut() {
+		p.LeftOut[left.Name] = left.Reason
+	}
+	return &p, nil
 }
 
 // writeFile writes the file of a table, and sets its rows and checksum in the manifest.
@@ -160,7 +196,12 @@ func (e *export) writeRows(t *table.Table, to *bufio.Writer) (n int64, err error
 	if err != nil {
 		return 0, err
 	}
-	rows, err := e.tx.QueryContext(e.ctx, "SELECT "+table.Quote(t.Names()...)+" FROM "+table.Quote(t.Name)+" ORDER BY id")
+	from, args := e.from(t)
+	hide := func([]any) {}
+	if e.options.Practice != "" {
+		hide = withhold(t)
+	}
+	rows, err := e.tx.QueryContext(e.ctx, "SELECT "+table.Quote(t.Names()...)+from+" ORDER BY id", args...)
 	if err != nil {
 		return 0, err
 	}
@@ -170,6 +211,7 @@ func (e *export) writeRows(t *table.Table, to *bufio.Writer) (n int64, err error
 		if err := rows.Scan(places...); err != nil {
 			return n, err
 		}
+		hide(values)
 		if err := write(values); err != nil {
 			id, _, _ := t.Columns[0].Stored.Format(values[0])
 			return n, fmt.Errorf("the row %s: %w", id, err)

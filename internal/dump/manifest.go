@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/internal/entx/table"
@@ -23,12 +24,34 @@ const manifestName = "manifest.json"
 // misread the files of an older one.
 const manifestLayout = "chairside-export-1"
 
+// practiceLayout is the layout of an export of one practice. Programs that read only whole
+// installations refuse it.
+const practiceLayout = "chairside-practice-1"
+
 // manifest describes the files of an export.
 type manifest struct {
 	Layout string         `json:"layout"`
 	Schema string         `json:"schema"` // the latest migration that both databases have
 	Format Format         `json:"format"`
 	Files  []manifestFile `json:"files"`
+
+	Practice *manifestPractice `json:"practice,omitempty"` // of an export of one practice
+}
+
+// manifestPractice is the practice of an export of one.
+type manifestPractice struct {
+	ID      string            `json:"id"`
+	Name    string            `json:"name"`
+	Slug    string            `json:"slug"`
+	LeftOut map[string]string `json:"left_out"` // tables and columns, with the reason
+}
+
+// tables returns the tables of the export, in the order of its files.
+func (m *manifest) tables() []*table.Table {
+	if m.Practice != nil {
+		return leaving()
+	}
+	return exported()
 }
 
 // manifestFile describes the file of one table.
@@ -72,6 +95,12 @@ func exported() []*table.Table {
 func IsExport(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, manifestName))
 	return err == nil
+}
+
+// IsOfPractice reports whether dir holds an export of one practice.
+func IsOfPractice(dir string) (bool, error) {
+	m, _, err := readManifest(dir)
+	return m.Practice != nil, err
 }
 
 // schemaVersion returns the version of the latest migration that both databases have. A
@@ -123,10 +152,15 @@ func readManifest(dir string) (m manifest, content []byte, err error) {
 	if err != nil {
 		return m, nil, err
 	}
-	list := exported()
+	list, layout := m.tables(), manifestLayout
+	if m.Practice != nil {
+		layout = practiceLayout
+	}
 	switch {
-	case m.Layout != manifestLayout:
-		return m, nil, fmt.Errorf("%w: its layout is %q, this program reads %q", ErrManifest, m.Layout, manifestLayout)
+	case m.Layout != layout:
+		return m, nil, fmt.Errorf("%w: its layout is %q, this program reads %q and %q", ErrManifest, m.Layout, manifestLayout, practiceLayout)
+	case m.Practice != nil && uuid.Validate(m.Practice.ID) != nil:
+		return m, nil, fmt.Errorf("%w: its practice has no id", ErrManifest)
 	case m.Schema != version:
 		return m, nil, fmt.Errorf("%w: it has migration %q, this program %q; import it with the version that exported it, then run \"chairside migrate up\" with this one", ErrManifest, m.Schema, version)
 	case m.Format != NDJSON && m.Format != CSV:

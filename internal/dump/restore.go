@@ -56,6 +56,8 @@ type restore struct {
 	manifest manifest
 	done, of int64 // rows
 	progress Progress
+
+	change func(t *table.Table, values []any) error // checks or changes a row before it is written; nil for neither
 }
 
 // Restore imports an export into an empty database (ErrInUse). It checks the files against the
@@ -68,6 +70,9 @@ func Restore(ctx context.Context, db *store.DB, dir string, o RestoreOptions) (d
 	digest, err := r.checkFiles()
 	if err != nil {
 		return done, err
+	}
+	if r.manifest.Practice != nil {
+		return done, fmt.Errorf("%w: it is of one practice", ErrManifest)
 	}
 	if r.tx, err = db.SQL.BeginTx(ctx, nil); err != nil {
 		return done, fmt.Errorf("begin: %w", err)
@@ -166,7 +171,7 @@ func (r *restore) restore() (err error) {
 		return err
 	}
 	r.report("totals", 0)
-	return compareTotals(r.ctx, r.tx)
+	return compareTotals(r.ctx, r.tx, "")
 }
 
 // checkEmpty returns ErrInUse if a table has rows.
@@ -210,7 +215,7 @@ func (r *restore) loadTable(t *table.Table, entry manifestFile) error {
 		work, ctx := errgroup.WithContext(r.ctx)
 		work.Go(func() error {
 			defer close(batches)
-			return decodeRows(ctx, read, t, entry.File, batches)
+			return r.decodeRows(ctx, read, t, entry.File, batches)
 		})
 		work.Go(func() error {
 			for batch := range batches {
@@ -234,7 +239,7 @@ func (r *restore) loadTable(t *table.Table, entry manifestFile) error {
 
 // decodeRows reads a file in batches. It checks the limits of columns, which the database does
 // too, but without naming the line.
-func decodeRows(ctx context.Context, read rowFunc, t *table.Table, name string, batches chan<- [][]any) error {
+func (r *restore) decodeRows(ctx context.Context, read rowFunc, t *table.Table, name string, batches chan<- [][]any) error {
 	for line, end := 1, false; !end; {
 		batch := make([][]any, 0, batchRows)
 		for ; len(batch) < batchRows; line++ {
@@ -245,6 +250,9 @@ func decodeRows(ctx context.Context, read rowFunc, t *table.Table, name string, 
 			}
 			if err == nil {
 				err = checkLimits(t, values)
+			}
+			if err == nil && r.change != nil {
+				err = r.change(t, values)
 			}
 			if err != nil {
 				return fmt.Errorf("%w: %s, line %d: %w", ErrAltered, name, line, err)
@@ -272,15 +280,21 @@ func checkLimits(t *table.Table, values []any) error {
 	return nil
 }
 
-// compareTotals compares every total with the rows that it is computed from, and returns
-// ErrContradiction if any differ. It runs one query for each total, which needs the indexes.
-func compareTotals(ctx context.Context, tx *sql.Tx) error {
+// compareTotals compares every total of a practice, or of all for "", with the rows that it is
+// computed from, and returns ErrContradiction if any differ. It runs one query for each total,
+// which needs the indexes.
+func compareTotals(ctx context.Context, tx *sql.Tx, practice string) error {
 	var messages []string
+	var args []any
+	where := ""
+	if practice != "" {
+		where, args = " WHERE t.practice_id = $1", []any{practice}
+	}
 	wrong := 0
 	for _, t := range schema.Totals {
 		rows, err := tx.QueryContext(ctx, fmt.Sprintf(`SELECT id, has, CAST(comes_to AS bigint), count(*) OVER () FROM (
-			SELECT t.id, t.%s AS has, %s AS comes_to FROM %s AS t
-		) AS compared WHERE has <> comes_to ORDER BY id LIMIT %d`, t.Column, t.SQL, t.Table, shownContradictions))
+			SELECT t.id, t.%s AS has, %s AS comes_to FROM %s AS t%s
+		) AS compared WHERE has <> comes_to ORDER BY id LIMIT %d`, t.Column, t.SQL, t.Table, where, shownContradictions), args...)
 		if err != nil {
 			return fmt.Errorf("compare %s.%s: %w", t.Table, t.Column, err)
 		}

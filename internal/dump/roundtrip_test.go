@@ -216,3 +216,28 @@ func TestRestoreRefusesAlteredExports(t *testing.T) {
 		t.Errorf("a dry run wrote %d rows", n)
 	}
 }
+
+// A deletion that is scheduled moves with the installation, so that it can be cancelled there.
+func TestScheduledDeletionIsRestored(t *testing.T) {
+	t.Parallel()
+	for kind := range databases {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			source := openDemo(t, kind)
+			at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+			storetest.Exec(t, source, "UPDATE practices SET closes_at = $1 WHERE slug = 'demo'", at)
+			storetest.Exec(t, source, "INSERT INTO practice_deletions (id, requested_at, due_at, kept_elsewhere) SELECT id, closes_at, closes_at, 'x' FROM practices WHERE slug = 'demo'")
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := Export(t.Context(), source, dir, ExportOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			target := open(t, databases[kind](t))
+			if _, err := Restore(t.Context(), target, dir, RestoreOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if n := storetest.Int(t, target, "SELECT count(*) FROM practice_deletions AS d JOIN practices AS p ON p.id = d.id AND p.closes_at = d.due_at"); n != 1 {
+				t.Errorf("%d deletions were restored", n)
+			}
+		})
+	}
+}

@@ -50,6 +50,7 @@ var notImportable = map[string]string{
 	"passkeys":            "users add them again",
 	"passkey_challenges":  "only this program writes them",
 	"refresh_tokens":      "users authorise applications again",
+	"practice_deletions":  "the command line writes them",
 	"rate_buckets":        "only this program writes them",
 	"sign_in_attempts":    "only this program writes them",
 	"webhooks":            "create webhooks with: chairside webhook create",

@@ -12,7 +12,7 @@
 //	userAgent     route.go          403 missing_user_agent
 //	route         route.go          404, 405; /v1 is optional; PUT is PATCH, HEAD is GET
 //	accept        route.go          406
-//	authenticate  token.go          401, 403 account_disabled; 429 for the address
+//	authenticate  token.go          401, 403 account_disabled, practice_closed; 429 for the address
 //	limit         ratelimit.go      429 for the token or its practice (package ratelimit)
 //	authorize     token.go          403 insufficient_scope
 //	prefer        write.go          Prefer: handling=strict, dry-run

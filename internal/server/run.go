@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"chairside/internal/audit/chain"
+	"chairside/internal/closure"
 	"chairside/internal/events/idempotency"
 )
 
@@ -31,12 +32,13 @@ const (
 // Run serves listener until ctx ends, then gives requests in progress 20 seconds to finish and
 // closes the listener. It returns nil if all of them finished. While it runs, it also
 // compacts the database's counters, numbers and sweeps the change feed, delivers webhooks, writes
-// and seals the audit log, and deletes expired idempotency keys.
+// and seals the audit log, and deletes expired idempotency keys and closed practices.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
 	background.Go(func() { s.DB.Counters.KeepCompacting(working, s.Logger) })
 	background.Go(func() { idempotency.KeepPruning(s.Clock.With(working), s.DB, s.Logger) })
+	background.Go(func() { closure.Keep(s.Clock.With(working), s.DB, s.Logger) })
 	background.Go(func() { s.webhooks.Run(working) })
 	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger) })
 	background.Go(func() { s.trail.Run(working) })

@@ -46,7 +46,7 @@ const (
 )
 
 // Code completes a sign-in with a time-based code or a recovery code; each works
-// once. It fails with ErrNoPassword, ErrWrong, ErrDisabled and *Throttled.
+// once. It fails with ErrNoPassword, ErrWrong, ErrDisabled, ErrClosed and *Throttled.
 func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 	u, err := s.pending(ctx)
 	if err != nil {
@@ -91,6 +91,8 @@ func (s *Sessions) pending(ctx context.Context) (*ent.User, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("find the user: %w", err)
+	case isClosed(ctx, u):
+		return nil, ErrClosed
 	case !u.Active:
 		return nil, ErrDisabled
 	}

@@ -29,12 +29,15 @@ func (s *Sessions) BeginPasskey(ctx context.Context, from Browser) (*Challenge, 
 }
 
 // Passkey signs a user in with a passkey alone. It is two factors: the device has the key, and has
-// verified the person who holds it. It fails with ErrWrong, ErrDisabled and *Throttled.
+// verified the person who holds it. It fails with ErrWrong, ErrDisabled, ErrClosed and
+// *Throttled.
 func (s *Sessions) Passkey(ctx context.Context, given PasskeyResponse, from Browser) error {
 	used, err := s.checkPasskey(ctx, purposeSignIn, nil, given, from)
 	switch {
 	case err != nil:
 		return err
+	case isClosed(ctx, used.Edges.User):
+		return ErrClosed
 	case !used.Edges.User.Active:
 		return ErrDisabled
 	}
@@ -117,7 +120,7 @@ func (s *Sessions) checkPasskey(ctx context.Context, purpose string, of *ent.Use
 		return nil, err
 	}
 	used, err := s.db.Ent.Passkey.Query().
-		Where(passkey.CredentialID(response.RawID), passkey.Host(s.party.Config.RPID)).WithUser().
+		Where(passkey.CredentialID(response.RawID), passkey.Host(s.party.Config.RPID)).WithUser(func(q *ent.UserQuery) { q.WithPractice() }).
 		Only(principal.AsSystemWithin(ctx))
 	if err != nil && !ent.IsNotFound(err) {
 		return nil, fmt.Errorf("find the passkey: %w", err)

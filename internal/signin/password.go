@@ -11,6 +11,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/user"
 	"chairside/internal/audit"
+	"chairside/internal/clock"
 	"chairside/internal/principal"
 	"chairside/internal/signin/password"
 	"chairside/internal/store"
@@ -24,8 +25,18 @@ var ErrWrong = errors.New("incorrect e-mail address, password or code")
 // ErrDisabled means that the password was correct and the user is disabled.
 var ErrDisabled = errors.New("the user is disabled")
 
+// ErrClosed means that the password was correct and the practice is closed, because it is being
+// deleted.
+var ErrClosed = errors.New("the practice is closed")
+
+// isClosed reports whether the practice of a user is closed; u has its practice.
+func isClosed(ctx context.Context, u *ent.User) bool {
+	closes := u.Edges.Practice.ClosesAt
+	return closes != nil && !clock.Now(ctx).Before(*closes)
+}
+
 // Password signs a user in. If needsFactor is true the password is not enough, and Code or
-// PasskeyCode completes the sign-in. It fails with ErrWrong, ErrDisabled and *Throttled.
+// PasskeyCode completes the sign-in. It fails with ErrWrong, ErrDisabled, ErrClosed and *Throttled.
 func (s *Sessions) Password(ctx context.Context, email, given string, from Browser) (needsFactor bool, err error) {
 	email = schema.NormalizeEmail(email)
 	who := account("password", email)
@@ -52,7 +63,10 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	if err := s.recordSuccess(ctx, attempt, who, from.Address); err != nil {
 		return false, err
 	}
-	if !u.Active {
+	switch {
+	case isClosed(ctx, u):
+		return false, ErrClosed
+	case !u.Active:
 		return false, ErrDisabled
 	}
 	enough, err := s.proofs(ctx, u)

@@ -95,7 +95,7 @@ func (s *Sessions) load(next http.Handler) http.Handler {
 }
 
 // visitor returns the session's user, or nil if there is no session, it waits for a
-// second factor, or the user was disabled. It locks a session that was idle for too long, and writes the
+// second factor, the user was disabled, or the practice is closed. It locks a session that was idle for too long, and writes the
 // last use of others.
 func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
 	userID, signedIn := s.manager.Get(ctx, keyUser).(int64)
@@ -108,6 +108,9 @@ func (s *Sessions) visitor(ctx context.Context) (*Visitor, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if isClosed(ctx, u) {
+		return nil, s.manager.Destroy(ctx)
 	}
 	zone, err := time.LoadLocation(u.Edges.Practice.TimeZone)
 	if err != nil {

@@ -30,6 +30,7 @@ var notAboutPatients = map[string]string{
 	"passkeys":                         "of users",
 	"passkey_challenges":               "of users",
 	"payment_plans":                    "of the practice",
+	"practice_deletions":               "of the installation",
 	"practices":                        "of the practice",
 	"practitioners":                    "of users",
 	"rate_buckets":                     "of the installation",

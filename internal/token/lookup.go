@@ -30,7 +30,8 @@ type entry struct {
 	created  time.Time
 	lastUsed atomic.Pointer[time.Time] // nil before the first use
 	expires  *time.Time
-	revoked  bool // or its application was deleted
+	revoked  bool       // or its application was deleted
+	closes   *time.Time // when the practice closes; nil for never
 }
 
 // row is a row of read's query.
@@ -50,6 +51,7 @@ type row struct {
 	UserSiteID *uuid.UUID `sql:"user_site_id"`
 	TimeZone   string     `sql:"time_zone"`
 	Country    string     `sql:"country"`
+	ClosesAt   *time.Time `sql:"closes_at"`
 
 	ApplicationID *uuid.UUID `sql:"application_id"`
 	Registered    *string    `sql:"registered"` // scopes of the application
@@ -71,7 +73,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*ent
 			AppendSelect(u.C(user.FieldRole)).
 			AppendSelectAs(u.C(user.FieldActive), "user_active").
 			AppendSelectAs(u.C(user.FieldSiteID), "user_site_id").
-			AppendSelect(p.C(practice.FieldTimeZone), p.C(practice.FieldCountry)).
+			AppendSelect(p.C(practice.FieldTimeZone), p.C(practice.FieldCountry), p.C(practice.FieldClosesAt)).
 			AppendSelectAs(a.C(application.FieldScopes), "registered").
 			AppendSelect(a.C(application.FieldDeletedAt))
 	}).Scan(principal.AsSystem(ctx), &rows)
@@ -102,6 +104,7 @@ func read(ctx context.Context, client *ent.Client, hash [sha256.Size]byte) (*ent
 		created: r.CreatedAt,
 		expires: r.ExpiresAt,
 		revoked: r.RevokedAt != nil || r.DeletedAt != nil,
+		closes:  r.ClosesAt,
 	}
 	if r.SiteLifted != nil {
 		lifted := e.caller

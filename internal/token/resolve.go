@@ -20,8 +20,8 @@ type Selector = predicate.AccessToken
 const maxLength = 256
 
 // Resolve returns the principal of a token. It fails with apierror.InvalidToken for
-// an unknown or revoked token, apierror.ExpiredToken, or apierror.AccountDisabled if
-// its user is not active. It writes the last use, at most hourly. A failure to write
+// an unknown or revoked token, apierror.ExpiredToken, apierror.PracticeClosed, or
+// apierror.AccountDisabled if its user is not active. It writes the last use, at most hourly. A failure to write
 // it does not fail the request; it is returned as useErr, for the log.
 //
 // Requests share the principal and must not change it. Before it refuses a token,
@@ -62,6 +62,8 @@ func (e *entry) refusal(now time.Time) error {
 		return apierror.InvalidToken()
 	case hasExpired(e.created, e.lastUsed.Load(), e.expires, now):
 		return apierror.ExpiredToken()
+	case e.closes != nil && !now.Before(*e.closes):
+		return apierror.PracticeClosed()
 	case !e.active:
 		return apierror.AccountDisabled()
 	}

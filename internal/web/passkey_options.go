@@ -40,7 +40,7 @@ func (s *Site) sendChallenge(w http.ResponseWriter, r *http.Request, begin begin
 	challenge, err := begin(r.Context(), signin.BrowserOf(r))
 	var slow *signin.Throttled
 	switch {
-	case errors.Is(err, signin.ErrNoPassword), errors.Is(err, signin.ErrEnded), errors.Is(err, signin.ErrDisabled):
+	case errors.Is(err, signin.ErrNoPassword), errors.Is(err, signin.ErrEnded), errors.Is(err, signin.ErrDisabled), errors.Is(err, signin.ErrClosed):
 		return redirect(w, "/sign-in")
 	case errors.Is(err, signin.ErrNoPasskeys):
 		return sendMessage(w, http.StatusUnprocessableEntity, "You have no passkey for this server.")

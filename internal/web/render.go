@@ -78,6 +78,8 @@ type view struct {
 	SwitchedOff bool // whether failures switched a webhook off, which its administrators must see
 	NewBrowsers bool // whether a new browser has signed in as the visitor, which the visitor must see
 
+	ClosesOn string // day on which the practice closes and is deleted, for its managers; "" for never
+
 	// Set by write.
 	Visitor  *signin.Visitor // nil if signed out
 	Sections []section       // that the visitor may open
@@ -91,6 +93,9 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name str
 	v.SwitchedOff = v.Here != webhooksPath && s.webhookIsOff(r)
 	if visitor := signin.From(r.Context()); visitor != nil && v.Here != signInsPath {
 		v.NewBrowsers = len(signin.NewBrowsers(visitor, s.sessions.Identify(r))) > 0
+	}
+	if visitor := signin.From(r.Context()); visitor != nil && visitor.Practice().ClosesAt != nil && visitor.User.Role.PermissionLevel() >= scope.Manager {
+		v.ClosesOn = visitor.Practice().ClosesAt.In(visitor.Zone).Format("2 January 2006, 15:04")
 	}
 	page := write(r, name, v)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

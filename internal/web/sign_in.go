@@ -26,6 +26,9 @@ func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request, status int, f 
 	s.show(w, r, status, "sign_in", view{Title: "Sign in", Form: f, Page: signInView{Next: local(next), Origin: s.sessions.PasskeyOrigin()}})
 }
 
+// closedPractice is the refusal of users of a practice that is being deleted.
+const closedPractice = "Your practice is closed on this server, and its data is being deleted."
+
 // signIn checks the e-mail address and password, or the passkey.
 func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 	f, next := submitted(r), r.PostForm.Get("next")
@@ -50,6 +53,8 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 		f.add("password", "Incorrect e-mail address or password.")
 	case errors.Is(err, signin.ErrDisabled):
 		f.add("email", "This account is disabled. Contact your practice's administrator.")
+	case errors.Is(err, signin.ErrClosed):
+		f.add("email", closedPractice)
 	case errors.As(err, &slow):
 		f.add("password", throttled(w, slow))
 		s.showSignIn(w, r, http.StatusTooManyRequests, f, next)
@@ -76,6 +81,8 @@ func (s *Site) signInPasskey(w http.ResponseWriter, r *http.Request, f form, nex
 		f.add("", wrongPasskey)
 	case errors.Is(err, signin.ErrDisabled):
 		f.add("", "This account is disabled. Contact your practice's administrator.")
+	case errors.Is(err, signin.ErrClosed):
+		f.add("", closedPractice)
 	case errors.As(err, &slow):
 		f.add("", throttled(w, slow))
 		status = http.StatusTooManyRequests

@@ -44,6 +44,9 @@ func (s *Site) signInCode(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, signin.ErrDisabled):
 		f.add("email", "This account is disabled. Contact your practice's administrator.")
 		s.showSignIn(w, r, http.StatusUnprocessableEntity, f, next)
+	case errors.Is(err, signin.ErrClosed):
+		f.add("email", closedPractice)
+		s.showSignIn(w, r, http.StatusUnprocessableEntity, f, next)
 	case errors.Is(err, signin.ErrWrong):
 		f.add(field, wrong)
 		return s.showSignInCode(w, r, http.StatusUnprocessableEntity, f, next)

@@ -243,3 +243,24 @@ func (s *sealing) write(whole *block) error {
 		}
 	}
 }
+
+// KeepPosition prepares the deletion of the blocks of a practice in tx: the last block of all, which
+// says how far entries are sealed, must not be the practice's. If it is, an empty block of no
+// practice follows it.
+func KeepPosition(ctx context.Context, db *store.DB, tx *sql.Tx, practice uuid.UUID) error {
+	if db.Dialect == dialect.Postgres {
+		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtext('chairside seal the audit log'))"); err != nil {
+			return wrap(err)
+		}
+	}
+	var last uuid.UUID
+	err := forEach(ctx, tx, "SELECT practice_id FROM audit_blocks ORDER BY id DESC LIMIT 1", func(rows *sql.Rows) error { return rows.Scan(&last) })
+	if err != nil || last != practice {
+		return wrap(err)
+	}
+	s := &sealing{ctx: clock.Refresh(ctx), db: db, tx: tx}
+	if s.to, err = lastPosition(ctx, tx); err != nil {
+		return wrap(err)
+	}
+	return wrap(s.write(&block{practice: uuid.Nil}))
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/audit"
+	"chairside/internal/clock"
 	"chairside/internal/store"
 )
 
@@ -64,7 +65,8 @@ const (
 )
 
 // Verify compares every entry of the audit log with its block, every block with the one before,
-// and both with the checkpoints. It changes nothing and runs while servers write.
+// and both with the checkpoints, except those of practices that were deleted (package closure). It changes
+// nothing and runs while servers write.
 func Verify(ctx context.Context, db *store.DB, o VerifyOptions) (*Report, error) {
 	v := &verification{ctx: ctx, db: db, options: o, heads: map[uuid.UUID][]head{}, counts: map[uuid.UUID]int{}, reads: map[uuid.UUID]fingerprint{}}
 	for _, step := range []func() error{v.begin, v.checkBlocks, v.checkHeads, v.checkCounts, v.checkReads, v.countUnsealed} {
@@ -88,10 +90,14 @@ type verification struct {
 	found    map[uuid.UUID]int64  // number of the last block of each practice
 	counts   map[uuid.UUID]int    // of entries in blocks
 	reads    map[uuid.UUID]fingerprint
+	gone     map[uuid.UUID]bool // practices whose rows are deleted, or will be now
 	buffer   []byte
 }
 
 func (v *verification) problem(practice uuid.UUID, block, event int64, format string, a ...any) {
+	if v.gone[practice] {
+		return
+	}
 	if len(v.report.Problems) == maxProblems {
 		v.report.More = true
 		return
@@ -103,6 +109,16 @@ func (v *verification) problem(practice uuid.UUID, block, event int64, format st
 func (v *verification) begin() (err error) {
 	err = forEach(v.ctx, v.db.SQL, "SELECT id, through, floor FROM audit_blocks ORDER BY id DESC LIMIT 1",
 		func(rows *sql.Rows) error { return rows.Scan(&v.last, &v.position.through, &v.position.floor) })
+	if err != nil {
+		return err
+	}
+	v.gone = map[uuid.UUID]bool{}
+	err = forEach(v.ctx, v.db.SQL, "SELECT id FROM practice_deletions WHERE due_at <= $1", func(rows *sql.Rows) error {
+		var practice uuid.UUID
+		err := rows.Scan(&practice)
+		v.gone[practice] = true
+		return err
+	}, clock.Now(v.ctx))
 	if err != nil {
 		return err
 	}

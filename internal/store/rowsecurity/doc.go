@@ -20,13 +20,14 @@
 //	tables.go    which column of a table holds its practice; what the roles may do with it
 //	roles.go     the statements that create roles, policies and grants; Apply
 //	inspect.go   what a database lacks; Inspect
+//	deletion.go  the function that deletes what is append-only, of a practice that is due
 //	search.go    the view that lets a search use its index
 //
 // # A new table
 //
 // A table with a column practice_id needs nothing: it gets the policy and may be read and
 // written. A table whose rows are never changed or deleted is named in appendOnly, one without a practice
-// in installation. A test fails for a table that is neither. Of a partitioned table only the whole
+// in installation, one that only the owner may write in ownersOnly too. A test fails for a table that is neither. Of a partitioned table only the whole
 // has a policy and privileges: nobody but the owner may name a partition.
 //
 // # Indexes

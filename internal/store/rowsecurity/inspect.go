@@ -56,7 +56,7 @@ const inspectPolicies = `SELECT c.relname, c.relrowsecurity, coalesce(p.polname,
 // Inspect compares a database with what the tables need.
 func Inspect(ctx context.Context, pool *sql.DB, tables []Table) (*State, error) {
 	s := &State{unprotected: map[string]bool{}}
-	for _, step := range []func(context.Context, *sql.DB, []Table) error{s.readPolicies, s.readView, s.readRoles, s.readGrants} {
+	for _, step := range []func(context.Context, *sql.DB, []Table) error{s.readPolicies, s.readView, s.readFunction, s.readRoles, s.readGrants} {
 		if err := step(ctx, pool, tables); err != nil {
 			return nil, fmt.Errorf("store: inspect row-level security: %w", err)
 		}

@@ -113,7 +113,7 @@ func (r Roles) Statements(tables []Table, revisions string) []string {
 			all = append(all, r.protect(t))
 		}
 	}
-	return append(all, r.search(), r.grant(tables, revisions), vacuum)
+	return append(all, r.search(), r.deletion(), r.grant(tables, revisions), vacuum)
 }
 
 // Apply creates the roles, policies and grants that are missing, and returns the tables that got
@@ -149,5 +149,5 @@ func (r Roles) Apply(ctx context.Context, pool *sql.DB, tables []Table, revision
 			return protected, err
 		}
 	}
-	return protected, run(r.grant(tables, revisions), vacuum)
+	return protected, run(r.deletion(), r.grant(tables, revisions), vacuum)
 }

@@ -17,6 +17,7 @@ import (
 	"chairside/ent/noteversion"
 	"chairside/ent/passkeychallenge"
 	"chairside/ent/practice"
+	"chairside/ent/practicedeletion"
 	"chairside/ent/ratebucket"
 	"chairside/ent/signinattempt"
 	"chairside/internal/store/counters"
@@ -25,15 +26,23 @@ import (
 // appendOnly are the tables that record history: neither role may change or delete their rows.
 var appendOnly = []string{auditevent.Table, auditread.Table, auditblock.Table, auditcut.Table, noteversion.Table}
 
+// AppendOnly reports whether neither role may change or delete rows of a table.
+func AppendOnly(name string) bool { return slices.Contains(appendOnly, name) }
+
 // installation are the tables that belong to no practice, with what the serving role may do with
 // them.
 var installation = map[string]string{
 	feedstate.Table:        "SELECT",
 	importrun.Table:        "",
 	passkeychallenge.Table: "",
+	practicedeletion.Table: "",
 	ratebucket.Table:       "",
 	signinattempt.Table:    "",
 }
+
+// ownersOnly are the tables that neither role may change: only the owner schedules the deletion of a
+// practice.
+var ownersOnly = []string{practicedeletion.Table}
 
 // narrowed are the privileges of the serving role on the tables of a practice of which requests
 // do less than everything.
@@ -70,6 +79,9 @@ func Tables(all []*schema.Table) ([]Table, error) {
 		switch narrow, ok := narrowed[t.Name]; {
 		case installed:
 			own.serving = privileges
+			if slices.Contains(ownersOnly, t.Name) {
+				own.system = "SELECT"
+			}
 		case slices.Contains(appendOnly, t.Name):
 			own.serving, own.system = additions, additions
 		case ok:

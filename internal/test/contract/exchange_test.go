@@ -140,6 +140,7 @@ var errorTypes = map[string]struct {
 	"missing_user_agent":      {403, "invalid_request_error"},
 	"insufficient_scope":      {403, "invalid_access_error"},
 	"account_disabled":        {403, "invalid_access_error"},
+	"practice_closed":         {403, "invalid_access_error"},
 	"not_found":               {404, "invalid_request_error"},
 	"method_not_allowed":      {405, "invalid_request_error"},
 	"not_acceptable":          {406, "invalid_request_error"},

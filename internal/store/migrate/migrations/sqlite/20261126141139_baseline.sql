@@ -1014,6 +1014,7 @@ CREATE TABLE `practices` (
   `minimum_appointment_duration` integer NOT NULL DEFAULT 15,
   `opening_hours` json NOT NULL,
   `record_retention_years` integer NULL,
+  `closes_at` datetime NULL,
   `custom_patient_field_label_1` text NULL,
   `custom_patient_field_label_2` text NULL,
   `second_factor_level` integer NOT NULL DEFAULT 0,
@@ -1047,6 +1048,15 @@ CREATE TABLE `practices` (
 );
 -- Create index "practices_slug_key" to table: "practices"
 CREATE UNIQUE INDEX `practices_slug_key` ON `practices` (`slug`);
+-- Create "practice_deletions" table
+CREATE TABLE `practice_deletions` (
+  `id` uuid NOT NULL,
+  `requested_at` datetime NOT NULL,
+  `due_at` datetime NOT NULL,
+  `kept_elsewhere` text NOT NULL DEFAULT '',
+  `deleted_at` datetime NULL,
+  PRIMARY KEY (`id`)
+);
 -- Create "practitioners" table
 CREATE TABLE `practitioners` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,

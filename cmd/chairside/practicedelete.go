@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/term"
+
+	"chairside/ent"
+	"chairside/ent/practice"
+	"chairside/ent/practicedeletion"
+	"chairside/internal/clock"
+	"chairside/internal/closure"
+	"chairside/internal/config"
+	"chairside/internal/principal"
+	"chairside/internal/store"
+	"chairside/internal/subject"
+)
+
+type practiceList struct{ config.Database }
+
+// Run prints the practices, one per line, then those that were deleted.
+func (p *practiceList) Run(c *console) error {
+	return c.withDatabase(p.Database, func(db *store.DB) error {
+		system := principal.AsSystem(c)
+		all, err := db.Ent.Practice.Query().Order(practice.ByCreatedAt(), practice.ByID()).All(system)
+		if err != nil {
+			return err
+		}
+		gone, err := db.Ent.PracticeDeletion.Query().Where(practicedeletion.DeletedAtNotNil()).Order(practicedeletion.ByDeletedAt()).All(system)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "ID\tSHORT NAME\tNAME\tSTATE")
+		for _, row := range all {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", row.ID, row.Slug, row.Name, practiceState(c, row))
+		}
+		for _, row := range gone {
+			state := "deleted " + row.DeletedAt.UTC().Format(time.RFC3339)
+			if row.KeptElsewhere != "" {
+				state += ", records kept elsewhere: " + row.KeptElsewhere
+			}
+			fmt.Fprintf(table, "%s\t\t\t%s\n", row.ID, state)
+		}
+		return table.Flush()
+	})
+}
+
+// practiceState says whether a practice closes.
+func practiceState(ctx context.Context, row *ent.Practice) string {
+	switch {
+	case row.ClosesAt == nil:
+		return "open"
+	case clock.Now(ctx).Before(*row.ClosesAt):
+		return "closes " + row.ClosesAt.UTC().Format(time.RFC3339)
+	}
+	return "being deleted"
+}
+
+type practiceDelete struct {
+	config.DeletePracticeFlags
+	confirmation
+}
+
+// Help is the text of --help.
+func (practiceDelete) Help() string {
+	return `Until the day the practice works as before, its managers see the day on the settings pages, and "chairside practice keep" cancels the deletion. From then on no one can sign in, tokens are refused, and the server deletes all rows of the practice in the background. That cannot be undone. What stays is the practice's id, the times, and the reason.
+
+Refuses while the law or a legal hold keeps patients' records (see "chairside practice retention"), unless you say where they are kept. Write an export first: "chairside export --practice". Backups keep the practice, too.
+
+On PostgreSQL, run it as the owner of the tables.`
+}
+
+var (
+	errUnconfirmed = errors.New("nothing was changed: without a terminal, confirm with --yes")
+	errMustBeKept  = errors.New("nothing was changed: say with --records-kept-elsewhere where the records are")
+)
+
+// Run schedules the deletion, after saying what it means.
+func (p *practiceDelete) Run(c *console) error {
+	flags, err := p.Read()
+	if err != nil {
+		return err
+	}
+	return c.withDatabase(flags.Database, func(db *store.DB) error {
+		ctx, err := c.actFor(db, flags.Practice)
+		if err != nil {
+			return err
+		}
+		practice, err := findPractice(c, db.Ent, flags.Practice)
+		if err != nil {
+			return err
+		}
+		if practice.ClosesAt != nil {
+			return fmt.Errorf("%w: it %s", closure.ErrScheduled, practiceState(ctx, practice))
+		}
+		rows, err := closure.Count(c, db, practice.ID)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "GOES\tROWS")
+		for _, r := range rows {
+			fmt.Fprintf(table, "%s\t%d\n", r.Table, r.Rows)
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		kept, err := subject.KeptRecords(ctx, db)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(c.out, kept)
+		if kept.Any() && flags.KeptElsewhere == "" {
+			return errMustBeKept
+		}
+		due := clock.Now(ctx).AddDate(0, 0, flags.GraceDays)
+		if !p.Yes && !term.IsTerminal(int(c.in.Fd())) {
+			return errUnconfirmed
+		}
+		if err := p.confirm(c, fmt.Sprintf("This closes %s on %s and then deletes everything above for good.", practice.Name, due.UTC().Format(time.RFC3339))); err != nil {
+			return err
+		}
+		if err := closure.Schedule(c, db, practice.ID, due, flags.KeptElsewhere); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.out, "%s closes %s; \"chairside practice keep %s\" cancels that until then\n", practice.Name, due.UTC().Format(time.RFC3339), practice.Slug)
+		return nil
+	})
+}
+
+type practiceKeep struct {
+	config.Database
+	Practice string `arg:"" help:"Practice: its id or its short name."`
+}
+
+// Run cancels the deletion.
+func (p *practiceKeep) Run(c *console) error {
+	return c.withDatabase(p.Database, func(db *store.DB) error {
+		practice, err := findPractice(c, db.Ent, p.Practice)
+		if err != nil {
+			return err
+		}
+		return closure.Cancel(c, db, practice.ID)
+	})
+}

@@ -1,0 +1,254 @@
+package closure
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"entgo.io/ent/dialect/sql/schema"
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/ent/auditblock"
+	"chairside/ent/authorizationcode"
+	"chairside/ent/practicedeletion"
+	"chairside/ent/ratebucket"
+	"chairside/ent/refreshtoken"
+	"chairside/internal/audit/chain"
+	"chairside/internal/audit/trail"
+	"chairside/internal/clock"
+	"chairside/internal/entx/table"
+	"chairside/internal/store"
+	"chairside/internal/store/rowsecurity"
+)
+
+const (
+	// runEvery is how often practices that are due are looked for.
+	runEvery = time.Minute
+	// batchRows is the most rows of one transaction.
+	batchRows = 500
+	// batchTime bounds one transaction.
+	batchTime = time.Minute
+	// pause lets other writers in between two transactions.
+	pause = 5 * time.Millisecond
+	// sweepTime is how long after the last row a practice is still looked at, for entries of
+	// the audit log, the change feed and counters that other processes wrote meanwhile.
+	sweepTime = time.Hour
+)
+
+// errBusy means that another process deletes.
+var errBusy = errors.New("closure: another process deletes practices")
+
+// Keep runs Run every minute until ctx ends. Any number of processes may do so; one at a time
+// deletes. It logs errors and continues.
+func Keep(ctx context.Context, db *store.DB, logger *slog.Logger) {
+	tick := time.NewTicker(runEvery)
+	defer tick.Stop()
+	for {
+		if err := Run(ctx, db); err != nil && ctx.Err() == nil {
+			logger.Warn("cannot delete a closed practice; the next minute tries again", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Run deletes the rows of all practices that are due. While another process does so, it does
+// nothing. It can be interrupted at any time.
+func Run(ctx context.Context, db *store.DB) error {
+	ctx = clock.Refresh(ctx)
+	now := clock.Now(ctx)
+	due, err := readDue(ctx, db, now)
+	if err != nil {
+		return fmt.Errorf("closure: find the practices that are due: %w", err)
+	}
+	for _, id := range due {
+		d := deletion{ctx: ctx, db: db, practice: id}
+		switch err := d.run(); {
+		case errors.Is(err, errBusy):
+			return nil
+		case err != nil:
+			return fmt.Errorf("closure: delete the practice %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// readDue returns the practices that are due, or were deleted within sweepTime.
+func readDue(ctx context.Context, db *store.DB, now time.Time) (due []uuid.UUID, err error) {
+	if db.Dialect == dialect.Postgres {
+		var standby bool
+		if err := db.SQL.QueryRowContext(ctx, "SELECT pg_is_in_recovery()").Scan(&standby); err != nil || standby {
+			return nil, err
+		}
+	}
+	rows, err := db.SQL.QueryContext(ctx, "SELECT id FROM practice_deletions WHERE due_at <= $1 AND (deleted_at IS NULL OR deleted_at > $2) ORDER BY due_at, id", now, now.Add(-sweepTime))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		due = append(due, id)
+	}
+	return due, rows.Err()
+}
+
+// deletion deletes one practice.
+type deletion struct {
+	ctx      context.Context
+	db       *store.DB
+	practice uuid.UUID
+	confined bool // the role may not delete rows of append-only tables: a function of the owner does
+}
+
+// part are rows to delete: a condition for the practice $1.
+type part struct{ table, condition string }
+
+// ownApplications are the applications of the practice.
+const ownApplications = "(SELECT id FROM applications WHERE owner_id = $1)"
+
+// parts returns everything to delete, in order.
+func parts(dialectName string) []part {
+	all := []part{ // of users of other practices, who authorised the practice's applications
+		{refreshtoken.Table, "token_id IN (SELECT id FROM access_tokens WHERE application_id IN " + ownApplications + ")"},
+		{authorizationcode.Table, "application_id IN " + ownApplications},
+		{accesstoken.Table, "application_id IN " + ownApplications},
+		{ratebucket.Table, "id = $1"},
+	}
+	tables := slices.DeleteFunc(store.Tables(dialectName), func(t *schema.Table) bool { return rowsecurity.PracticeColumn(t) == "" })
+	slices.SortStableFunc(tables, func(a, b *schema.Table) int { return position(b.Name) - position(a.Name) })
+	for _, t := range tables {
+		all = append(all, part{t.Name, table.Quote(rowsecurity.PracticeColumn(t)) + " = $1"})
+	}
+	return all
+}
+
+// position returns the place of a table in ent.Tables, where a table comes after those that it
+// refers to. Counters are not there: triggers write them, so they are deleted last.
+func position(name string) int {
+	return slices.IndexFunc(ent.Tables, func(t *table.Table) bool { return t.Name == name })
+}
+
+// run deletes all rows and notes that it did.
+func (d *deletion) run() error {
+	if d.db.Dialect == dialect.Postgres {
+		if err := d.db.SQL.QueryRowContext(d.ctx, "SELECT NOT has_table_privilege('audit_events', 'DELETE')").Scan(&d.confined); err != nil {
+			return err
+		}
+	}
+	for again := true; again; { // triggers and other processes may write meanwhile
+		again = false
+		for _, p := range parts(d.db.Dialect) {
+			n, err := d.deleteAll(p)
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.table, err)
+			}
+			again = again || n > 0
+		}
+	}
+	return d.finish()
+}
+
+// deleteAll deletes all rows of a part and returns their number.
+func (d *deletion) deleteAll(p part) (total int64, err error) {
+	for {
+		n, err := d.deleteBatch(p)
+		if total += n; err != nil || n == 0 {
+			return total, err
+		}
+		select {
+		case <-d.ctx.Done():
+			return total, d.ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// deleteBatch deletes at most batchRows rows in a transaction.
+func (d *deletion) deleteBatch(p part) (n int64, err error) {
+	ctx, cancel := context.WithTimeout(d.ctx, batchTime)
+	defer cancel()
+	tx, err := d.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	if p.table == auditblock.Table {
+		if err := chain.KeepPosition(ctx, d.db, tx, d.practice); err != nil {
+			return 0, err
+		}
+	}
+	these := "rowid IN (SELECT rowid FROM %[1]s WHERE %[2]s LIMIT %[3]d)"
+	if d.db.Dialect == dialect.Postgres { // an array, because IN would read the whole table
+		these = "ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE %[2]s LIMIT %[3]d))"
+	}
+	if d.confined && rowsecurity.AppendOnly(p.table) {
+		err = tx.QueryRowContext(ctx, "SELECT "+rowsecurity.DeleteFunction+"($1, $2, $3)", d.practice, p.table, batchRows).Scan(&n)
+	} else {
+		var result sql.Result
+		result, err = tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %[1]s WHERE "+these, table.Quote(p.table), p.condition, batchRows), d.practice)
+		if err == nil {
+			n, err = result.RowsAffected()
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return n, tx.Commit()
+}
+
+// begin begins a transaction that keeps other processes from deleting.
+func (d *deletion) begin(ctx context.Context) (*sql.Tx, error) {
+	tx, err := d.db.SQL.BeginTx(ctx, nil)
+	if err != nil || d.db.Dialect != dialect.Postgres {
+		return tx, err
+	}
+	var mine bool
+	err = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock(hashtext('chairside delete practices'))").Scan(&mine)
+	if err == nil && !mine {
+		err = errBusy
+	}
+	if err != nil {
+		return nil, errors.Join(err, tx.Rollback())
+	}
+	return tx, nil
+}
+
+// finish notes once that the practice was deleted, in the audit log of the installation too.
+func (d *deletion) finish() error {
+	tx, err := d.begin(d.ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	var n int64
+	if d.confined {
+		err = tx.QueryRowContext(d.ctx, "SELECT "+rowsecurity.DeleteFunction+"($1, $2, $3)", d.practice, practicedeletion.Table, batchRows).Scan(&n)
+	} else {
+		var result sql.Result
+		if result, err = tx.ExecContext(d.ctx, "UPDATE practice_deletions SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL", d.practice, clock.Now(clock.Refresh(d.ctx))); err == nil {
+			n, err = result.RowsAffected()
+		}
+	}
+	if err != nil || n == 0 {
+		return err
+	}
+	err = trail.WriteIn(d.ctx, d.db, tx, trail.Entry{At: clock.Now(clock.Refresh(d.ctx)), Action: "delete", Resource: ent.TypePractice, Record: d.practice.String()})
+	if err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,22 @@
+// Package closure closes a practice on a day and deletes everything that it owns.
+//
+//	Schedule   a day in the future; the practice works as before    schedule.go
+//	   │ Cancel forgets it, until that day
+//	   ▼ the day
+//	closed     no sign-in, no token: packages signin and token read practices.closes_at
+//	   │ within a minute
+//	Run        deletes all rows in short transactions; one process at a time    delete.go
+//	   ▼
+//	the row in practice_deletions stays: which practice, when, and where its records are kept
+//
+// # What must not go wrong
+//
+//   - A run that is interrupted is continued: every run deletes whatever is left.
+//   - A transaction deletes a bounded number of rows, so others wait for milliseconds.
+//   - Rows go before those that they refer to: the reverse of ent.Tables.
+//   - Nothing of other practices goes, except their tokens for the practice's applications.
+//   - The audit log and earlier texts of notes are append-only for both roles of row-level security.
+//     A function in the database, which belongs to the tables' owner, deletes their rows of a
+//     practice that is due. Only the owner writes practice_deletions, so neither role can make a
+//     practice due (package rowsecurity).
+package closure

@@ -1,0 +1,60 @@
+package rowsecurity
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"chairside/ent/practicedeletion"
+)
+
+// DeleteFunction is the function by which the system role deletes rows of append-only tables: those
+// of a practice whose deletion is due (package closure). It belongs to the tables' owner and has the
+// owner's rights. Given practice_deletions, it notes the end of the deletion instead. It returns the
+// number of rows.
+const DeleteFunction = "chairside_delete_rows"
+
+const deleteSignature = DeleteFunction + "(uuid, text, integer)"
+
+// deleteFunction creates the function. Its condition is a table that neither role may write.
+const deleteFunction = `CREATE OR REPLACE FUNCTION ` + DeleteFunction + `(practice uuid, rows_of text, batch integer) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+	n bigint;
+BEGIN
+	IF NOT EXISTS (SELECT FROM public.%[1]s WHERE id = practice AND due_at <= now()) THEN
+		RAISE EXCEPTION 'the deletion of practice %% is not due', practice;
+	END IF;
+	IF rows_of = '%[1]s' THEN
+		UPDATE public.%[1]s SET deleted_at = now() WHERE id = practice AND deleted_at IS NULL;
+	ELSIF rows_of IN (%[2]s) THEN
+		EXECUTE format('DELETE FROM public.%%1$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM public.%%1$I WHERE practice_id = $1 LIMIT $2))', rows_of) USING practice, batch;
+	ELSE
+		RAISE EXCEPTION '%% is not append-only', rows_of;
+	END IF;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RETURN n;
+END
+$$`
+
+// deletion returns the statements that create the function, in one transaction.
+func (r Roles) deletion() string {
+	return fmt.Sprintf(deleteFunction, practicedeletion.Table, "'"+strings.Join(appendOnly, "', '")+"'") + ";\n" +
+		"REVOKE ALL ON FUNCTION " + deleteSignature + " FROM PUBLIC, " + r.Serving + ";\n" +
+		"GRANT EXECUTE ON FUNCTION " + deleteSignature + " TO " + r.System
+}
+
+// readFunction checks the function's rights and who may call it.
+func (s *State) readFunction(ctx context.Context, pool *sql.DB, _ []Table) error {
+	if s.Roles.Serving == "" || s.Roles.System == "" {
+		return nil
+	}
+	var right bool
+	err := pool.QueryRowContext(ctx, `SELECT coalesce((SELECT prosecdef AND has_function_privilege($2, oid, 'EXECUTE') AND NOT has_function_privilege($3, oid, 'EXECUTE')
+		FROM pg_proc WHERE oid = to_regprocedure($1)), false)`, deleteSignature, s.Roles.System, s.Roles.Serving).Scan(&right)
+	if err == nil && !right {
+		s.problem("the function %s is missing or not ours", DeleteFunction)
+	}
+	return err
+}
