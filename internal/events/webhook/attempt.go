@@ -31,10 +31,9 @@ var disabledReason = fmt.Sprintf("%d attempts in a row failed", switchOff)
 
 // attempt sends a delivery and records the outcome.
 func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err error) {
-	at := now()
-	ctx, cancel := context.WithTimeout(ctx, d.lease)
+	leased, cancel := context.WithDeadline(ctx, x.until)
 	defer cancel()
-	reading, done := context.WithTimeout(ctx, d.lease/2)
+	reading, done := context.WithTimeout(leased, d.lease/2)
 	defer done()
 	c, err := d.content(reading, x)
 	secrets, closed := d.secrets(x)
@@ -43,9 +42,14 @@ func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err err
 		a.err = "Chairside could not read the record."
 		return a, d.postpone(ctx, x)
 	}
+	at := now()
+	if x.until.Sub(at) < d.client.Timeout { // another process could send it at the same time
+		a.err = "Chairside had no time to send it."
+		return a, d.postpone(ctx, x)
+	}
 	headers := sign(x.eventID, at, c.body, secrets...)
 	headers["Content-Type"], headers["User-Agent"] = "application/json", userAgent
-	a = send(ctx, d.client, x.url, headers, c.body)
+	a = send(leased, d.client, x.url, headers, c.body)
 	return a, d.settle(ctx, x, at, headers, c, a)
 }
 
@@ -64,6 +68,9 @@ func (d *Deliverer) secrets(x delivery) (secrets []string, err error) {
 
 // postpone makes a delivery due again after the first pause, as if it had not been claimed.
 func (d *Deliverer) postpone(ctx context.Context, x delivery) error {
+	// It is released though the server ends.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer cancel()
 	end := now()
 	_, err := d.db.SQL.ExecContext(ctx, `UPDATE webhook_deliveries SET attempt = attempt - 1, due_at = $1, leased_until = $2
 		WHERE id = $3 AND attempt = $4 AND settled_at IS NULL`, end.Add(d.backOff[0]), end, x.id, x.number)
@@ -73,8 +80,11 @@ func (d *Deliverer) postpone(ctx context.Context, x delivery) error {
 	return nil
 }
 
-// settle records an attempt, unless the lease has ended and another process made one since.
+// settle records an attempt, unless the lease has ended and another process has taken the
+// delivery since.
 func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, headers map[string]string, c content, a outcome) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
 	shown, err := json.Marshal(headers)
 	if err != nil {
 		return err

@@ -28,12 +28,18 @@ const (
 	// lease is how long a process holds a delivery: longer than an attempt takes. After it,
 	// another process makes the next attempt.
 	lease = 30 * time.Second
+	// writeTime bounds one statement or transaction that records what became of a delivery.
+	writeTime = 5 * time.Second
 	// parallel is the most attempts for one webhook at once, in each process, so that a slow
 	// receiver delays no other; allParallel is that for all webhooks.
 	parallel, allParallel = 8, 32
 	// hold is how long nothing is sent to a webhook after its first failure.
 	hold = time.Second
 )
+
+// A lease is long enough to read a record, to send it and to record the outcome: otherwise this
+// does not compile.
+const _ = uint(lease - lease/2 - sendTime - writeTime)
 
 // backOff are the pauses between attempts: two days in all. After the last attempt a delivery
 // is given up.
@@ -195,7 +201,9 @@ func (d *Deliverer) claim(ctx context.Context, webhook uuid.UUID, limit int) (cl
 	if d.db.Dialect == dialect.Postgres {
 		skip = "FOR UPDATE SKIP LOCKED"
 	}
-	ids, err := d.ids(ctx, `
+	at := now()
+	until := at.Add(d.lease)
+	leased, err := d.leased(ctx, `
 		WITH due AS MATERIALIZED (
 			SELECT d.id FROM webhook_deliveries AS d
 			WHERE d.webhook_id = $1 AND d.settled_at IS NULL AND d.due_at <= $2 AND d.leased_until <= $2 AND NOT EXISTS (
@@ -204,55 +212,58 @@ func (d *Deliverer) claim(ctx context.Context, webhook uuid.UUID, limit int) (cl
 			ORDER BY d.due_at, d.id LIMIT $3 `+skip+`
 		)
 		UPDATE webhook_deliveries SET leased_until = $4, attempt = attempt + 1 WHERE id IN (SELECT id FROM due)
-		RETURNING id`, webhook, now(), limit, now().Add(d.lease))
+		RETURNING id, attempt`, webhook, at, limit, until)
 	if err != nil {
 		return nil, fmt.Errorf("webhook: claim deliveries: %w", err)
 	}
-	for _, id := range ids {
-		x, err := d.read(ctx, id)
+	var failed []error
+	for _, l := range leased {
+		x, err := d.read(ctx, l.id)
+		x.number, x.until = l.number, until
 		switch {
 		case errors.Is(err, sql.ErrNoRows): // the webhook has been deleted
-		case err != nil: // its lease ends
-			return claimed, err
+		case err != nil: // it has not failed, and the others are sent
+			failed = append(failed, err, d.postpone(ctx, x))
 		case !x.wanted():
-			if _, err := d.db.SQL.ExecContext(ctx, "DELETE FROM webhook_deliveries WHERE id = $1", id); err != nil {
-				return claimed, fmt.Errorf("webhook: drop a delivery: %w", err)
+			if _, err := d.db.SQL.ExecContext(ctx, "DELETE FROM webhook_deliveries WHERE id = $1", x.id); err != nil {
+				failed = append(failed, fmt.Errorf("webhook: drop a delivery: %w", err), d.postpone(ctx, x))
 			}
 		default:
 			claimed = append(claimed, x)
 		}
 	}
-	return claimed, nil
+	return claimed, errors.Join(failed...)
 }
 
-// ids returns the ids that a statement returns.
-func (d *Deliverer) ids(ctx context.Context, statement string, args ...any) (ids []int64, err error) {
+// leased returns the ids and the attempts' numbers that a statement returns. The numbers are
+// those of its leases: read later, they could be of another process's.
+func (d *Deliverer) leased(ctx context.Context, statement string, args ...any) (all []delivery, err error) {
 	rows, err := d.db.SQL.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var x delivery
+		if err := rows.Scan(&x.id, &x.number); err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		all = append(all, x)
 	}
-	return ids, rows.Err()
+	return all, rows.Err()
 }
 
-// read reads a delivery and what sending it needs.
+// read reads a delivery and what sending it needs, without its lease.
 func (d *Deliverer) read(ctx context.Context, id int64) (x delivery, err error) {
 	x.id = id
 	var previousUntil sql.NullTime
 	var events []byte
 	err = d.db.SQL.QueryRowContext(ctx, `
-		SELECT d.practice_id, d.webhook_id, d.event_id, d.event, d.resource, d.record_id, d.user_id, d.changed_at, d.attempt,
+		SELECT d.practice_id, d.webhook_id, d.event_id, d.event, d.resource, d.record_id, d.user_id, d.changed_at,
 			w.url, w.events, w.secret, w.previous_secret, w.previous_until, p.time_zone, p.country
 		FROM webhook_deliveries AS d JOIN webhooks AS w ON w.id = d.webhook_id JOIN practices AS p ON p.id = d.practice_id
 		WHERE d.id = $1`, id).
-		Scan(&x.practice, &x.webhook, &x.eventID, &x.event, &x.resource, &x.record, &x.user, &x.changedAt, &x.number,
+		Scan(&x.practice, &x.webhook, &x.eventID, &x.event, &x.resource, &x.record, &x.user, &x.changedAt,
 			&x.url, &events, &x.secret, &x.previous, &previousUntil, &x.zoneName, &x.country)
 	if !previousUntil.Valid || !previousUntil.Time.After(now()) {
 		x.previous = seal.Value{}

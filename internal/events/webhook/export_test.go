@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,3 +25,16 @@ func (d *Deliverer) Claim(ctx context.Context, id uuid.UUID) (int, error) {
 
 // Sweep deletes old entries of the log.
 func (d *Deliverer) Sweep(ctx context.Context) { d.sweep(ctx) }
+
+// Later leases due deliveries of a webhook, and returns what attempts them.
+func (d *Deliverer) Later(ctx context.Context, id uuid.UUID) (attempt func() error, err error) {
+	claimed, err := d.claim(ctx, id, 100)
+	return func() error {
+		var failed []error
+		for _, x := range claimed {
+			_, err := d.attempt(ctx, x)
+			failed = append(failed, err)
+		}
+		return errors.Join(failed...)
+	}, err
+}

@@ -116,13 +116,15 @@ func (d *Deliverer) Test(ctx context.Context, w *ent.Webhook) (r Result, err err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.lease)
 	defer cancel()
 	event := "evt_" + uuid.NewString()
+	at := now()
+	until := at.Add(d.lease)
 	var id int64
 	err = d.transaction(ctx, func(tx *sql.Tx) error {
 		// It is leased from the start, so no other process sends it.
 		return tx.QueryRowContext(ctx, `INSERT INTO webhook_deliveries
 			(practice_id, webhook_id, event_id, event, resource, record_id, changed_at, due_at, leased_until, attempt, succeeded)
 			VALUES ($1, $2, $3, $4, '', $3, $5, $5, $6, 1, false) RETURNING id`,
-			w.PracticeID, w.ID, event, testEvent, now(), now().Add(d.lease)).Scan(&id)
+			w.PracticeID, w.ID, event, testEvent, at, until).Scan(&id)
 	})
 	if err != nil {
 		return r, fmt.Errorf("webhook: store the test: %w", err)
@@ -131,7 +133,7 @@ func (d *Deliverer) Test(ctx context.Context, w *ent.Webhook) (r Result, err err
 	if err != nil {
 		return r, err
 	}
-	x.number = 1
+	x.number, x.until = 1, until
 	a, err := d.attempt(ctx, x)
 	return Result{id, a.status, a.err, a.duration}, err
 }

@@ -26,7 +26,8 @@ type delivery struct {
 	resource, record  string
 	user              *int64
 	changedAt         time.Time
-	number            int // of the attempt
+	number            int       // of the attempt
+	until             time.Time // end of the lease
 	url               string
 	secret            seal.Value
 	events            []string   // of the webhook
