@@ -13,17 +13,17 @@ import (
 	"chairside/internal/seal"
 )
 
-// switchOff is the number of failed attempts in a row after which a webhook is switched off.
+// switchOff is the number of failures in a row after which a webhook is switched off.
 const switchOff = 50
 
 // maxHold is the longest time that a webhook is held.
 const maxHold = 10 * time.Minute
 
-// holdAfter returns how long nothing is sent to a webhook after a number of failures in a row. The
-// first ones can be of requests that were sent at the same time; each further one doubles the time.
-// Without that, a short outage of a busy receiver would switch its webhook off.
+// holdAfter returns how long nothing is sent to a webhook after a number of failures in a row.
+// Each failure doubles the time: otherwise a short outage of a busy receiver would switch its
+// webhook off.
 func (d *Deliverer) holdAfter(failures int) time.Duration {
-	return min(d.hold<<min(max(0, failures-parallel), 16), maxHold)
+	return min(d.hold<<min(max(0, failures-1), 16), maxHold)
 }
 
 // disabledReason is the disabled_reason of a webhook that failures switched off.
@@ -119,9 +119,11 @@ func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, header
 			next, x.webhook, x.resource, x.record, x.id); err != nil {
 			return err
 		}
+		// Attempts of all processes that began before the webhook was held are one failure.
 		var inRow int
-		err := tx.QueryRowContext(ctx, `UPDATE webhooks SET failed_deliveries = failed_deliveries + 1, failures_in_row = failures_in_row + 1
-			WHERE id = $1 RETURNING failures_in_row`, x.webhook).Scan(&inRow)
+		err := tx.QueryRowContext(ctx, `UPDATE webhooks SET failed_deliveries = failed_deliveries + 1,
+			failures_in_row = failures_in_row + CASE WHEN held_until IS NULL OR held_until <= $2 THEN 1 ELSE 0 END
+			WHERE id = $1 RETURNING failures_in_row`, x.webhook, at).Scan(&inRow)
 		if errors.Is(err, sql.ErrNoRows) { // deleted
 			return nil
 		}

@@ -98,3 +98,50 @@ func TestUnreadableDeliveriesAreReleased(t *testing.T) {
 		})
 	})
 }
+
+// TestWidenedWebhooksLoseNothing: a change is delivered whose event the webhook gets while the
+// change is collected.
+func TestWidenedWebhooksLoseNothing(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		id, _ := create(t, e, "https://example.com", "fees.*")
+		d := deliverer(e)
+		collect, err := d.CollectLater(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Patch(t, "/v1/webhooks/"+id, e.Token(t, ""), `{"webhook": {"events": ["fees.*", "rooms.*"]}}`).Status(t, 200)
+		storetest.Exec(t, e.DB, "UPDATE rooms SET name = 'x' WHERE id = (SELECT id FROM rooms ORDER BY id LIMIT 1)")
+		if err := collect(); err == nil {
+			t.Error("events that have changed since were collected")
+		}
+		if err := d.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM webhook_deliveries WHERE event = 'rooms.updated'"); n != 1 {
+			t.Errorf("%d deliveries of the room", n)
+		}
+	})
+}
+
+// TestFailuresAtTheSameTimeCountOnce: otherwise one short outage would switch off a webhook to
+// which many servers send.
+func TestFailuresAtTheSameTimeCountOnce(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		const parallel = 55
+		r, d := receive(t), patient(e)
+		r.answers(func(w http.ResponseWriter, _ received) {
+			wait(t, "all requests", func() bool { return len(r.all()) == parallel })
+			w.WriteHeader(http.StatusBadGateway)
+		})
+		attempt, err := d.Later(t.Context(), collected(t, e, d, r.URL, parallel))
+		if err == nil {
+			err = attempt()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := first(t, e, "SELECT failures_in_row || ' ' || failed_deliveries FROM webhooks WHERE active"); got != "1 55" {
+			t.Errorf("failures in a row and failed attempts: %s", got)
+		}
+	})
+}
