@@ -209,7 +209,7 @@ func (w *webhookRotate) Run(c *console) error {
 	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
 		ctx, created := in(c, row), createdWebhook{ID: row.ID.String()}
 		err := db.Tx(ctx, func(tx *ent.Client) (err error) {
-			created.Secret, err = events.Rotate(ctx, db.Keys, tx, row)
+			created.Secret, err = events.Rotate(ctx, db.Keys, tx, row.ID)
 			return err
 		})
 		if err != nil {

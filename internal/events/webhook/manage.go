@@ -10,9 +10,11 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/webhook"
 	"chairside/ent/webhookdelivery"
 	"chairside/internal/apierror"
 	"chairside/internal/seal"
+	"chairside/internal/store"
 )
 
 // maxURL is the longest address, in characters.
@@ -88,8 +90,13 @@ func Hasten(ctx context.Context, tx *ent.Client, id uuid.UUID) error {
 	return tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(id), webhookdelivery.SettledAtIsNil(), webhookdelivery.DueAtGT(now())).SetDueAt(now()).Exec(ctx)
 }
 
-// Rotate gives a webhook a new secret and returns it. For a day, the old one signs too.
-func Rotate(ctx context.Context, keys *seal.Keys, tx *ent.Client, w *ent.Webhook) (secret string, err error) {
+// Rotate gives a webhook a new secret and returns it. For a day, the old one signs too. It locks
+// the webhook, so that of two rotations at once the later one keeps the secret of the first.
+func Rotate(ctx context.Context, keys *seal.Keys, tx *ent.Client, id uuid.UUID) (secret string, err error) {
+	w, err := tx.Webhook.Query().Where(webhook.ID(id), store.ForUpdate).Only(ctx)
+	if err != nil {
+		return "", err
+	}
 	old, err := w.OpenSecret(keys)
 	if err != nil {
 		return "", fmt.Errorf("webhook: open the secret: %w", err)
