@@ -50,6 +50,10 @@ func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err err
 	headers := sign(x.eventID, at, c.body, secrets...)
 	headers["Content-Type"], headers["User-Agent"] = "application/json", userAgent
 	a = send(leased, d.client, x.url, headers, c.body)
+	if a.sent && !c.read.Empty() {
+		d.logger.LogAttrs(ctx, slog.LevelInfo, "patient data sent", slog.String("practice_id", x.practice.String()),
+			slog.String("webhook_id", x.webhook.String()), slog.String("event_id", x.eventID), slog.Any("records", c.read))
+	}
 	return a, d.settle(ctx, x, at, headers, c, a)
 }
 
