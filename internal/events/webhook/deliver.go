@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +34,9 @@ const (
 	// parallel is the most attempts for one webhook at once, in each process, so that a slow
 	// receiver delays no other; allParallel is that for all webhooks.
 	parallel, allParallel = 8, 32
+	// reserved is how many attempts of allParallel only webhooks make that have none in progress:
+	// slow receivers cannot take them all.
+	reserved = 8
 	// hold is how long nothing is sent to a webhook after its first failure.
 	hold = time.Second
 )
@@ -71,7 +75,7 @@ type Deliverer struct {
 
 	collected map[uuid.UUID]int64 // the end of the feed when a webhook was last collected; used by Run alone
 	wake      chan struct{}       // an attempt has ended
-	attempts  sync.WaitGroup
+	running   sync.WaitGroup
 	mu        sync.Mutex
 	busy      map[uuid.UUID]int // attempts in progress by webhook
 	allBusy   int
@@ -88,11 +92,10 @@ func New(o Options) *Deliverer {
 // Run delivers until ctx ends, then waits for the attempts in progress. Any number of processes
 // may run it. It logs errors and continues.
 func (d *Deliverer) Run(ctx context.Context) {
-	defer d.attempts.Wait()
-	tick, sweeps := time.NewTicker(poll), time.NewTicker(sweepEvery)
+	defer d.running.Wait()
+	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	defer sweeps.Stop()
-	d.sweep(ctx)
+	d.running.Go(func() { d.sweepUntil(ctx) })
 	for {
 		err := errors.Join(d.collect(ctx), d.deliverDue(ctx))
 		if err != nil && ctx.Err() == nil {
@@ -102,8 +105,6 @@ func (d *Deliverer) Run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-sweeps.C:
-				d.sweep(ctx)
 			case <-d.wake:
 				if err := d.deliverDue(ctx); err != nil && ctx.Err() == nil {
 					d.logger.Warn("cannot deliver all events of webhooks; they wait", "error", err)
@@ -115,17 +116,19 @@ func (d *Deliverer) Run(ctx context.Context) {
 	}
 }
 
-// deliverDue starts the attempts that are due.
+// deliverDue starts the attempts that are due: first of the webhooks with the fewest in progress,
+// and of each no more than its share.
 func (d *Deliverer) deliverDue(ctx context.Context) error {
 	webhooks, err := d.due(ctx)
 	failed := []error{err}
-	for _, w := range webhooks {
+	d.order(webhooks)
+	for i, w := range webhooks {
 		id := w.id
-		claimed, err := d.claim(ctx, id, d.free(w)) // those claimed before an error are sent
+		claimed, err := d.claim(ctx, id, d.free(w, len(webhooks)-i)) // those claimed before an error are sent
 		failed = append(failed, err)
 		for _, x := range claimed {
 			d.count(id, 1)
-			d.attempts.Go(func() {
+			d.running.Go(func() {
 				// An attempt that has started is finished, so that it need not be repeated.
 				if _, err := d.attempt(context.WithoutCancel(ctx), x); err != nil {
 					d.logger.Warn("cannot record an attempt to deliver to a webhook; the event is sent again", "error", err, "webhook_id", id.String())
@@ -151,16 +154,27 @@ func (d *Deliverer) count(id uuid.UUID, n int) {
 	}
 }
 
-// free returns how many attempts for a webhook may start. While it fails, they are made one at
-// a time.
-func (d *Deliverer) free(w dueWebhook) int {
+// order puts the webhooks with the fewest attempts in progress first.
+func (d *Deliverer) order(webhooks []dueWebhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	most := parallel
+	slices.SortStableFunc(webhooks, func(a, b dueWebhook) int { return cmp.Compare(d.busy[a.id], d.busy[b.id]) })
+}
+
+// free returns how many attempts for a webhook may start when so many webhooks share what is
+// free. While it fails, they are made one at a time.
+func (d *Deliverer) free(w dueWebhook, webhooks int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	busy, unreserved := d.busy[w.id], max(0, allParallel-reserved-d.allBusy)
+	most := min(parallel-busy, (unreserved+webhooks-1)/webhooks)
 	if w.failing {
-		most = 1
+		most = min(most, 1-busy)
 	}
-	return max(0, min(most-d.busy[w.id], allParallel-d.allBusy))
+	if busy == 0 { // the first may be a reserved one
+		most = max(most, min(1, allParallel-d.allBusy))
+	}
+	return max(0, most)
 }
 
 // dueWebhook is a webhook that has something to send.

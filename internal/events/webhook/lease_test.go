@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -142,6 +143,29 @@ func TestFailuresAtTheSameTimeCountOnce(t *testing.T) {
 		}
 		if got := first(t, e, "SELECT failures_in_row || ' ' || failed_deliveries FROM webhooks WHERE active"); got != "1 55" {
 			t.Errorf("failures in a row and failed attempts: %s", got)
+		}
+	})
+}
+
+// TestSlowReceiversLeaveRoom: four webhooks that take all the attempts they can get do not delay
+// a fifth.
+func TestSlowReceiversLeaveRoom(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		d, slow, fast := deliverer(e), receive(t), receive(t)
+		d.Hurry(2*time.Minute, time.Minute, time.Millisecond)
+		ended := make(chan struct{})
+		slow.answers(func(http.ResponseWriter, received) { <-ended })
+		for range 4 {
+			create(t, e, slow.URL, "treatment_categories.*")
+		}
+		create(t, e, fast.URL, "rooms.updated")
+		collected(t, e, d, slow.URL, 20)
+		run(t, d)
+		t.Cleanup(func() { close(ended) }) // before the deliverer waits for its attempts
+		wait(t, "the slow ones", func() bool { return len(slow.all()) >= 20 })
+		for i := range 3 {
+			storetest.Exec(t, e.DB, fmt.Sprintf("UPDATE rooms SET name = 'x%d' WHERE id = (SELECT id FROM rooms ORDER BY id LIMIT 1)", i))
+			wait(t, "the fast one", func() bool { return len(fast.all()) > i })
 		}
 	})
 }
