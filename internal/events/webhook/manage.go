@@ -145,16 +145,20 @@ func (d *Deliverer) Test(ctx context.Context, w *ent.Webhook) (r Result, err err
 	return Result{id, a.status, a.err, a.duration}, err
 }
 
-// ErrNotRedelivered refuses to deliver a test again, or an event that still waits.
-var ErrNotRedelivered = errors.New("only an event that was delivered or has failed can be delivered again")
+// ErrNotRedelivered refuses to deliver an event again.
+var ErrNotRedelivered = errors.New("only an event that was delivered or has failed, and that the webhook still receives, can be delivered again")
 
-// CanRedeliver reports whether Redeliver takes a delivery.
-func CanRedeliver(x *ent.WebhookDelivery) bool { return x.SettledAt != nil && x.Event != testEvent }
+// CanRedeliver reports whether Redeliver takes a delivery: no test, none that still waits, and
+// none that the webhook does not want anymore, because it would be dropped.
+func CanRedeliver(w *ent.Webhook, x *ent.WebhookDelivery) bool {
+	return x.SettledAt != nil && x.Event != testEvent && delivery{event: x.Event, resource: x.Resource, events: w.Events}.wanted()
+}
 
-// Redeliver sends an event again, with its id, after the waiting events of its record. It
-// returns ErrNotRedelivered unless CanRedeliver.
-func (d *Deliverer) Redeliver(ctx context.Context, x *ent.WebhookDelivery) error {
-	if !CanRedeliver(x) {
+// Redeliver sends an event of a webhook again, with its id, after the waiting events of its
+// record: if the webhook is paused, once it is resumed. It returns ErrNotRedelivered unless
+// CanRedeliver.
+func (d *Deliverer) Redeliver(ctx context.Context, w *ent.Webhook, x *ent.WebhookDelivery) error {
+	if !CanRedeliver(w, x) {
 		return ErrNotRedelivered
 	}
 	return d.transaction(ctx, func(tx *sql.Tx) error {
