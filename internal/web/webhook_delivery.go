@@ -26,7 +26,7 @@ type attemptView struct {
 }
 
 // OK reports whether the receiver accepted the event.
-func (a attemptView) OK() bool { return a.Status >= 200 && a.Status < 300 }
+func (a attemptView) OK() bool { return webhook.Accepted(a.Status) }
 
 // Took is the duration: "12 ms".
 func (a attemptView) Took() string { return strconv.Itoa(a.DurationMs) + " ms" }

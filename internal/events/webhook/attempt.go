@@ -70,14 +70,19 @@ func (d *Deliverer) secrets(x delivery) (secrets []string, err error) {
 	return secrets, err
 }
 
-// postpone makes a delivery due again after the first pause, as if it had not been claimed.
+// postpone makes a delivery due again, as if it had not been claimed: after the first pause, or
+// a tenth of the time since the change if that is longer, up to maxHold.
 func (d *Deliverer) postpone(ctx context.Context, x delivery) error {
 	// It is released though the server ends.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
 	end := now()
+	pause := max(d.backOff[0], min(end.Sub(x.changedAt)/10, maxHold))
+	if x.changedAt.IsZero() { // it could not be read itself
+		pause = d.backOff[0]
+	}
 	_, err := d.db.SQL.ExecContext(ctx, `UPDATE webhook_deliveries SET attempt = attempt - 1, due_at = $1, leased_until = $2
-		WHERE id = $3 AND attempt = $4 AND settled_at IS NULL`, end.Add(d.backOff[0]), end, x.id, x.number)
+		WHERE id = $3 AND attempt = $4 AND settled_at IS NULL`, end.Add(pause), end, x.id, x.number)
 	if err != nil {
 		return fmt.Errorf("webhook: postpone a delivery: %w", err)
 	}

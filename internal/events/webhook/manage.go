@@ -114,7 +114,7 @@ type Result struct {
 }
 
 // OK reports whether the receiver accepted the event.
-func (r Result) OK() bool { return outcome{status: r.Status}.ok() }
+func (r Result) OK() bool { return Accepted(r.Status) }
 
 // Test sends the event webhook.test once and waits for the response. It also works for a webhook
 // that is switched off.

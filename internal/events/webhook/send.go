@@ -63,7 +63,10 @@ type outcome struct {
 }
 
 // ok reports whether the receiver has accepted the event.
-func (a outcome) ok() bool { return a.status >= 200 && a.status < 300 }
+func (a outcome) ok() bool { return Accepted(a.status) }
+
+// Accepted reports whether the status of a response accepts an event.
+func Accepted(status int) bool { return status >= 200 && status < 300 }
 
 // send sends a body.
 func send(ctx context.Context, client *http.Client, to string, headers map[string]string, body []byte) (a outcome) {
