@@ -58,7 +58,7 @@ type Options struct {
 	Feed         *feed.Feed
 	Reads        ogent.Reads   // to read the records that are sent
 	AllowPrivate bool          // also send to loopback and private addresses
-	Retention    time.Duration // of the log and of waiting events; 0 is 14 days
+	Retention    time.Duration // of the log and of waiting events; 0 is feed.DefaultRetention
 	Logger       *slog.Logger
 }
 
@@ -85,7 +85,7 @@ type Deliverer struct {
 func New(o Options) *Deliverer {
 	return &Deliverer{
 		db: o.DB, feed: o.Feed, reads: o.Reads, logger: o.Logger, client: newClient(o.AllowPrivate),
-		lease: lease, hold: hold, retention: cmp.Or(o.Retention, 14*24*time.Hour), backOff: backOff, wake: make(chan struct{}, 1), busy: map[uuid.UUID]int{},
+		lease: lease, hold: hold, retention: cmp.Or(o.Retention, feed.DefaultRetention), backOff: backOff, wake: make(chan struct{}, 1), busy: map[uuid.UUID]int{},
 	}
 }
 
