@@ -74,7 +74,7 @@ func checkWebhookPages(t *testing.T, e *harness.Env) {
 	delivery := storetest.Value(t, e.DB.SQL, "SELECT max(id) FROM webhook_deliveries")
 	storetest.Exec(t, e.DB, `INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, error, response, duration_ms)
 		SELECT practice_id, `+delivery+`, at, headers, '{"data":{"last_name":"Lovelace"}}', '{"patients":{"ids":[4711]}}', 200, '', '', 7 FROM webhook_attempts`)
-	b.Get(page).Has(t, "patients.updated", "Record 4711", "Delivered")
+	b.Get(page).Has(t, "Deliveries of the last 14 days", "patients.updated", "Record 4711", "Delivered")
 	b.Get(page+"/deliveries/"+delivery).Status(t, http.StatusOK).Has(t, "Lovelace", "7 ms")
 	e.Settle()
 	if log := e.Log.String(); !strings.Contains(log, "4711") || strings.Contains(log, "Lovelace") || strings.Contains(log, secret) {

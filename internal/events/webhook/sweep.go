@@ -10,6 +10,9 @@ import (
 // sweepEvery is how often old entries of the log are deleted, sweepBatch how many at once.
 const sweepEvery, sweepBatch = time.Hour, 1000
 
+// RetentionDays is for how many days the log is kept.
+func (d *Deliverer) RetentionDays() int { return int(d.retention / (24 * time.Hour)) }
+
 // sweepUntil sweeps now and every hour until ctx ends.
 func (d *Deliverer) sweepUntil(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
