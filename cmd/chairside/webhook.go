@@ -31,7 +31,7 @@ type webhookCommands struct {
 	List       webhookList       `cmd:"" help:"List webhooks."`
 	Update     webhookUpdate     `cmd:"" help:"Change a webhook's URL and events, pause it or resume it."`
 	Delete     webhookDelete     `cmd:"" help:"Delete a webhook and its log."`
-	Rotate     webhookRotate     `cmd:"" help:"Replace a webhook's signing secret. The old one signs too, for a day."`
+	Rotate     webhookRotate     `cmd:"" help:"Replace a webhook's signing secret. For a day, webhook-signature also has the old one's signature; X-Chairside-Signature uses the new secret at once."`
 	Test       webhookTest       `cmd:"" help:"Send a test event."`
 	Deliveries webhookDeliveries `cmd:"" help:"List a webhook's last deliveries."`
 	Redeliver  webhookRedeliver  `cmd:"" help:"Deliver an event again."`
@@ -194,7 +194,7 @@ type webhookDelete struct {
 // Run deletes the webhook.
 func (w *webhookDelete) Run(c *console) error {
 	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
-		if err := w.confirm(c, "This deletes the webhook. Events that wait are not delivered."); err != nil {
+		if err := w.confirm(c, "This deletes the webhook. Waiting events are discarded."); err != nil {
 			return err
 		}
 		ctx := in(c, row)
@@ -209,7 +209,7 @@ func (w *webhookRotate) Run(c *console) error {
 	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
 		ctx, created := in(c, row), createdWebhook{ID: row.ID.String()}
 		err := db.Tx(ctx, func(tx *ent.Client) (err error) {
-			created.Secret, err = events.Rotate(ctx, db.Keys, tx, row)
+			created.Secret, err = events.Rotate(ctx, db.Keys, tx, row.ID)
 			return err
 		})
 		if err != nil {
@@ -231,6 +231,8 @@ func (w *webhookTest) Run(c *console) error {
 		switch {
 		case err != nil:
 			return err
+		case result.Err == events.ErrForbiddenAddress.Error():
+			return fmt.Errorf("not delivered: %s; --webhook-allow-private allows loopback and private ones", result.Err)
 		case result.Status == 0:
 			return fmt.Errorf("not delivered: %s", result.Err)
 		case !result.OK():
@@ -301,6 +303,12 @@ func (w *webhookRedeliver) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return deliverer(c, db, false).Redeliver(ctx, found)
+		if err := deliverer(c, db, false).Redeliver(ctx, row, found); err != nil {
+			return err
+		}
+		if !row.Active {
+			fmt.Fprintln(c.err, "The event will be delivered again when the webhook is resumed.")
+		}
+		return nil
 	})
 }

@@ -129,7 +129,7 @@ func checkReceiver(t *testing.T, dir string, start []string) {
 			t.Fatal(err)
 		}
 		// The receiver still has the old secret for its second event.
-		if err := db.Tx(ctx, func(tx *ent.Client) error { _, err := webhook.Rotate(ctx, db.Keys, tx, row); return err }); err != nil {
+		if err := db.Tx(ctx, func(tx *ent.Client) error { _, err := webhook.Rotate(ctx, db.Keys, tx, row.ID); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -32,8 +32,6 @@ const (
 )
 
 const (
-	// changesRetention is how long changes stay in the feed unless the options say otherwise.
-	changesRetention = 14 * 24 * time.Hour
 	// maxWait is the longest long poll.
 	maxWait = 30 * time.Second
 	// snapshotTime is the time limit of a snapshot.

@@ -60,7 +60,7 @@ type Options struct {
 	// OperationTime is the time limit of an API operation, after which it responds 503; 0
 	// is 4.5 s.
 	OperationTime time.Duration
-	// ChangesRetention is how long changes stay in the change feed; 0 is 14 days.
+	// ChangesRetention is how long changes stay in the change feed; 0 is feed.DefaultRetention.
 	ChangesRetention time.Duration
 	// Checkpoints writes checkpoints of the audit log; nil if none are kept.
 	Checkpoints *chain.Checkpoints
@@ -109,7 +109,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 		o.Logger = slog.Default()
 	}
 	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
-	o.ChangesRetention = cmp.Or(o.ChangesRetention, changesRetention)
+	o.ChangesRetention = cmp.Or(o.ChangesRetention, feed.DefaultRetention)
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
 	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
 	s.trail = trail.New(o.DB, o.Logger)

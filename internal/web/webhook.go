@@ -58,7 +58,8 @@ func (s *Site) showWebhook(w http.ResponseWriter, r *http.Request, status int, h
 		Events []family
 		Log    []deliveryRow
 		Older  int64 // id before which the next page starts; 0 without one
-	}{webhookRow{hook}, eventRows(f), nil, 0}
+		Days   int   // for which the log is kept
+	}{webhookRow{hook}, eventRows(f), nil, 0, s.Webhooks.RetentionDays()}
 	for i, d := range found {
 		if i == logPage {
 			page.Older = found[i-1].ID

@@ -26,7 +26,7 @@ type attemptView struct {
 }
 
 // OK reports whether the receiver accepted the event.
-func (a attemptView) OK() bool { return a.Status >= 200 && a.Status < 300 }
+func (a attemptView) OK() bool { return webhook.Accepted(a.Status) }
 
 // Took is the duration: "12 ms".
 func (a attemptView) Took() string { return strconv.Itoa(a.DurationMs) + " ms" }
@@ -60,9 +60,10 @@ func (s *Site) webhookDelivery(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := struct {
 		deliveryRow
-		Hook     webhookRow
-		Attempts []attemptView
-	}{deliveryRow{found}, webhookRow{hook}, nil}
+		Hook          webhookRow
+		Redeliverable bool
+		Attempts      []attemptView
+	}{deliveryRow{found}, webhookRow{hook}, webhook.CanRedeliver(hook, found), nil}
 	for i, a := range attempts {
 		if err := audit.From(ctx).Unmarshal(a.Records); err != nil {
 			return err
@@ -106,11 +107,14 @@ func (s *Site) redeliver(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	switch err := s.Webhooks.Redeliver(r.Context(), found); {
+	switch err := s.Webhooks.Redeliver(r.Context(), hook, found); {
 	case errors.Is(err, webhook.ErrNotRedelivered): // its page has no button for that
 		return apierror.NotFound()
 	case err != nil:
 		return err
+	}
+	if !hook.Active {
+		return toWebhook(w, hook, "webhook-redelivered-later")
 	}
 	return toWebhook(w, hook, "webhook-redelivered")
 }

@@ -56,7 +56,7 @@ func (s *Site) rotateWebhookSecret(w http.ResponseWriter, r *http.Request) error
 	}
 	made := webhookSecret{Webhook: hook, Rotated: true}
 	err = s.DB.Tx(ctx, func(tx *ent.Client) (err error) {
-		made.Secret, err = webhook.Rotate(ctx, s.DB.Keys, tx, hook)
+		made.Secret, err = webhook.Rotate(ctx, s.DB.Keys, tx, hook.ID)
 		return err
 	})
 	if err != nil {

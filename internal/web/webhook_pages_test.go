@@ -74,7 +74,7 @@ func checkWebhookPages(t *testing.T, e *harness.Env) {
 	delivery := storetest.Value(t, e.DB.SQL, "SELECT max(id) FROM webhook_deliveries")
 	storetest.Exec(t, e.DB, `INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, error, response, duration_ms)
 		SELECT practice_id, `+delivery+`, at, headers, '{"data":{"last_name":"Lovelace"}}', '{"patients":{"ids":[4711]}}', 200, '', '', 7 FROM webhook_attempts`)
-	b.Get(page).Has(t, "patients.updated", "Record 4711", "Delivered")
+	b.Get(page).Has(t, "Deliveries of the last 14 days", "patients.updated", "Record 4711", "Delivered")
 	b.Get(page+"/deliveries/"+delivery).Status(t, http.StatusOK).Has(t, "Lovelace", "7 ms")
 	e.Settle()
 	if log := e.Log.String(); !strings.Contains(log, "4711") || strings.Contains(log, "Lovelace") || strings.Contains(log, secret) {
@@ -85,7 +85,12 @@ func checkWebhookPages(t *testing.T, e *harness.Env) {
 		t.Errorf("%d deliveries of the event", n)
 	}
 	b.Get(b.Post(page+"/pause", nil).Redirect(t).String()).Has(t, "Webhook paused", "Paused")
+	b.Get(b.Post(page+"/deliveries/"+delivery+"/redeliver", nil).Redirect(t).String()).Has(t, "The event will be delivered again when the webhook is resumed.")
 	b.Get(b.Post(page+"/resume", nil).Redirect(t).String()).Has(t, "Webhook resumed", "Active")
+	b.Get(page+"/deliveries/"+delivery).Has(t, "Redeliver")
+	b.Post(page, url.Values{"url": {receiver.URL}, "events": {"rooms.*"}}).Redirect(t)
+	b.Get(page+"/deliveries/"+delivery).Status(t, http.StatusOK).Lacks(t, "Redeliver")
+	b.Post(page+"/deliveries/"+delivery+"/redeliver", nil).Status(t, http.StatusNotFound)
 	b.Get(b.Post(page, url.Values{"url": {"https://example.com/other"}, "events": {"*"}}).Redirect(t).String()).Has(t, "https://example.com/other")
 	if rotated := b.Post(page+"/secret", nil).Status(t, http.StatusOK).Value(t, "webhook-secret"); rotated == secret || !strings.HasPrefix(rotated, "whsec_") {
 		t.Errorf("the new secret is %q", rotated)

@@ -24,7 +24,7 @@ func (f *Feed) End(ctx context.Context) (cursor string, err error) {
 	if err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect); err != nil {
 		return "", err
 	}
-	s, _, err := f.read(ctx, uuid.Nil, nil, 0, 0)
+	s, _, err := f.read(ctx, uuid.Nil, []string{}, 0, 0)
 	return s.cursor(s.last), err
 }
 
@@ -56,12 +56,12 @@ func (f *Feed) Behind(ctx context.Context, practice uuid.UUID, after string, lim
 func (p Page) After(c Change) string { return p.state.cursor(c.Version) }
 
 // User returns the user who made a change, or nil if it was not made through Chairside, or only
-// to rows that are part of the record. On
-// PostgreSQL the entry of the audit log has the change's transaction. On SQLite it is the first
+// to rows that are part of the record. On PostgreSQL the entry of the audit log has the change's
+// transaction. On SQLite it is the first
 // one of the record after the change, unless the record has changed again before it.
 func (f *Feed) User(ctx context.Context, practice uuid.UUID, c Change) (user *int64, err error) {
 	query := `SELECT user_id FROM audit_events WHERE practice_id = $1 AND record_id = $2
-		AND resource = $4 AND xmin = CAST(CAST(mod(CAST($3 AS bigint), 4294967296) AS text) AS xid) ORDER BY id DESC LIMIT 1`
+		AND resource = $4 AND xid = $3 ORDER BY id DESC LIMIT 1`
 	entity := ogent.Resources[c.Resource].Entity
 	args := []any{practice, c.ID, c.origin, entity}
 	if f.db.Dialect == dialect.SQLite {

@@ -26,6 +26,9 @@ const (
 	DefaultPage = 100
 )
 
+// DefaultRetention is how long changes are kept unless the server is told otherwise.
+const DefaultRetention = 14 * 24 * time.Hour
+
 // Feed is the change feed of a database.
 type Feed struct {
 	db       *store.DB

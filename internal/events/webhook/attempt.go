@@ -13,17 +13,17 @@ import (
 	"chairside/internal/seal"
 )
 
-// switchOff is the number of failed attempts in a row after which a webhook is switched off.
+// switchOff is the number of failures in a row after which a webhook is switched off.
 const switchOff = 50
 
 // maxHold is the longest time that a webhook is held.
 const maxHold = 10 * time.Minute
 
-// holdAfter returns how long nothing is sent to a webhook after a number of failures in a row. The
-// first ones can be of requests that were sent at the same time; each further one doubles the time.
-// Without that, a short outage of a busy receiver would switch its webhook off.
+// holdAfter returns how long nothing is sent to a webhook after a number of failures in a row.
+// Each failure doubles the time: otherwise a short outage of a busy receiver would switch its
+// webhook off.
 func (d *Deliverer) holdAfter(failures int) time.Duration {
-	return min(d.hold<<min(max(0, failures-parallel), 16), maxHold)
+	return min(d.hold<<min(max(0, failures-1), 16), maxHold)
 }
 
 // disabledReason is the disabled_reason of a webhook that failures switched off.
@@ -31,10 +31,9 @@ var disabledReason = fmt.Sprintf("%d attempts in a row failed", switchOff)
 
 // attempt sends a delivery and records the outcome.
 func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err error) {
-	at := now()
-	ctx, cancel := context.WithTimeout(ctx, d.lease)
+	leased, cancel := context.WithDeadline(ctx, x.until)
 	defer cancel()
-	reading, done := context.WithTimeout(ctx, d.lease/2)
+	reading, done := context.WithTimeout(leased, d.lease/2)
 	defer done()
 	c, err := d.content(reading, x)
 	secrets, closed := d.secrets(x)
@@ -43,9 +42,18 @@ func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err err
 		a.err = "Chairside could not read the record."
 		return a, d.postpone(ctx, x)
 	}
+	at := now()
+	if x.until.Sub(at) < d.client.Timeout { // another process could send it at the same time
+		a.err = "Chairside had no time to send it."
+		return a, d.postpone(ctx, x)
+	}
 	headers := sign(x.eventID, at, c.body, secrets...)
 	headers["Content-Type"], headers["User-Agent"] = "application/json", userAgent
-	a = send(ctx, d.client, x.url, headers, c.body)
+	a = send(leased, d.client, x.url, headers, c.body)
+	if a.sent && !c.read.Empty() {
+		d.logger.LogAttrs(ctx, slog.LevelInfo, "patient data sent", slog.String("practice_id", x.practice.String()),
+			slog.String("webhook_id", x.webhook.String()), slog.String("event_id", x.eventID), slog.Any("records", c.read))
+	}
 	return a, d.settle(ctx, x, at, headers, c, a)
 }
 
@@ -62,19 +70,30 @@ func (d *Deliverer) secrets(x delivery) (secrets []string, err error) {
 	return secrets, err
 }
 
-// postpone makes a delivery due again after the first pause, as if it had not been claimed.
+// postpone makes a delivery due again, as if it had not been claimed: after the first pause, or
+// a tenth of the time since the change if that is longer, up to maxHold.
 func (d *Deliverer) postpone(ctx context.Context, x delivery) error {
+	// It is released though the server ends.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	defer cancel()
 	end := now()
+	pause := max(d.backOff[0], min(end.Sub(x.changedAt)/10, maxHold))
+	if x.changedAt.IsZero() { // it could not be read itself
+		pause = d.backOff[0]
+	}
 	_, err := d.db.SQL.ExecContext(ctx, `UPDATE webhook_deliveries SET attempt = attempt - 1, due_at = $1, leased_until = $2
-		WHERE id = $3 AND attempt = $4 AND settled_at IS NULL`, end.Add(d.backOff[0]), end, x.id, x.number)
+		WHERE id = $3 AND attempt = $4 AND settled_at IS NULL`, end.Add(pause), end, x.id, x.number)
 	if err != nil {
 		return fmt.Errorf("webhook: postpone a delivery: %w", err)
 	}
 	return nil
 }
 
-// settle records an attempt, unless the lease has ended and another process made one since.
+// settle records an attempt, unless the lease has ended and another process has taken the
+// delivery since.
 func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, headers map[string]string, c content, a outcome) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
 	shown, err := json.Marshal(headers)
 	if err != nil {
 		return err
@@ -109,9 +128,11 @@ func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, header
 			next, x.webhook, x.resource, x.record, x.id); err != nil {
 			return err
 		}
+		// Attempts of all processes that began before the webhook was held are one failure.
 		var inRow int
-		err := tx.QueryRowContext(ctx, `UPDATE webhooks SET failed_deliveries = failed_deliveries + 1, failures_in_row = failures_in_row + 1
-			WHERE id = $1 RETURNING failures_in_row`, x.webhook).Scan(&inRow)
+		err := tx.QueryRowContext(ctx, `UPDATE webhooks SET failed_deliveries = failed_deliveries + 1,
+			failures_in_row = failures_in_row + CASE WHEN held_until IS NULL OR held_until <= $2 THEN 1 ELSE 0 END
+			WHERE id = $1 RETURNING failures_in_row`, x.webhook, at).Scan(&inRow)
 		if errors.Is(err, sql.ErrNoRows) { // deleted
 			return nil
 		}

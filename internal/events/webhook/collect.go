@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/google/uuid"
 )
@@ -40,7 +41,7 @@ func (d *Deliverer) collect(ctx context.Context) error {
 			more, err = d.collectFor(ctx, &w)
 		}
 		switch {
-		case errors.Is(err, errMoved): // the other process may end before it has everything
+		case errors.Is(err, errMoved): // the next poll collects it
 		case err != nil:
 			failed = append(failed, err) // one webhook does not stop the others
 		case !more:
@@ -73,7 +74,8 @@ func (d *Deliverer) followers(ctx context.Context) (all []follower, err error) {
 }
 
 // collectFor collects one page for a webhook, and moves its cursor in the same transaction. It
-// returns errMoved, and has stored nothing, if another process has moved it meanwhile.
+// returns errMoved, and has stored nothing, if another process has moved it meanwhile or the
+// webhook has other events since.
 func (d *Deliverer) collectFor(ctx context.Context, w *follower) (more bool, err error) {
 	page, err := d.feed.Behind(ctx, w.practice, w.cursor, collectPage)
 	switch {
@@ -93,14 +95,19 @@ func (d *Deliverer) collectFor(ctx context.Context, w *follower) (more bool, err
 		}
 	}
 	err = d.transaction(ctx, func(tx *sql.Tx) error {
-		moved, err := tx.ExecContext(ctx, "UPDATE webhooks SET feed_cursor = $1 WHERE id = $2 AND feed_cursor = $3", page.Cursor, w.id, w.cursor)
-		if err != nil {
-			return err
+		var stored []byte
+		var events []string
+		err := tx.QueryRowContext(ctx, "UPDATE webhooks SET feed_cursor = $1 WHERE id = $2 AND feed_cursor = $3 RETURNING events", page.Cursor, w.id, w.cursor).Scan(&stored)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errMoved
 		}
-		switch n, err := moved.RowsAffected(); {
-		case err != nil:
-			return err
-		case n == 0:
+		if err == nil {
+			err = json.Unmarshal(stored, &events)
+		}
+		if err != nil {
+			return fmt.Errorf("webhook: move the cursor of %s: %w", w.id, err)
+		}
+		if !slices.Equal(events, w.events) {
 			return errMoved
 		}
 		for i, c := range page.Changes {
@@ -120,8 +127,9 @@ func (d *Deliverer) collectFor(ctx context.Context, w *follower) (more bool, err
 	return page.More, err
 }
 
-// errMoved undoes a page that another process has collected.
-var errMoved = errors.New("webhook: another process has moved the cursor")
+// errMoved undoes a page that is collected again: another process has collected it, or the
+// webhook's events have changed.
+var errMoved = errors.New("webhook: the cursor or the events have changed")
 
 // eventID returns the id of the change before a cursor for a webhook: the same whenever it is
 // collected, but not that of a change with its number in a database that was restored.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,12 +29,21 @@ const (
 	// lease is how long a process holds a delivery: longer than an attempt takes. After it,
 	// another process makes the next attempt.
 	lease = 30 * time.Second
+	// writeTime bounds one statement or transaction that records what became of a delivery.
+	writeTime = 5 * time.Second
 	// parallel is the most attempts for one webhook at once, in each process, so that a slow
 	// receiver delays no other; allParallel is that for all webhooks.
 	parallel, allParallel = 8, 32
+	// reserved is how many attempts of allParallel only webhooks make that have none in progress:
+	// slow receivers cannot take them all.
+	reserved = 8
 	// hold is how long nothing is sent to a webhook after its first failure.
 	hold = time.Second
 )
+
+// A lease is long enough to read a record, to send it and to record the outcome: otherwise this
+// does not compile.
+const _ = uint(lease - lease/2 - sendTime - writeTime)
 
 // backOff are the pauses between attempts: two days in all. After the last attempt a delivery
 // is given up.
@@ -48,7 +58,7 @@ type Options struct {
 	Feed         *feed.Feed
 	Reads        ogent.Reads   // to read the records that are sent
 	AllowPrivate bool          // also send to loopback and private addresses
-	Retention    time.Duration // of the log and of waiting events; 0 is 14 days
+	Retention    time.Duration // of the log and of waiting events; 0 is feed.DefaultRetention
 	Logger       *slog.Logger
 }
 
@@ -65,7 +75,7 @@ type Deliverer struct {
 
 	collected map[uuid.UUID]int64 // the end of the feed when a webhook was last collected; used by Run alone
 	wake      chan struct{}       // an attempt has ended
-	attempts  sync.WaitGroup
+	running   sync.WaitGroup
 	mu        sync.Mutex
 	busy      map[uuid.UUID]int // attempts in progress by webhook
 	allBusy   int
@@ -75,18 +85,17 @@ type Deliverer struct {
 func New(o Options) *Deliverer {
 	return &Deliverer{
 		db: o.DB, feed: o.Feed, reads: o.Reads, logger: o.Logger, client: newClient(o.AllowPrivate),
-		lease: lease, hold: hold, retention: cmp.Or(o.Retention, 14*24*time.Hour), backOff: backOff, wake: make(chan struct{}, 1), busy: map[uuid.UUID]int{},
+		lease: lease, hold: hold, retention: cmp.Or(o.Retention, feed.DefaultRetention), backOff: backOff, wake: make(chan struct{}, 1), busy: map[uuid.UUID]int{},
 	}
 }
 
 // Run delivers until ctx ends, then waits for the attempts in progress. Any number of processes
 // may run it. It logs errors and continues.
 func (d *Deliverer) Run(ctx context.Context) {
-	defer d.attempts.Wait()
-	tick, sweeps := time.NewTicker(poll), time.NewTicker(sweepEvery)
+	defer d.running.Wait()
+	tick := time.NewTicker(poll)
 	defer tick.Stop()
-	defer sweeps.Stop()
-	d.sweep(ctx)
+	d.running.Go(func() { d.sweepUntil(ctx) })
 	for {
 		err := errors.Join(d.collect(ctx), d.deliverDue(ctx))
 		if err != nil && ctx.Err() == nil {
@@ -96,8 +105,6 @@ func (d *Deliverer) Run(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-sweeps.C:
-				d.sweep(ctx)
 			case <-d.wake:
 				if err := d.deliverDue(ctx); err != nil && ctx.Err() == nil {
 					d.logger.Warn("cannot deliver all events of webhooks; they wait", "error", err)
@@ -109,17 +116,19 @@ func (d *Deliverer) Run(ctx context.Context) {
 	}
 }
 
-// deliverDue starts the attempts that are due.
+// deliverDue starts the attempts that are due: first of the webhooks with the fewest in progress,
+// and of each no more than its share.
 func (d *Deliverer) deliverDue(ctx context.Context) error {
 	webhooks, err := d.due(ctx)
 	failed := []error{err}
-	for _, w := range webhooks {
+	d.order(webhooks)
+	for i, w := range webhooks {
 		id := w.id
-		claimed, err := d.claim(ctx, id, d.free(w)) // those claimed before an error are sent
+		claimed, err := d.claim(ctx, id, d.free(w, len(webhooks)-i)) // those claimed before an error are sent
 		failed = append(failed, err)
 		for _, x := range claimed {
 			d.count(id, 1)
-			d.attempts.Go(func() {
+			d.running.Go(func() {
 				// An attempt that has started is finished, so that it need not be repeated.
 				if _, err := d.attempt(context.WithoutCancel(ctx), x); err != nil {
 					d.logger.Warn("cannot record an attempt to deliver to a webhook; the event is sent again", "error", err, "webhook_id", id.String())
@@ -145,16 +154,27 @@ func (d *Deliverer) count(id uuid.UUID, n int) {
 	}
 }
 
-// free returns how many attempts for a webhook may start. While it fails, they are made one at
-// a time.
-func (d *Deliverer) free(w dueWebhook) int {
+// order puts the webhooks with the fewest attempts in progress first.
+func (d *Deliverer) order(webhooks []dueWebhook) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	most := parallel
+	slices.SortStableFunc(webhooks, func(a, b dueWebhook) int { return cmp.Compare(d.busy[a.id], d.busy[b.id]) })
+}
+
+// free returns how many attempts for a webhook may start when so many webhooks share what is
+// free. While it fails, they are made one at a time.
+func (d *Deliverer) free(w dueWebhook, webhooks int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	busy, unreserved := d.busy[w.id], max(0, allParallel-reserved-d.allBusy)
+	most := min(parallel-busy, (unreserved+webhooks-1)/webhooks)
 	if w.failing {
-		most = 1
+		most = min(most, 1-busy)
 	}
-	return max(0, min(most-d.busy[w.id], allParallel-d.allBusy))
+	if busy == 0 { // the first may be a reserved one
+		most = max(most, min(1, allParallel-d.allBusy))
+	}
+	return max(0, most)
 }
 
 // dueWebhook is a webhook that has something to send.
@@ -195,7 +215,9 @@ func (d *Deliverer) claim(ctx context.Context, webhook uuid.UUID, limit int) (cl
 	if d.db.Dialect == dialect.Postgres {
 		skip = "FOR UPDATE SKIP LOCKED"
 	}
-	ids, err := d.ids(ctx, `
+	at := now()
+	until := at.Add(d.lease)
+	leased, err := d.leased(ctx, `
 		WITH due AS MATERIALIZED (
 			SELECT d.id FROM webhook_deliveries AS d
 			WHERE d.webhook_id = $1 AND d.settled_at IS NULL AND d.due_at <= $2 AND d.leased_until <= $2 AND NOT EXISTS (
@@ -204,55 +226,58 @@ func (d *Deliverer) claim(ctx context.Context, webhook uuid.UUID, limit int) (cl
 			ORDER BY d.due_at, d.id LIMIT $3 `+skip+`
 		)
 		UPDATE webhook_deliveries SET leased_until = $4, attempt = attempt + 1 WHERE id IN (SELECT id FROM due)
-		RETURNING id`, webhook, now(), limit, now().Add(d.lease))
+		RETURNING id, attempt`, webhook, at, limit, until)
 	if err != nil {
 		return nil, fmt.Errorf("webhook: claim deliveries: %w", err)
 	}
-	for _, id := range ids {
-		x, err := d.read(ctx, id)
+	var failed []error
+	for _, l := range leased {
+		x, err := d.read(ctx, l.id)
+		x.number, x.until = l.number, until
 		switch {
 		case errors.Is(err, sql.ErrNoRows): // the webhook has been deleted
-		case err != nil: // its lease ends
-			return claimed, err
+		case err != nil: // it has not failed, and the others are sent
+			failed = append(failed, err, d.postpone(ctx, x))
 		case !x.wanted():
-			if _, err := d.db.SQL.ExecContext(ctx, "DELETE FROM webhook_deliveries WHERE id = $1", id); err != nil {
-				return claimed, fmt.Errorf("webhook: drop a delivery: %w", err)
+			if _, err := d.db.SQL.ExecContext(ctx, "DELETE FROM webhook_deliveries WHERE id = $1", x.id); err != nil {
+				failed = append(failed, fmt.Errorf("webhook: drop a delivery: %w", err), d.postpone(ctx, x))
 			}
 		default:
 			claimed = append(claimed, x)
 		}
 	}
-	return claimed, nil
+	return claimed, errors.Join(failed...)
 }
 
-// ids returns the ids that a statement returns.
-func (d *Deliverer) ids(ctx context.Context, statement string, args ...any) (ids []int64, err error) {
+// leased returns the ids and the attempts' numbers that a statement returns. The numbers are
+// those of its leases: read later, they could be of another process's.
+func (d *Deliverer) leased(ctx context.Context, statement string, args ...any) (all []delivery, err error) {
 	rows, err := d.db.SQL.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
+		var x delivery
+		if err := rows.Scan(&x.id, &x.number); err != nil {
 			return nil, err
 		}
-		ids = append(ids, id)
+		all = append(all, x)
 	}
-	return ids, rows.Err()
+	return all, rows.Err()
 }
 
-// read reads a delivery and what sending it needs.
+// read reads a delivery and what sending it needs, without its lease.
 func (d *Deliverer) read(ctx context.Context, id int64) (x delivery, err error) {
 	x.id = id
 	var previousUntil sql.NullTime
 	var events []byte
 	err = d.db.SQL.QueryRowContext(ctx, `
-		SELECT d.practice_id, d.webhook_id, d.event_id, d.event, d.resource, d.record_id, d.user_id, d.changed_at, d.attempt,
+		SELECT d.practice_id, d.webhook_id, d.event_id, d.event, d.resource, d.record_id, d.user_id, d.changed_at,
 			w.url, w.events, w.secret, w.previous_secret, w.previous_until, p.time_zone, p.country
 		FROM webhook_deliveries AS d JOIN webhooks AS w ON w.id = d.webhook_id JOIN practices AS p ON p.id = d.practice_id
 		WHERE d.id = $1`, id).
-		Scan(&x.practice, &x.webhook, &x.eventID, &x.event, &x.resource, &x.record, &x.user, &x.changedAt, &x.number,
+		Scan(&x.practice, &x.webhook, &x.eventID, &x.event, &x.resource, &x.record, &x.user, &x.changedAt,
 			&x.url, &events, &x.secret, &x.previous, &previousUntil, &x.zoneName, &x.country)
 	if !previousUntil.Valid || !previousUntil.Time.After(now()) {
 		x.previous = seal.Value{}

@@ -10,9 +10,11 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/webhook"
 	"chairside/ent/webhookdelivery"
 	"chairside/internal/apierror"
 	"chairside/internal/seal"
+	"chairside/internal/store"
 )
 
 // maxURL is the longest address, in characters.
@@ -88,8 +90,13 @@ func Hasten(ctx context.Context, tx *ent.Client, id uuid.UUID) error {
 	return tx.WebhookDelivery.Update().Where(webhookdelivery.WebhookID(id), webhookdelivery.SettledAtIsNil(), webhookdelivery.DueAtGT(now())).SetDueAt(now()).Exec(ctx)
 }
 
-// Rotate gives a webhook a new secret and returns it. For a day, the old one signs too.
-func Rotate(ctx context.Context, keys *seal.Keys, tx *ent.Client, w *ent.Webhook) (secret string, err error) {
+// Rotate gives a webhook a new secret and returns it. For a day, the old one signs too. It locks
+// the webhook, so that of two rotations at once the later one keeps the secret of the first.
+func Rotate(ctx context.Context, keys *seal.Keys, tx *ent.Client, id uuid.UUID) (secret string, err error) {
+	w, err := tx.Webhook.Query().Where(webhook.ID(id), store.ForUpdate).Only(ctx)
+	if err != nil {
+		return "", err
+	}
 	old, err := w.OpenSecret(keys)
 	if err != nil {
 		return "", fmt.Errorf("webhook: open the secret: %w", err)
@@ -107,7 +114,7 @@ type Result struct {
 }
 
 // OK reports whether the receiver accepted the event.
-func (r Result) OK() bool { return outcome{status: r.Status}.ok() }
+func (r Result) OK() bool { return Accepted(r.Status) }
 
 // Test sends the event webhook.test once and waits for the response. It also works for a webhook
 // that is switched off.
@@ -116,13 +123,15 @@ func (d *Deliverer) Test(ctx context.Context, w *ent.Webhook) (r Result, err err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.lease)
 	defer cancel()
 	event := "evt_" + uuid.NewString()
+	at := now()
+	until := at.Add(d.lease)
 	var id int64
 	err = d.transaction(ctx, func(tx *sql.Tx) error {
 		// It is leased from the start, so no other process sends it.
 		return tx.QueryRowContext(ctx, `INSERT INTO webhook_deliveries
 			(practice_id, webhook_id, event_id, event, resource, record_id, changed_at, due_at, leased_until, attempt, succeeded)
 			VALUES ($1, $2, $3, $4, '', $3, $5, $5, $6, 1, false) RETURNING id`,
-			w.PracticeID, w.ID, event, testEvent, now(), now().Add(d.lease)).Scan(&id)
+			w.PracticeID, w.ID, event, testEvent, at, until).Scan(&id)
 	})
 	if err != nil {
 		return r, fmt.Errorf("webhook: store the test: %w", err)
@@ -131,21 +140,25 @@ func (d *Deliverer) Test(ctx context.Context, w *ent.Webhook) (r Result, err err
 	if err != nil {
 		return r, err
 	}
-	x.number = 1
+	x.number, x.until = 1, until
 	a, err := d.attempt(ctx, x)
 	return Result{id, a.status, a.err, a.duration}, err
 }
 
-// ErrNotRedelivered refuses to deliver a test again, or an event that still waits.
-var ErrNotRedelivered = errors.New("only an event that was delivered or has failed can be delivered again")
+// ErrNotRedelivered refuses to deliver an event again.
+var ErrNotRedelivered = errors.New("only an event that was delivered or has failed, and that the webhook still receives, can be delivered again")
 
-// CanRedeliver reports whether Redeliver takes a delivery.
-func CanRedeliver(x *ent.WebhookDelivery) bool { return x.SettledAt != nil && x.Event != testEvent }
+// CanRedeliver reports whether Redeliver takes a delivery: no test, none that still waits, and
+// none that the webhook does not want anymore, because it would be dropped.
+func CanRedeliver(w *ent.Webhook, x *ent.WebhookDelivery) bool {
+	return x.SettledAt != nil && x.Event != testEvent && delivery{event: x.Event, resource: x.Resource, events: w.Events}.wanted()
+}
 
-// Redeliver sends an event again, with its id, after the waiting events of its record. It
-// returns ErrNotRedelivered unless CanRedeliver.
-func (d *Deliverer) Redeliver(ctx context.Context, x *ent.WebhookDelivery) error {
-	if !CanRedeliver(x) {
+// Redeliver sends an event of a webhook again, with its id, after the waiting events of its
+// record: if the webhook is paused, once it is resumed. It returns ErrNotRedelivered unless
+// CanRedeliver.
+func (d *Deliverer) Redeliver(ctx context.Context, w *ent.Webhook, x *ent.WebhookDelivery) error {
+	if !CanRedeliver(w, x) {
 		return ErrNotRedelivered
 	}
 	return d.transaction(ctx, func(tx *sql.Tx) error {

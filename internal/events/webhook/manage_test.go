@@ -2,8 +2,10 @@ package webhook_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -99,11 +101,8 @@ func TestRotationOverlaps(t *testing.T) {
 			return r.all()[len(r.all())-1]
 		}
 		var secret string
-		e.Tx(t, ctx, func(tx *ent.Client) error {
-			row, err := tx.Webhook.Get(ctx, uuid.MustParse(id))
-			if err == nil {
-				secret, err = webhook.Rotate(ctx, e.DB.Keys, tx, row)
-			}
+		e.Tx(t, ctx, func(tx *ent.Client) (err error) {
+			secret, err = webhook.Rotate(ctx, e.DB.Keys, tx, uuid.MustParse(id))
 			return err
 		})
 		x := send()
@@ -118,5 +117,48 @@ func TestRotationOverlaps(t *testing.T) {
 			t.Errorf("after a day: %s", x.header.Get("webhook-signature"))
 		}
 		verify(t, x, secret)
+	})
+}
+
+// TestRotationsAtOnceFollowEachOther: no secret is both replaced and still the previous one of
+// a later secret that it never preceded.
+func TestRotationsAtOnceFollowEachOther(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		ctx := e.As(t, "demo")
+		id, _ := create(t, e, "https://example.com", "rooms.*")
+		const rotations = 4
+		var secrets [rotations]string
+		var failed [rotations]error
+		var running sync.WaitGroup
+		for i := range rotations {
+			running.Go(func() {
+				failed[i] = e.DB.Tx(ctx, func(tx *ent.Client) (err error) {
+					secrets[i], err = webhook.Rotate(ctx, e.DB.Keys, tx, uuid.MustParse(id))
+					return err
+				})
+			})
+		}
+		running.Wait()
+		if err := errors.Join(failed[:]...); err != nil {
+			t.Fatal(err)
+		}
+		r := receive(t)
+		storetest.Exec(t, e.DB, "UPDATE webhooks SET url = '"+r.URL+"'")
+		row, err := e.DB.Ent.Webhook.Get(ctx, uuid.MustParse(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result, err := deliverer(e).Test(ctx, row); err != nil || !result.OK() {
+			t.Fatalf("%+v %v", result, err)
+		}
+		x, signing := r.all()[0], 0
+		for _, s := range secrets {
+			if signs(t, x, s) {
+				signing++
+			}
+		}
+		if signing != 2 {
+			t.Errorf("%d of the new secrets sign, want the last two", signing)
+		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +25,8 @@ type delivery struct {
 	resource, record  string
 	user              *int64
 	changedAt         time.Time
-	number            int // of the attempt
+	number            int       // of the attempt
+	until             time.Time // end of the lease
 	url               string
 	secret            seal.Value
 	events            []string   // of the webhook
@@ -55,7 +55,10 @@ type payloadUser struct {
 }
 
 // content is the body of a request, and the patient records in it for the access log.
-type content struct{ body, records []byte }
+type content struct {
+	body, records []byte
+	read          *audit.Log
+}
 
 // content returns the content of a delivery, with the record as it is now.
 func (d *Deliverer) content(ctx context.Context, x delivery) (c content, err error) {
@@ -77,10 +80,7 @@ func (d *Deliverer) content(ctx context.Context, x delivery) (c content, err err
 	if err != nil {
 		return c, err
 	}
-	if !read.Empty() {
-		d.logger.LogAttrs(ctx, slog.LevelInfo, "patient data sent", slog.String("practice_id", x.practice.String()),
-			slog.String("webhook_id", x.webhook.String()), slog.String("event_id", x.eventID), slog.Any("records", read))
-	}
+	c.read = read
 	if c.records, err = read.Marshal(); err != nil {
 		return c, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"chairside/ent/webhookdelivery"
 	"chairside/internal/events/feed"
 	"chairside/internal/events/webhook"
 	"chairside/internal/store/storetest"
@@ -184,6 +185,24 @@ func TestLogIsSwept(t *testing.T) {
 			t.Fatal(err)
 		}
 		entries(1)
+		// An event that waits is dropped 14 days after it was due, not after its change.
+		storetest.Exec(t, e.DB, `INSERT INTO webhook_deliveries (practice_id, webhook_id, event_id, event, resource, record_id, changed_at, due_at, leased_until, attempt, succeeded)
+			SELECT practice_id, webhook_id, 'evt_1', 'rooms.updated', 'rooms', '1', created_at, due_at, leased_until, 0, false FROM webhook_deliveries, practices WHERE practices.id = practice_id`)
+		if err := e.DB.Ent.WebhookDelivery.Update().Where(webhookdelivery.SettledAtIsNil()).SetDueAt(time.Now().AddDate(0, 0, -13)).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		waiting := func(want int) {
+			t.Helper()
+			d.Sweep(ctx)
+			if n := storetest.Int(t, e.DB, "SELECT count(*) FROM webhook_deliveries WHERE settled_at IS NULL"); n != want {
+				t.Errorf("%d events wait, want %d", n, want)
+			}
+		}
+		waiting(1)
+		if err := e.DB.Ent.WebhookDelivery.Update().Where(webhookdelivery.SettledAtIsNil()).SetDueAt(time.Now().AddDate(0, 0, -15)).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		waiting(0)
 		e.Delete(t, "/v1/webhooks/"+id, token).Status(t, 204)
 		entries(0)
 	})

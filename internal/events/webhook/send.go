@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -24,7 +26,7 @@ const (
 )
 
 // newClient returns a client that follows no redirects, uses no proxy and, unless allowPrivate,
-// connects to public addresses alone.
+// connects to public addresses only.
 func newClient(allowPrivate bool) *http.Client {
 	dialer := &net.Dialer{Timeout: sendTime}
 	if !allowPrivate {
@@ -57,17 +59,24 @@ type outcome struct {
 	text     string // beginning of the body
 	err      string // why there is no response
 	duration time.Duration
+	sent     bool // whether the receiver was reached, and got at least a part of the request
 }
 
 // ok reports whether the receiver has accepted the event.
-func (a outcome) ok() bool { return a.status >= 200 && a.status < 300 }
+func (a outcome) ok() bool { return Accepted(a.status) }
+
+// Accepted reports whether the status of a response accepts an event.
+func Accepted(status int) bool { return status >= 200 && status < 300 }
 
 // send sends a body.
 func send(ctx context.Context, client *http.Client, to string, headers map[string]string, body []byte) (a outcome) {
 	started := clock.Deadline(0)
 	defer func() { a.duration = clock.Deadline(0).Sub(started) }()
+	var sent atomic.Bool
+	defer func() { a.sent = sent.Load() }()
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return outcome{err: loggable([]byte(hide(err)))}

@@ -10,19 +10,37 @@ import (
 // sweepEvery is how often old entries of the log are deleted, sweepBatch how many at once.
 const sweepEvery, sweepBatch = time.Hour, 1000
 
+// RetentionDays is for how many days the log is kept.
+func (d *Deliverer) RetentionDays() int { return int(d.retention / (24 * time.Hour)) }
+
+// sweepUntil sweeps now and every hour until ctx ends.
+func (d *Deliverer) sweepUntil(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		d.sweep(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
 // sweep deletes old entries of the log, everything of deleted webhooks, and old secrets. Events
-// that have waited for so long are dropped: the feed no longer has them either.
+// that have waited for so long since they were last due are dropped: the feed no longer has them
+// either. An event that was redelivered is due from then, however old its change.
 func (d *Deliverer) sweep(ctx context.Context) {
 	before := now().Add(-d.retention)
+	_, secrets := d.db.SQL.ExecContext(ctx, "UPDATE webhooks SET previous_secret = NULL, previous_until = NULL WHERE previous_until < $1", now())
 	err := errors.Join(
+		secrets,
 		d.sweepWhere(ctx, "webhook_attempts", "at < $1", before),
-		d.sweepWhere(ctx, "webhook_deliveries", "settled_at < $1 OR settled_at IS NULL AND changed_at < $1", before),
-		d.sweepWhere(ctx, "webhook_deliveries", "webhook_id NOT IN (SELECT id FROM webhooks)"),
-		d.sweepWhere(ctx, "webhook_attempts", "delivery_id NOT IN (SELECT id FROM webhook_deliveries)"),
+		d.sweepWhere(ctx, "webhook_deliveries", "settled_at < $1", before),
+		d.sweepWhere(ctx, "webhook_deliveries", "settled_at IS NULL AND due_at < $1", before),
+		d.sweepWhere(ctx, "webhook_deliveries", "NOT EXISTS (SELECT * FROM webhooks AS w WHERE w.id = webhook_deliveries.webhook_id)"),
+		d.sweepWhere(ctx, "webhook_attempts", "NOT EXISTS (SELECT * FROM webhook_deliveries AS d WHERE d.id = webhook_attempts.delivery_id)"),
 	)
-	if err == nil {
-		_, err = d.db.SQL.ExecContext(ctx, "UPDATE webhooks SET previous_secret = NULL, previous_until = NULL WHERE previous_until < $1", now())
-	}
 	if err != nil && ctx.Err() == nil {
 		d.logger.Warn("cannot delete old entries of the webhooks' logs", "error", err)
 	}
