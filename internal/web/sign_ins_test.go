@@ -58,7 +58,7 @@ func TestNewBrowserIsNoticed(t *testing.T) {
 		p := own.Get("/settings/sign-ins").Has(t, "Safari on iOS signed in for the first time on 1 Jul 2026, 10:16.", "Was this you?")
 		checkPage(t, p)
 		own.SignIn(seed.DemoAdmin).Get("/settings/security").Has(t, noticed) // at the next sign-in
-		own.Follow(own.Submit(p.Form(t, "/settings/sign-ins/dismiss"), nil)).Has(t, "The notice is gone.").Lacks(t, "Was this you?")
+		own.Follow(own.Submit(p.Form(t, "/settings/sign-ins/dismiss"), nil)).Has(t, "Notice dismissed.").Lacks(t, "Was this you?")
 		own.Get("/settings/tokens").Lacks(t, noticed)
 		stranger.SignIn(seed.DemoAdmin)
 		own.Get("/settings/tokens").Lacks(t, noticed) // it is known
