@@ -40,6 +40,7 @@ func TestReadme(t *testing.T) {
 	replace := strings.NewReplacer(
 		"127.0.0.1:8080", "127.0.0.1:"+port,
 		"-o chairside", "-o "+filepath.Join(dir, "chairside"),
+		"chairside.keys", filepath.Join(dir, "chairside.keys"),
 		"./chairside ", filepath.Join(dir, "chairside")+" ",
 		"postgres://chairside@localhost/chairside", pgtest.New(t),
 		"postgres://chairside@localhost/another", pgtest.New(t),

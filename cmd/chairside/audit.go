@@ -91,11 +91,14 @@ func (a *auditVerify) Run(c *console) error {
 			fmt.Fprintln(c.out, "… and further problems")
 		}
 		fmt.Fprintf(c.out, "%d events in %d blocks of %d chains; %d checkpoints; %d chains begin at a cut\n", r.Entries, r.Blocks, r.Practices, r.Checkpoints, r.Cuts)
+		for _, practice := range r.Deleted {
+			fmt.Fprintf(c.out, "practice %s is deleted, or is being deleted: its events were not compared\n", practice)
+		}
 		if r.Unsealed > 0 {
 			fmt.Fprintf(c.out, "%d events are not sealed yet, the oldest of %s; a running server seals them\n", r.Unsealed, r.UnsealedSince.UTC().Format(time.RFC3339))
 		}
 		if a.AuditCheckpoints == "" {
-			fmt.Fprintln(c.out, "without checkpoints (--audit-checkpoints), a chain that was computed anew or cut off at its end is not found")
+			fmt.Fprintln(c.out, "without checkpoints (--audit-checkpoints), a chain that was recomputed or cut off at its end is not found")
 		}
 		if len(r.Problems) > 0 {
 			return errTampered

@@ -72,7 +72,7 @@ func (f AuditListFlags) Validate() error {
 type AuditVerifyFlags struct {
 	Database
 	PublicKey        string `placeholder:"KEY" help:"Public key of the audit key, as \"chairside audit key\" prints it, in place of --audit-key."`
-	AuditCheckpoints string `placeholder:"DIR" help:"Directory of the checkpoints. Without it, a chain that was computed anew or cut off at its end is not found. Needs a key."`
+	AuditCheckpoints string `placeholder:"DIR" help:"Directory of the checkpoints. Without it, a chain that was recomputed or cut off at its end is not found. Needs a key."`
 }
 
 // Validate reports every mistake in the flags; the parser calls it.

@@ -25,7 +25,11 @@ func Create(file string) error {
 		return err
 	}
 	// A link, unlike a rename, does not replace a file, and shows it only when it is whole.
-	return errors.Join(os.Link(written, file), os.Remove(written))
+	err = os.Link(written, file)
+	if errors.Is(err, os.ErrExist) {
+		err = &os.PathError{Op: "create", Path: file, Err: os.ErrExist}
+	}
+	return errors.Join(err, os.Remove(written))
 }
 
 // write writes keys to a new file beside the given one and returns its name.

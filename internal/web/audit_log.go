@@ -46,7 +46,7 @@ type auditRow struct {
 // auditWords are the actions in words, for the list and the filter.
 var auditWords = map[string]string{
 	"create": "Created", "update": "Changed", "delete": "Deleted", "read": "Read patients’ records", "refuse": "Refused a request",
-	"sign_in": "Signed in", "sign_in_failed": "Failed to sign in", "sign_out": "Signed out", "report": "Opened report", "export": "Exported", "import": "Imported", "erase": "Erased", "prune": "Pruned the audit log",
+	"sign_in": "Signed in", "sign_in_failed": "Failed to sign in", "sign_out": "Signed out", "report": "Opened report", "export": "Exported", "import": "Imported", "erase": "Erased", "prune": "Pruned the audit log", "rotate": "Added a key",
 }
 
 // auditLog lists the practice's audit events, the newest first.

@@ -194,6 +194,8 @@ func (c Column) checkText(s string) string {
 		return "must have one space between its words"
 	case c.Form != "" && !Forms[c.Form].Matches(s):
 		return Forms[c.Form].Message
+	case c.Sealed && !strings.HasPrefix(s, SealedPrefix):
+		return "must be sealed"
 	case c.Email && !looksLikeEmail(s):
 		return "must be an e-mail address"
 	}
@@ -235,6 +237,8 @@ func (c Column) Inside() any {
 		return "[]"
 	case c.Email:
 		return "a@b.example"
+	case c.Sealed:
+		return SealedPrefix + "00000000:AA"
 	case len(c.Values) > 0:
 		return c.Values[0]
 	case len(c.Words) > 0:
@@ -265,6 +269,9 @@ func (c Column) Outside() (all []any) {
 	}
 	if c.Email {
 		all = append(all, "no at sign", "a@b")
+	}
+	if c.Sealed {
+		all = append(all, "", "plain", "a"+SealedPrefix)
 	}
 	if c.Form != "" {
 		all = append(all, "", "é", Forms[c.Form].Example+"0000000000000000000000")

@@ -110,6 +110,7 @@ func restore(t *testing.T, db *store.DB) {
 		storetest.Exec(t, db, "DELETE FROM "+table)
 		storetest.Exec(t, db, "INSERT INTO "+table+" SELECT * FROM saved_"+table)
 	}
+	storetest.Exec(t, db, "DELETE FROM practice_deletions")
 }
 
 // tampering is what a superuser does to the log with SQL.
@@ -167,6 +168,14 @@ func tamperings(t *testing.T, db *store.DB) (all []tampering) {
 		add("block time", block, fmt.Sprintf("UPDATE audit_blocks SET at = %s WHERE id = %d", at, id))
 		add("block number", "block", fmt.Sprintf("UPDATE audit_blocks SET number = number + 1000 WHERE id = %d", id))
 	}
+	read := int64(storetest.Int(t, db, "SELECT max(id) FROM audit_events WHERE action = 'read'"))
+	add("no patients", entry(read), fmt.Sprintf(`UPDATE audit_events SET details = '{"patients": "x"}' WHERE id = %d`, read))
+	if !storetest.Postgres(db) { // which keeps neither
+		add("more JSON", entry(read), fmt.Sprintf("UPDATE audit_events SET details = details || ' {}' WHERE id = %d", read))
+		add("no time", entry(read), fmt.Sprintf("UPDATE audit_events SET at = 'x' WHERE id = %d", read))
+	}
+	add("made-up deletion", entry(read), fmt.Sprintf("UPDATE audit_events SET operation = 'another' WHERE id = %d", read),
+		"INSERT INTO practice_deletions (id, requested_at, due_at, kept_elsewhere, deleted_at) SELECT id, created_at, created_at, '', created_at FROM practices")
 	add("tail", "was cut off", fmt.Sprintf("DELETE FROM audit_blocks WHERE id = %d", last))
 	add("everything", "was cut off", "DELETE FROM audit_events", "DELETE FROM audit_reads", "DELETE FROM audit_blocks")
 	reads := column(t, db, "SELECT id FROM audit_reads ORDER BY id")
@@ -221,7 +230,7 @@ func TestVerifyFindsEveryTampering(t *testing.T) {
 	})
 }
 
-// TestVerifyFindsARewrittenChain: a chain that is computed anew fits itself, but not the checkpoint.
+// TestVerifyFindsARewrittenChain: a chain that is recomputed fits itself, but not the checkpoint.
 func TestVerifyFindsARewrittenChain(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		f := newFixture(t, e)

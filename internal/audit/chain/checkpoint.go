@@ -9,7 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -114,20 +114,29 @@ func appendLine(file string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(text, '\n'))
+	n, err := f.Write(append(text, '\n'))
 	if err == nil {
 		err = f.Sync()
+	}
+	if err != nil && n > 0 { // on a full disk: the next line must not continue this one
+		if info, failed := f.Stat(); failed == nil {
+			err = errors.Join(err, f.Truncate(info.Size()-int64(n)))
+		}
 	}
 	return errors.Join(err, f.Close())
 }
 
 // readCheckpoints calls found for every line of every file.
 func readCheckpoints(dir string, found func(file string, line int, c *checkpoint)) error {
-	names, err := fs.Glob(os.DirFS(dir), "audit-*.jsonl")
+	entries, err := os.ReadDir(dir) // unlike Glob, it fails for a directory that is missing
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
+	for _, entry := range entries {
+		name := entry.Name()
+		if ours, _ := filepath.Match("audit-*.jsonl", name); !ours {
+			continue
+		}
 		f, err := os.Open(filepath.Join(dir, name))
 		if err != nil {
 			return err
@@ -135,7 +144,10 @@ func readCheckpoints(dir string, found func(file string, line int, c *checkpoint
 		lines := bufio.NewReader(f)
 		for n := 1; ; n++ {
 			text, err := lines.ReadBytes('\n')
-			if len(text) == 0 && err != nil {
+			if err != nil && !errors.Is(err, io.EOF) {
+				return errors.Join(err, f.Close())
+			}
+			if len(text) == 0 {
 				break
 			}
 			c := &checkpoint{}
@@ -168,12 +180,17 @@ func Keep(ctx context.Context, db *store.DB, checkpoints *Checkpoints, logger *s
 	defer seals.Stop()
 	defer signs.Stop()
 	run := func(ctx context.Context, sign bool) {
-		_, err := Seal(ctx, db)
-		if err == nil && sign && checkpoints != nil {
-			err = checkpoints.Write(ctx, db)
+		if _, err := Seal(ctx, db); err != nil {
+			if ctx.Err() == nil {
+				logger.Error("cannot seal the audit log; the next second tries again", "error", err)
+			}
+			return
 		}
-		if err != nil && ctx.Err() == nil {
-			logger.Error("cannot seal the audit log; the next second tries again", "error", err)
+		if !sign || checkpoints == nil {
+			return
+		}
+		if err := checkpoints.Write(ctx, db); err != nil && ctx.Err() == nil {
+			logger.Error("cannot write a checkpoint of the audit log; the next minute tries again", "error", err)
 		}
 	}
 	for {

@@ -7,6 +7,8 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,12 +41,13 @@ func (p Problem) String() string {
 // Report is the result of Verify.
 type Report struct {
 	Practices, Blocks, Entries int
-	Checkpoints                int       // signed lines that were compared
-	Cuts                       int       // practices whose oldest blocks were pruned
-	Unsealed                   int       // entries that no block has yet
-	UnsealedSince              time.Time // time of the oldest of them
-	Problems                   []Problem // at most maxProblems
-	More                       bool      // there are further problems
+	Checkpoints                int         // signed lines that were compared
+	Cuts                       int         // practices whose oldest blocks were pruned
+	Unsealed                   int         // entries that no block has yet
+	UnsealedSince              time.Time   // time of the oldest of them
+	Problems                   []Problem   // at most maxProblems
+	More                       bool        // there are further problems
+	Deleted                    []uuid.UUID // practices that are deleted, or are being deleted: their events are not compared
 }
 
 // VerifyOptions are what Verify compares the log with.
@@ -53,7 +56,7 @@ type VerifyOptions struct {
 	// is then a problem.
 	Public audit.PublicKey
 	// Checkpoints is the directory of checkpoints; "" for none. Without them, Verify cannot find
-	// a chain that was computed anew from its beginning, nor one whose end was cut off.
+	// a chain that was recomputed from its beginning, nor one whose end was cut off.
 	Checkpoints string
 }
 
@@ -65,10 +68,10 @@ const (
 )
 
 // Verify compares every entry of the audit log with its block, every block with the one before,
-// and both with the checkpoints, except those of practices that were deleted (package closure). It changes
-// nothing and runs while servers write.
+// and both with the checkpoints. It leaves out practices of which a deletion has begun (package
+// closure), and reports them. It changes nothing and runs while servers write.
 func Verify(ctx context.Context, db *store.DB, o VerifyOptions) (*Report, error) {
-	v := &verification{ctx: ctx, db: db, options: o, heads: map[uuid.UUID][]head{}, counts: map[uuid.UUID]int{}, reads: map[uuid.UUID]fingerprint{}}
+	v := &verification{ctx: ctx, db: db, options: o, heads: map[uuid.UUID]map[int64][]head{}, counts: map[uuid.UUID]int{}, reads: map[uuid.UUID]fingerprint{}}
 	for _, step := range []func() error{v.begin, v.checkBlocks, v.checkHeads, v.checkCounts, v.checkReads, v.countUnsealed} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: verify the log: %w", err)
@@ -86,11 +89,11 @@ type verification struct {
 	position position // of the last block
 	last     int64    // its id
 	cuts     map[uuid.UUID]cut
-	heads    map[uuid.UUID][]head // of the checkpoints
-	found    map[uuid.UUID]int64  // number of the last block of each practice
-	counts   map[uuid.UUID]int    // of entries in blocks
+	heads    map[uuid.UUID]map[int64][]head // of the checkpoints, by number
+	found    map[uuid.UUID]int64            // number of the last block of each practice
+	counts   map[uuid.UUID]int              // of entries in blocks
 	reads    map[uuid.UUID]fingerprint
-	gone     map[uuid.UUID]bool // practices whose rows are deleted, or will be now
+	gone     map[uuid.UUID]bool // practices whose rows are deleted, or are being deleted
 	buffer   []byte
 }
 
@@ -107,23 +110,26 @@ func (v *verification) problem(practice uuid.UUID, block, event int64, format st
 
 // begin reads the last block, the cuts and the checkpoints. Later blocks are not compared.
 func (v *verification) begin() (err error) {
+	// The checkpoints come first: they must not name blocks that are newer than the last one.
+	if err := v.readCheckpoints(); err != nil {
+		return err
+	}
 	err = forEach(v.ctx, v.db.SQL, "SELECT id, through, floor FROM audit_blocks ORDER BY id DESC LIMIT 1",
 		func(rows *sql.Rows) error { return rows.Scan(&v.last, &v.position.through, &v.position.floor) })
 	if err != nil {
 		return err
 	}
-	v.gone = map[uuid.UUID]bool{}
-	err = forEach(v.ctx, v.db.SQL, "SELECT id FROM practice_deletions WHERE due_at <= $1", func(rows *sql.Rows) error {
-		var practice uuid.UUID
-		err := rows.Scan(&practice)
-		v.gone[practice] = true
-		return err
-	}, clock.Now(v.ctx))
-	if err != nil {
+	if err := v.readDeletions(); err != nil {
 		return err
 	}
-	if v.cuts, err = v.readCuts(); err != nil || v.options.Checkpoints == "" {
-		return err
+	v.cuts, err = v.readCuts()
+	return err
+}
+
+// readCheckpoints reads the heads of the signed lines, if there is a directory of checkpoints.
+func (v *verification) readCheckpoints() error {
+	if v.options.Checkpoints == "" {
+		return nil
 	}
 	return readCheckpoints(v.options.Checkpoints, func(file string, line int, c *checkpoint) {
 		if !c.valid(v.options.Public) {
@@ -132,9 +138,28 @@ func (v *verification) begin() (err error) {
 		}
 		v.report.Checkpoints++
 		for _, h := range c.Heads {
-			v.heads[h.Practice] = append(v.heads[h.Practice], h)
+			if v.heads[h.Practice] == nil {
+				v.heads[h.Practice] = map[int64][]head{}
+			}
+			v.heads[h.Practice][h.Number] = append(v.heads[h.Practice][h.Number], h)
 		}
 	})
+}
+
+// readDeletions reads which practices have been deleted or are being deleted. A deletion that is
+// recorded as complete and has left blocks was made up: its practice is compared like any other.
+func (v *verification) readDeletions() error {
+	v.gone = map[uuid.UUID]bool{}
+	return forEach(v.ctx, v.db.SQL, `SELECT d.id FROM practice_deletions AS d WHERE d.due_at <= $1
+		AND (d.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM audit_blocks AS b WHERE b.practice_id = d.id)) ORDER BY d.id`, func(rows *sql.Rows) error {
+		var practice uuid.UUID
+		err := rows.Scan(&practice)
+		if practice != uuid.Nil { // the events of no practice are never deleted
+			v.gone[practice] = true
+			v.report.Deleted = append(v.report.Deleted, practice)
+		}
+		return err
+	}, clock.Now(v.ctx))
 }
 
 // readCuts returns the last valid cut of each practice.
@@ -217,9 +242,9 @@ func (v *verification) checkLink(before, b *block) {
 		v.problem(b.practice, b.number, 0, "the block does not follow the one before: one of them was replaced")
 	}
 	v.found[b.practice] = b.number
-	for _, h := range v.heads[b.practice] {
-		if h.Number == b.number && !bytes.Equal(h.Hash, b.hash) {
-			v.problem(b.practice, b.number, 0, "the block is not the one of the checkpoint of %s: the chain was computed anew", h.At.UTC().Format(time.RFC3339))
+	for _, h := range v.heads[b.practice][b.number] {
+		if !bytes.Equal(h.Hash, b.hash) {
+			v.problem(b.practice, b.number, 0, "the block is not the one of the checkpoint of %s: the chain was recomputed", h.At.UTC().Format(time.RFC3339))
 		}
 	}
 }
@@ -243,12 +268,13 @@ func (v *verification) checkEntries(blocks []block) error {
 	err := forEach(v.ctx, v.db.SQL, "SELECT "+columns+" FROM audit_events WHERE "+condition, func(rows *sql.Rows) error {
 		var e event
 		if err := e.scan(rows); err != nil {
-			return err
+			v.problem(e.practice, 0, e.id, "cannot be read")
+			return nil
 		}
 		d, buffer, err := e.digest(v.buffer)
 		v.buffer = buffer
-		if err != nil {
-			return err
+		if err != nil { // not what Chairside writes
+			d = digest{}
 		}
 		patients, err := e.patients()
 		if err != nil { // the digest differs too
@@ -285,12 +311,7 @@ func (v *verification) checkEntries(blocks []block) error {
 // checkHeads finds blocks that a checkpoint has and the database has not.
 func (v *verification) checkHeads() error {
 	for practice, heads := range v.heads {
-		highest := head{}
-		for _, h := range heads {
-			if h.Number > highest.Number {
-				highest = h
-			}
-		}
+		highest := heads[slices.Max(slices.Collect(maps.Keys(heads)))][0]
 		if found := max(v.found[practice], v.cuts[practice].number); found < highest.Number {
 			v.problem(practice, found+1, 0, "blocks %d to %d are missing, which the checkpoint of %s has: the end was cut off", found+1, highest.Number, highest.At.UTC().Format(time.RFC3339))
 		}
@@ -299,7 +320,7 @@ func (v *verification) checkHeads() error {
 }
 
 // checkCounts finds entries that are in no block although all of their time are sealed: they were
-// added later, past this program.
+// added later, by something else.
 func (v *verification) checkCounts() error {
 	sealed, have := v.position.sealed(v.db.Dialect), map[uuid.UUID]int{}
 	err := forEach(v.ctx, v.db.SQL, "SELECT practice_id, count(*) FROM audit_events WHERE "+sealed+" GROUP BY practice_id", func(rows *sql.Rows) error {
@@ -330,7 +351,7 @@ func (v *verification) checkCounts() error {
 			return err
 		}
 		if !inBlocks[id] {
-			v.problem(practice, 0, id, "is in no block: it was added past Chairside")
+			v.problem(practice, 0, id, "is in no block: it was not written by Chairside")
 		}
 		return nil
 	})
@@ -412,14 +433,17 @@ func (v *verification) compareReads(practice uuid.UUID) error {
 	want := map[pair]int{}
 	err := forEach(v.ctx, v.db.SQL, "SELECT "+columns+" FROM audit_events WHERE action = 'read' AND practice_id = $1 AND "+v.position.sealed(v.db.Dialect), func(rows *sql.Rows) error {
 		var e event
-		if err := e.scan(rows); err != nil {
-			return err
+		if err := e.scan(rows); err != nil { // as checkEntries has found
+			return nil
 		}
 		patients, err := e.patients()
+		if err != nil { // as checkEntries has found
+			return nil
+		}
 		for _, patient := range patients {
 			want[pair{e.id, patient}]++
 		}
-		return err
+		return nil
 	}, practice)
 	if err != nil {
 		return err

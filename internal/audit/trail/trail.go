@@ -24,6 +24,8 @@ const (
 	flushTime = 20 * time.Second
 	// maxRequests and maxRecords are the most requests and records of one entry.
 	maxRequests, maxRecords = 100, 2000
+	// maxWritten is the most entries of one transaction.
+	maxWritten = 500
 	// maxWaiting is the most entries that wait while the database fails.
 	maxWaiting = 20_000
 )
@@ -157,7 +159,14 @@ func (t *Trail) Flush(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
-	err := t.write(ctx, taken)
+	// After an outage many wait: what is written of them stays written.
+	var err error
+	for len(taken) > 0 && err == nil {
+		some := taken[:min(len(taken), maxWritten)]
+		if err = t.write(ctx, some); err == nil {
+			taken = taken[len(some):]
+		}
+	}
 	if err == nil {
 		return
 	}

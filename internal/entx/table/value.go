@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -116,6 +117,9 @@ func Canonical(s string) (string, error) {
 	var v any
 	if err := decoder.Decode(&v); err != nil {
 		return "", err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return "", errors.New("holds more than one JSON value")
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
