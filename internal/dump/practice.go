@@ -79,7 +79,7 @@ func ImportPractice(ctx context.Context, db *store.DB, dir string, o PracticeOpt
 	if err := p.reserve(); err != nil {
 		return done, err
 	}
-	if p.tx, err = db.SQL.BeginTx(ctx, nil); err != nil {
+	if p.tx, err = bulk.Begin(ctx, db); err != nil {
 		return done, fmt.Errorf("begin: %w", err)
 	}
 	defer p.tx.Rollback() // no effect after a commit

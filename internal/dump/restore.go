@@ -74,7 +74,7 @@ func Restore(ctx context.Context, db *store.DB, dir string, o RestoreOptions) (d
 	if r.manifest.Practice != nil {
 		return done, fmt.Errorf("%w: it is of one practice", ErrManifest)
 	}
-	if r.tx, err = db.SQL.BeginTx(ctx, nil); err != nil {
+	if r.tx, err = bulk.Begin(ctx, db); err != nil {
 		return done, fmt.Errorf("begin: %w", err)
 	}
 	defer r.tx.Rollback() // no effect after a commit

@@ -21,7 +21,7 @@ type Tx struct {
 // Load runs load in a transaction of its own and commits if it returns nil. Otherwise the
 // database stays as it was.
 func Load(ctx context.Context, db *store.DB, load func(*Tx) error) error {
-	tx, err := db.SQL.BeginTx(ctx, nil)
+	tx, err := Begin(ctx, db)
 	if err != nil {
 		return fmt.Errorf("store: bulk load: %w", err)
 	}
@@ -37,6 +37,13 @@ func Load(ctx context.Context, db *store.DB, load func(*Tx) error) error {
 		return fmt.Errorf("store: bulk load: %w", err)
 	}
 	return nil
+}
+
+// Begin begins a transaction for Join. The end of ctx fails its statements but does not roll it
+// back, which database/sql would do at once, while lib/pq's goroutine of a COPY still reads the
+// connection: the caller rolls back.
+func Begin(ctx context.Context, db *store.DB) (*sql.Tx, error) {
+	return db.SQL.BeginTx(context.WithoutCancel(ctx), nil)
 }
 
 // Join returns a Tx that writes in the caller's transaction, and lifts the time limits of a
