@@ -1,8 +1,8 @@
 // Package seal encrypts the columns whose values the server must be able to read but a copy of
 // the database must not show: authenticator secrets and signing secrets of webhooks.
 //
-// A sealed column has the Go type Value. Writers set Plain(text), and a hook of package store
-// seals it; a Value that no hook has sealed is refused on its way to the database, which also
+// A sealed column has the Go type Value. Writers set Plain(text), and the hook of package store
+// that sees every write seals it; a Value that is not sealed is refused on its way to the database, which also
 // refuses it by a CHECK of the column. A value is bound to its Place: moved to another row, column
 // or practice, it does not open.
 //

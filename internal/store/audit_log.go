@@ -43,10 +43,14 @@ var unauditedTypes = []string{
 // auditWrites is the hook that appends an entry to the audit log for every row that is
 // created, changed or deleted, in the same transaction. An entry says who changed which row
 // and when, with the changed columns and their values (schema.AuditValueOf). The statement that
-// writes the row may have written the entry already (entx.WritePrefix).
+// writes the row may have written the entry already (entx.WritePrefix). Plain texts of sealed
+// columns are sealed first, so that neither the row nor the entry has them.
 func (db *DB) auditWrites(next ent.Mutator) ent.Mutator {
 	return ent.MutateFunc(func(ctx context.Context, m ent.Mutation) (ent.Value, error) {
 		if _, err := principal.From(ctx); err != nil && !principal.IsSystem(ctx) {
+			return nil, err
+		}
+		if err := db.sealPlain(ctx, m); err != nil {
 			return nil, err
 		}
 		switch {

@@ -110,7 +110,7 @@ func (db *DB) assemble(ctx context.Context) error {
 		db.serving = db.SQL
 	}
 	db.Ent = ent.NewClient(ent.Driver(driver))
-	db.Ent.Use(db.sealWrites, db.auditWrites)
+	db.Ent.Use(db.auditWrites)
 	protectAccounts(db.Ent)
 	db.Ent.Note.Use(keepNoteText)
 	db.Ent.Intercept(auditReads())

@@ -247,7 +247,7 @@ func (w *world) rowValue(e *harness.Env, table *schema.Table, c *schema.Column, 
 		return w.ids[target][n%len(w.ids[target])]
 	}
 	for _, l := range ent.Limits {
-		if l.Table == table.Name && l.Name == c.Name && (len(l.Values) > 0 || l.Form != "" || l.Email || l.JSON != "" || l.Min != nil) {
+		if l.Table == table.Name && l.Name == c.Name && (len(l.Values) > 0 || l.Form != "" || l.Email || l.JSON != "" || l.Min != nil || l.Sealed) {
 			return l.Inside()
 		}
 	}
