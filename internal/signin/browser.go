@@ -90,12 +90,20 @@ func NewBrowsers(v *Visitor, from Browser) (all []schema.KnownBrowser) {
 	return all
 }
 
-// DismissBrowsers marks what NewBrowsers returns as seen.
+// DismissBrowsers marks what NewBrowsers returns as seen. Someone who has stolen the password must
+// not silence the notice: a browser without its cookie marks nothing, and a new browser only those
+// that are newer.
 func (s *Sessions) DismissBrowsers(ctx context.Context, from Browser) error {
 	id := From(ctx).User.ID
 	return s.changeBrowsers(ctx, id, func(all []schema.KnownBrowser, _ *ent.UserUpdateOne) []schema.KnownBrowser {
+		own := slices.IndexFunc(all, func(known schema.KnownBrowser) bool { return from.is(known, id) })
+		if own < 0 {
+			return all
+		}
 		for i, known := range all {
-			all[i].Unseen = known.Unseen && from.is(known, id)
+			if i != own && (!all[own].Unseen || known.First.After(all[own].First)) {
+				all[i].Unseen = false
+			}
 		}
 		return all
 	})

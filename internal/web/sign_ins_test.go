@@ -54,6 +54,10 @@ func TestNewBrowserIsNoticed(t *testing.T) {
 		stranger := signedInElsewhere(t, e, iPhone)
 		stranger.Get("/settings/tokens").Lacks(t, noticed) // the thief cannot see it
 		stranger.Post("/settings/sign-ins/dismiss", nil).Status(t, http.StatusSeeOther)
+		forgetful := e.Browser(t) // the thief deletes the cookie of the browser
+		forgetful.Header.Set("Cookie", stranger.Cookies()[0].String())
+		forgetful.Get("/settings/sign-ins").Has(t, "Sign out")
+		forgetful.Post("/settings/sign-ins/dismiss", nil).Status(t, http.StatusSeeOther)
 		checkPage(t, own.Get("/settings/tokens").Has(t, noticed))
 		p := own.Get("/settings/sign-ins").Has(t, "Safari on iOS signed in for the first time on 1 Jul 2026, 10:16.", "Was this you?")
 		checkPage(t, p)
