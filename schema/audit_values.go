@@ -37,15 +37,14 @@ var auditPlain = columnSet(`
 	Passkey.name .host .transports
 	Practitioner.gdc_number .nhs_number .colour
 	Patient.dentist_recall_date .hygienist_recall_date
-	Appointment.reason
 	Invoice.dated_on .due_on .paid_on .payment_terms .reference
-	PatientReferral.referrable_type .reference .dated_on
+	PatientReferral.referrable_type .dated_on
 	Payment.dated_on .method
 	Recall.due_on
 	TreatmentPlan.start_date .end_date
 	NHSClaim.uda_band .submitted_date .approval_date
 	TreatmentPlanItem.uda_band
-	WaitingList.appointment_reason .from_date .to_date
+	WaitingList.from_date .to_date
 	Webhook.url .events .disabled_reason
 `)
 
@@ -61,17 +60,17 @@ var auditHashed = columnSet(`
 		.emergency_contact_name .emergency_contact_relationship .emergency_contact_phone .emergency_contact_phone_country
 		.home_phone .home_phone_country .mobile_phone .mobile_phone_country .work_phone .work_phone_country
 		.medical_alert .medical_alert_text .nhs_number .ni_number .occupation .custom_field_1 .custom_field_2 .legacy_id .metadata .legal_hold_reason
-	Appointment.notes .treatment_description .metadata
+	Appointment.reason .notes .treatment_description .metadata
 	Invoice.footnote
 	Note.body
-	PatientReferral.referrable_attributes
+	PatientReferral.reference .referrable_attributes
 	TreatmentPlan.nickname
 	NHSClaim.status_comments
 	TreatmentAppointment.notes
 	TreatmentPlanItem.teeth .surfaces .nomenclature .notes
 	CustomFieldAnswer.value
 	InvoiceItem.name
-	WaitingList.notes
+	WaitingList.appointment_reason .notes
 	Webhook.secret .previous_secret
 `)
 

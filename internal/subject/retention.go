@@ -42,7 +42,7 @@ var retentions = map[string]retention{
 // otherCountries is the default of countries that are not listed: the longest of those that are.
 var otherCountries = retention{30, 28, "no rule for this country is built in: the longest of all"}
 
-// adulthood is the age from which a patient is no child.
+// adulthood is the age at which a patient counts as an adult.
 const adulthood = 18
 
 // entries are the columns that date an entry in the record. A row with a day of its own is not
