@@ -220,6 +220,33 @@ func TestOpenServing(t *testing.T) {
 	}
 }
 
+// TestMembershipIsAProblem: a serving role that can take the system role is not confined.
+func TestMembershipIsAProblem(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, testdb.Migrated.Postgres(t))
+	roles := rowsecurity.Roles{Serving: "chairside_member_serving", System: "chairside_member_system"}
+	if _, err := db.CreateRoles(t.Context(), roles); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, role := range []string{roles.Serving, roles.System} {
+			if _, err := db.SQL.ExecContext(context.WithoutCancel(t.Context()), "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for _, c := range []struct{ statement, want string }{
+		{"SELECT 1", ""},
+		{"GRANT " + roles.System + " TO " + roles.Serving, "is a member of a role that bypasses row-level security"},
+	} {
+		storetest.Exec(t, db, c.statement)
+		state, err := db.RowSecurity(t.Context())
+		if found := strings.Join(state.Problems, "; "); err != nil || !strings.Contains(found, c.want) || c.want == "" && found != "" {
+			t.Errorf("%s: problems %q, %v", c.statement, found, err)
+		}
+	}
+}
+
 // TestTwoLogins signs in as the roles themselves, which may do all that a server does, and cannot
 // take the owner's role.
 func TestTwoLogins(t *testing.T) {

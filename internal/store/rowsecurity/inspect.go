@@ -150,10 +150,11 @@ func (s *State) readRoles(ctx context.Context, pool *sql.DB, _ []Table) error {
 		if r.name == "" {
 			continue
 		}
-		var super, bypass, owner bool
+		var super, bypass, owner, escapes bool
 		err := pool.QueryRowContext(ctx, `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication, rolbypassrls,
-			EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND pg_has_role(r.oid, relowner, 'MEMBER'))
-			FROM pg_roles AS r WHERE rolname = $1`, r.name).Scan(&super, &bypass, &owner)
+			EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND pg_has_role(r.oid, relowner, 'MEMBER')),
+			EXISTS (SELECT FROM pg_roles AS o WHERE o.oid <> r.oid AND (o.rolsuper OR o.rolbypassrls) AND pg_has_role(r.oid, o.oid, 'MEMBER'))
+			FROM pg_roles AS r WHERE rolname = $1`, r.name).Scan(&super, &bypass, &owner, &escapes)
 		switch {
 		case err != nil:
 			return err
@@ -161,6 +162,8 @@ func (s *State) readRoles(ctx context.Context, pool *sql.DB, _ []Table) error {
 			s.problem("role %s may do more than Chairside needs: it is a superuser, or may create roles or databases, or replicate", r.name)
 		case owner:
 			s.problem("role %s owns tables, or is a member of their owner", r.name)
+		case escapes && !r.bypasses:
+			s.problem("role %s is a member of a role that bypasses row-level security", r.name)
 		case bypass && !r.bypasses:
 			s.problem("role %s bypasses row-level security", r.name)
 		case !bypass && r.bypasses:
@@ -170,7 +173,7 @@ func (s *State) readRoles(ctx context.Context, pool *sql.DB, _ []Table) error {
 	return nil
 }
 
-// readGrants finds privileges on tables that are missing, or that are one too many.
+// readGrants finds privileges on tables that are missing or excess.
 func (s *State) readGrants(ctx context.Context, pool *sql.DB, tables []Table) error {
 	rows, err := pool.QueryContext(ctx, `SELECT c.relname, r.rolname, (SELECT string_agg(p, ', ' ORDER BY n)
 		FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) WITH ORDINALITY AS u(p, n) WHERE has_table_privilege(r.oid, c.oid, p))

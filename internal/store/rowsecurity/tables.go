@@ -82,6 +82,10 @@ func Tables(all []*schema.Table) ([]Table, error) {
 			if slices.Contains(ownersOnly, t.Name) {
 				own.system = "SELECT"
 			}
+		case t.Name == auditblock.Table: // sealing has no caller
+			own.serving, own.system = "", additions
+		case t.Name == auditcut.Table: // only the owner prunes
+			own.serving, own.system = "", "SELECT"
 		case slices.Contains(appendOnly, t.Name):
 			own.serving, own.system = additions, additions
 		case ok:
