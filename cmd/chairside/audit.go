@@ -231,8 +231,8 @@ func (a *auditPrune) Run(c *console) error {
 }
 
 // audited writes an event of the command line.
-func (c *console) audited(ctx context.Context, db *store.DB, action, record string) error {
-	e := trail.Entry{At: clock.Now(ctx), Action: action, Record: record}
+func (c *console) audited(ctx context.Context, db *store.DB, e trail.Entry) error {
+	e.At = clock.Now(ctx)
 	if p, err := principal.From(ctx); err == nil {
 		e.Practice = p.PracticeID
 	}

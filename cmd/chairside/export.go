@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"chairside/internal/audit/trail"
 	"chairside/internal/config"
 	"chairside/internal/dump"
 	"chairside/internal/principal"
@@ -41,7 +42,7 @@ func (e *exportCommand) Run(c *console) error {
 			options.Practice = p.ID.String()
 			ctx = principal.With(c, &principal.Principal{PracticeID: p.ID})
 		}
-		if err := c.audited(ctx, db, "export", ""); err != nil {
+		if err := c.audited(ctx, db, trail.Entry{Action: "export"}); err != nil {
 			return err
 		}
 		if err := dump.Export(c, db, flags.Dir, options); err != nil || flags.Practice == "" {

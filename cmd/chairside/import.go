@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/audit/chain"
+	"chairside/internal/audit/trail"
 	"chairside/internal/config"
 	"chairside/internal/dump"
 	"chairside/internal/importer"
@@ -100,7 +101,7 @@ func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 		if err := chain.SealRestored(c, db); err != nil {
 			return err
 		}
-		if err := c.audited(c, db, "import", filepath.Base(flags.Dir)); err != nil {
+		if err := c.audited(c, db, trail.Entry{Action: "import", Record: filepath.Base(flags.Dir)}); err != nil {
 			return err
 		}
 		if err := sealing.Check(c, db); err != nil { // the rows are imported all the same
@@ -135,7 +136,7 @@ func (c *console) importPractice(db *store.DB, flags config.ImportFlags) error {
 			return err
 		}
 		ctx := principal.With(c, &principal.Principal{PracticeID: id})
-		if err := c.audited(ctx, db, "import", filepath.Base(flags.Dir)); err != nil {
+		if err := c.audited(ctx, db, trail.Entry{Action: "import", Record: filepath.Base(flags.Dir)}); err != nil {
 			return err
 		}
 	}
@@ -156,7 +157,7 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 		return err
 	}
 	if !flags.DryRun {
-		if err := c.audited(c, db, "import", filepath.Base(flags.Dir)); err != nil {
+		if err := c.audited(c, db, trail.Entry{Action: "import", Record: filepath.Base(flags.Dir)}); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"chairside/internal/audit"
+	"chairside/internal/audit/trail"
 	"chairside/internal/config"
 	"chairside/internal/seal"
 	"chairside/internal/store"
@@ -138,7 +139,7 @@ func (k *keysRotate) Run(c *console) error {
 			if err != nil {
 				return err
 			}
-			if err := c.audited(c, db, "rotate", id.String()); err != nil {
+			if err := c.audited(c, db, trail.Entry{Action: "rotate", Record: id.String()}); err != nil {
 				return err
 			}
 			fmt.Fprintf(c.err, "added the key %s\n", id)

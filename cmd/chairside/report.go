@@ -15,6 +15,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
+	"chairside/internal/audit/trail"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/config"
@@ -87,7 +88,7 @@ func (r *reportShow) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		if err := c.audited(ctx, db, "report", chosen.Name); err != nil {
+		if err := c.audited(ctx, db, trail.Entry{Action: "report", Record: chosen.Name}); err != nil {
 			return err
 		}
 		format := render.Format(flags.Format)

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"chairside/ent"
+	"chairside/internal/audit/trail"
 	"chairside/internal/config"
 	"chairside/internal/store"
 	"chairside/internal/subject"
@@ -40,7 +41,7 @@ func (e *subjectExport) Run(c *console) error {
 		if err != nil {
 			return noPatient(err, e.Patient)
 		}
-		if err := c.audited(ctx, db, "export", fmt.Sprintf("patient-%d.%s", e.Patient, e.Format)); err != nil {
+		if err := c.audited(ctx, db, trail.Entry{Action: "export", Record: fmt.Sprintf("patient-%d.%s", e.Patient, e.Format), Patient: e.Patient}); err != nil {
 			return err
 		}
 		write := map[string]func(io.Writer) error{"html": file.WriteHTML, "json": file.WriteJSON, "fhir": file.WriteFHIR}[e.Format]
