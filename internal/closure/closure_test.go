@@ -100,7 +100,7 @@ func TestDeletePractice(t *testing.T) {
 			e := harness.Start(t, at(t), harness.Patient)
 			db, owner := e.DB, e.DB
 			if kind == "two roles" {
-				owner = &store.DB{SQL: e.Owner(t), Dialect: db.Dialect}
+				owner = &store.DB{SQL: e.Owner(), Dialect: db.Dialect}
 			}
 			demo, second := practiceID(t, db, "demo"), practiceID(t, db, "second")
 			fillAll(t, owner, demo)

@@ -123,7 +123,7 @@ func copyOf(table *entschema.Table, link, value, row string) (statement string, 
 // tryStatement runs a statement in a transaction that is rolled back.
 func tryStatement(t testing.TB, e *harness.Env, statement string, args ...any) error {
 	t.Helper()
-	tx, err := e.Owner(t).BeginTx(context.WithoutCancel(t.Context()), nil)
+	tx, err := e.Owner().BeginTx(context.WithoutCancel(t.Context()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

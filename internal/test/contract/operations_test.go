@@ -425,7 +425,7 @@ var later = time.Date(2035, 1, 1, 0, 0, 0, 0, time.UTC)
 // execute runs a statement on the database.
 func execute(t testing.TB, e *harness.Env, statement string, args ...any) {
 	t.Helper()
-	if _, err := e.Owner(t).ExecContext(t.Context(), statement, args...); err != nil {
+	if _, err := e.Owner().ExecContext(t.Context(), statement, args...); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

@@ -16,6 +16,7 @@ package harness
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -72,7 +73,8 @@ type Env struct {
 	Server *server.Server
 	Log    *Log // the server's log
 
-	serving sync.RWMutex // held by every request in progress
+	serving sync.RWMutex   // held by every request in progress
+	owner   func() *sql.DB // Owner
 }
 
 // Start runs a server on the seeded database at url.
@@ -107,8 +109,18 @@ func start(ctx context.Context, url string, change ...func(*server.Options)) (e 
 	}
 	listener.Config.Handler = e.serve(e.Server.Handler())
 	listener.Start()
+	maintenance := func() {}
+	e.owner = sync.OnceValue(func() *sql.DB {
+		if !db.Confined() {
+			return db.SQL
+		}
+		pool := db.Maintenance()
+		maintenance = func() { pool.Close() }
+		return pool
+	})
 	return e, func() {
 		listener.Close()
+		maintenance()
 		db.Close()
 	}, nil
 }

@@ -35,11 +35,4 @@ func SecondWall(t testing.TB) string {
 
 // Owner returns a pool that may do everything with the tables. With row-level security it is
 // that of the role that signed in; otherwise it is the only one.
-func (e *Env) Owner(t testing.TB) *sql.DB {
-	if !e.DB.Confined() {
-		return e.DB.Pool(t.Context())
-	}
-	pool := e.DB.Maintenance()
-	t.Cleanup(func() { pool.Close() })
-	return pool
-}
+func (e *Env) Owner() *sql.DB { return e.owner() }
