@@ -109,18 +109,11 @@ func start(ctx context.Context, url string, change ...func(*server.Options)) (e 
 	}
 	listener.Config.Handler = e.serve(e.Server.Handler())
 	listener.Start()
-	maintenance := func() {}
-	e.owner = sync.OnceValue(func() *sql.DB {
-		if !db.Confined() {
-			return db.SQL
-		}
-		pool := db.Maintenance()
-		maintenance = func() { pool.Close() }
-		return pool
-	})
+	var closeOwner func()
+	e.owner, closeOwner = ownerOf(db)
 	return e, func() {
 		listener.Close()
-		maintenance()
+		closeOwner()
 		db.Close()
 	}, nil
 }

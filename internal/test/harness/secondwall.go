@@ -3,6 +3,7 @@ package harness
 import (
 	"database/sql"
 	"regexp"
+	"sync"
 	"testing"
 
 	"chairside/internal/store"
@@ -36,3 +37,17 @@ func SecondWall(t testing.TB) string {
 // Owner returns a pool that may do everything with the tables. With row-level security it is
 // that of the role that signed in; otherwise it is the only one.
 func (e *Env) Owner() *sql.DB { return e.owner() }
+
+// ownerOf returns a function that opens that pool once, and one that closes it.
+func ownerOf(db *store.DB) (owner func() *sql.DB, closeOwner func()) {
+	if !db.Confined() {
+		return func() *sql.DB { return db.SQL }, func() {}
+	}
+	closePool := func() {}
+	owner = sync.OnceValue(func() *sql.DB {
+		pool := db.Maintenance()
+		closePool = func() { pool.Close() }
+		return pool
+	})
+	return owner, func() { closePool() }
+}
