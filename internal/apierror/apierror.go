@@ -196,7 +196,7 @@ func UnsupportedMediaType() *Error {
 
 // DoubleBooking is 409: the practitioner is booked at that time, or the slot is held.
 func DoubleBooking(conflicts []Conflict, held []Held, free []Slot) *Error {
-	e := build(http.StatusConflict, conflict, "double_booking", "The practitioner already has an appointment at this time. Send force_changes to book anyway.")
+	e := build(http.StatusConflict, conflict, "double_booking", "The practitioner already has an appointment or a hold at this time. Send force_changes to book anyway.")
 	e.Conflicts, e.Held, e.Free = conflicts, held, free
 	return e
 }

@@ -47,6 +47,7 @@ func withServerURL(document []byte, base string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	document = bytes.ReplaceAll(document, []byte(`"url": "/"`), slices.Concat([]byte(`"url": `), quoted)) // paths begin with a slash
 	for _, member := range []string{"url", "authorizationUrl", "tokenUrl"} {
 		before := []byte(`"` + member + `": "`)
 		document = bytes.ReplaceAll(document, append(before, '/'), slices.Concat(before, quoted[1:len(quoted)-1], []byte("/")))

@@ -259,16 +259,24 @@ func money(t *testing.T, db *store.DB) string {
 	return strings.Join(all, " ")
 }
 
-// verified seals the audit log and fails if it has problems.
+// verified seals the audit log and fails if it has problems. On PostgreSQL it waits for
+// transactions of other tests, because entries are sealed in order.
 func verified(t *testing.T, e *harness.Env) {
 	t.Helper()
 	e.Settle()
-	if _, err := chain.Seal(t.Context(), e.DB); err != nil {
-		t.Fatal(err)
-	}
-	r, err := chain.Verify(t.Context(), e.DB, chain.VerifyOptions{})
-	if err != nil || len(r.Problems) > 0 || r.Entries == 0 {
-		t.Errorf("%d entries, problems %v, %v", r.Entries, r.Problems, err)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := chain.Seal(t.Context(), e.DB); err != nil {
+			t.Fatal(err)
+		}
+		r, err := chain.Verify(t.Context(), e.DB, chain.VerifyOptions{})
+		if err != nil || len(r.Problems) > 0 {
+			t.Fatalf("problems %v, %v", r.Problems, err)
+		}
+		if r.Unsealed == 0 && r.Entries > 0 {
+			return
+		} else if time.Now().After(deadline) {
+			t.Fatalf("%d entries, %d not sealed", r.Entries, r.Unsealed)
+		}
 	}
 }
 

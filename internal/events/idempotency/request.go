@@ -92,8 +92,14 @@ type Response interface{ Encode(*jx.Encoder) }
 func (r *Request) Do(ctx context.Context, db *store.DB, work func(tx *ent.Client) (Response, error)) error {
 	err := db.TxOnce(ctx, r.lock, func(tx *ent.Client) error {
 		ctx := clock.Refresh(ctx)
-		if err := r.replay(ctx, tx); err != nil {
+		expired, err := r.replay(ctx, tx)
+		if err != nil {
 			return err
+		}
+		if expired != nil {
+			if err := tx.IdempotencyKey.DeleteOne(expired).Exec(ctx); err != nil {
+				return err
+			}
 		}
 		response, err := work(tx)
 		if err != nil {
@@ -102,31 +108,35 @@ func (r *Request) Do(ctx context.Context, db *store.DB, work func(tx *ent.Client
 		return r.store(ctx, tx, response)
 	})
 	if errors.Is(err, store.ErrLocked) {
+		// A replay holds the lock, too: if a response is stored, nothing is in progress.
+		if _, err := r.replay(ctx, db.Ent); err != nil {
+			return err
+		}
 		return apierror.IdempotencyInProgress()
 	}
 	return err
 }
 
-// replay returns the stored response as an error of type *Replay, or nil for a new key. It
-// deletes an expired response.
-func (r *Request) replay(ctx context.Context, tx *ent.Client) error {
-	stored, err := tx.IdempotencyKey.Query().
+// replay returns the stored response as an error of type *Replay, or nil for a new key. An expired
+// response counts for nothing; the caller may delete it.
+func (r *Request) replay(ctx context.Context, client *ent.Client) (expired *ent.IdempotencyKey, err error) {
+	stored, err := client.IdempotencyKey.Query().
 		Where(idempotencykey.TokenID(r.token), idempotencykey.KeyHash(r.name)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil
+		return nil, nil
 	case err != nil:
-		return err
+		return nil, err
 	case !stored.CreatedAt.After(clock.Now(ctx).Add(-Retention)):
-		return tx.IdempotencyKey.DeleteOne(stored).Exec(ctx)
+		return stored, nil
 	case !hmac.Equal(stored.RequestHash, r.hash):
-		return apierror.IdempotencyKeyReused()
+		return nil, apierror.IdempotencyKeyReused()
 	}
 	body, err := r.open(ctx, stored.Response)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return &Replay{Status: stored.Status, Body: body}
+	return nil, &Replay{Status: stored.Status, Body: body}
 }
 
 // store stores the response.

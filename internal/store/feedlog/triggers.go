@@ -174,7 +174,7 @@ func (r recorder) sqliteRecord(s table.FeedSource, event, row, site, condition s
 	).Replace(`
   UPDATE STATE SET last_seq = last_seq + 1CONDITION;
   INSERT INTO CHANGES (seq, practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT last_seq, ROW.practice_id, 'RESOURCE', CAST(ROW.RECORD AS text), 'EVENT', CAST(unixepoch('subsec') * 1000 AS integer) * 1000, SITE, ENTRY FROM STATECONDITION;`)
+  SELECT last_seq, ROW.practice_id, 'RESOURCE', CAST(ROW.RECORD AS text), 'EVENT', CAST(round((julianday('now') - 2440587.5) * 86400000) AS integer) * 1000, SITE, ENTRY FROM STATECONDITION;`)
 }
 
 // lastAuditEntry is the id of the last entry of the audit log on SQLite.
