@@ -145,7 +145,7 @@ func (d *document) response(schema string, x example) *ogen.Response {
 	if !d.published {
 		return r
 	}
-	return r.SetHeaders(headers("ETag", "X-OAuth-Scopes", "X-Request-Id"))
+	return r.SetHeaders(headers("ETag", "RateLimit", "RateLimit-Policy", "X-OAuth-Scopes", "X-Request-Id"))
 }
 
 // headers returns the headers of a response by their names.
@@ -269,7 +269,7 @@ func (d *document) addHeaders() {
 	d.AddParameter("If-None-Match", ogen.NewParameter().InHeader().SetName("If-None-Match").
 		SetDescription("Entity tags of earlier responses. If the response would have one of them, it is 304 without a body.").
 		SetSchema(ogen.String()))
-	d.AddResponse(errorName(304), ogen.NewResponse().SetDescription("Not modified: the entity tag matches If-None-Match.").SetHeaders(headers("ETag", "X-OAuth-Scopes", "X-Request-Id")))
+	d.AddResponse(errorName(304), ogen.NewResponse().SetDescription("Not modified: the entity tag matches If-None-Match.").SetHeaders(headers("ETag", "RateLimit", "RateLimit-Policy", "X-OAuth-Scopes", "X-Request-Id")))
 	d.AddParameter("Prefer", ogen.NewParameter().InHeader().SetName("Prefer").
 		SetDescription("`dry-run` makes all checks and responds as usual, but stores nothing. `handling=strict` refuses unknown query parameters.").
 		SetSchema(ogen.String()))
@@ -320,7 +320,7 @@ func (d *document) addBatch() {
 		property("headers", copyOf(headers).SetDescription("Headers of the response, without those of every response.")),
 		property("body", anything().SetDescription("Body of the response; null for an empty one."))))
 	d.AddSchema("BatchResponse", object(property("results", ref("BatchResult").AsArray()),
-		property("committed", ogen.Bool().SetDescription("false if an atomic batch was rolled back."))))
+		property("committed", ogen.Bool().SetDescription("false if an atomic batch was rolled back, so that nothing of it is stored. Otherwise each status tells what is."))))
 	o := ogen.NewOperation().SetOperationID("batch").SetSummary("Run up to 50 requests").
 		SetDescription("Run up to 50 requests one after the other, each as if it had been sent on its own with the same token: it needs its scope and counts against the rate limit, and its failure is in its result. With atomic, all are one transaction: after a failure nothing is stored, and the other results are 424. Needs a token and no scope of its own.").
 		AddTags("batches").AddParameters(writeHeaders...).

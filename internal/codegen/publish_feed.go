@@ -41,9 +41,9 @@ func (d *document) addFeed(m *model) {
 		AddParameters(
 			ogen.NewParameter().InQuery().SetName("cursor").SetDescription("The cursor of the previous page, or of a snapshot.").SetSchema(ogen.String()),
 			resources,
-			integer("limit", "The most changes of the page.", 1, 1000, "100"),
+			integer("limit", "The most changes of the page; a larger number counts as the maximum.", 1, 1000, "100"),
 			ogen.NewParameter().InQuery().SetName("include").SetDescription("record: also the current document of each record, as in its list; null if it is gone.").SetSchema(ogen.String().SetEnum(texts([]string{"record"}))),
-			integer("wait", "Seconds to wait for the first change.", 0, 30, "0"),
+			integer("wait", "Seconds to wait for the first change; a larger number counts as the maximum.", 0, 30, "0"),
 		).
 		AddResponse("200", d.response("ChangeList", example(`{"changes": [{"resource": "patients", "id": 42, "event": "updated", "version": 1042, "changed_at": "2026-07-01T09:30:00.000+01:00", "record": null}], "meta": {"cursor": "AY6hbGd1Mg8AAAAAAAAEEkm3nVw", "more": false}}`))).
 		AddResponse("410", ogen.NewResponse().SetRef("#/components/responses/"+errorName(410)))
