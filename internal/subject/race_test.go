@@ -1,14 +1,18 @@
 package subject_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
 	"chairside/internal/clock"
+	"chairside/internal/importer"
 	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/store/storetest"
@@ -18,7 +22,7 @@ import (
 
 // besideErasure erases a patient, and runs the writes before the erasure has committed. On
 // PostgreSQL the erasure waits for a row that the test has locked until the writes wait for the
-// erasure; SQLite has one writer, so there they wait anyway. An appointment of the patient must exist.
+// erasure; SQLite has one writer, so there they wait anyway. The patient must have a note.
 func besideErasure(t *testing.T, e *harness.Env, ctx context.Context, patient int64, writes ...func()) {
 	t.Helper()
 	release := func() {}
@@ -29,7 +33,7 @@ func besideErasure(t *testing.T, e *harness.Env, ctx context.Context, patient in
 		}
 		defer tx.Rollback()
 		var id int64
-		if err := tx.QueryRowContext(t.Context(), "SELECT id FROM appointments WHERE patient_id = $1 ORDER BY id LIMIT 1 FOR UPDATE", patient).Scan(&id); err != nil {
+		if err := tx.QueryRowContext(t.Context(), "SELECT id FROM notes WHERE patient_id = $1 ORDER BY id LIMIT 1 FOR UPDATE", patient).Scan(&id); err != nil {
 			t.Fatal(err)
 		}
 		release = func() { tx.Rollback() }
@@ -126,6 +130,66 @@ func TestNoRequestWritesBesideAnErasure(t *testing.T) {
 		}
 		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM patients WHERE id = $1 AND erased_at IS NOT NULL AND occupation IS NULL", id); n != 1 {
 			t.Error("the patient is not erased")
+		}
+	})
+}
+
+// TestNoImportWritesBesideAnErasure: an import that runs when a patient is erased changes no row of
+// the patient, and adds none.
+func TestNoImportWritesBesideAnErasure(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		ctx := clock.With(e.As(t, seed.DemoSlug), harness.Now.AddDate(101, 0, 0))
+		load := func(file, entity, rows string) *importer.Report {
+			dir := t.TempDir()
+			constants := map[string]string{
+				"patients": `{payment_plan_id: Private, ethnicity: "99", title: Mr, gender: m, address_line_1: 1 Road, postcode: X1 1XX, date_of_birth: "1990-01-02"}`,
+				"notes":    "{user_id: " + seed.DemoAdmin + "}",
+			}
+			mapping := "source: old\npractice: demo\nfiles:\n  - {file: " + file + ", entity: " + entity + ", constants: " + cmp.Or(constants[entity], "{}") + "}\n"
+			for name, text := range map[string]string{"mapping.yaml": mapping, file: rows} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+			r, err := importer.Import(clock.With(context.WithoutCancel(t.Context()), harness.Now), e.DB, dir, importer.Options{})
+			if err != nil {
+				t.Error(err)
+				return &importer.Report{}
+			}
+			return r
+		}
+		const patients, notes, invoices, items = "id,first_name,last_name\n", "id,patient_id,body\n", "id,patient_id,dated_on,amount\n", "id,invoice_id,name,quantity,item_price\n"
+		load("patients.csv", "patients", patients+"P1,Al,Ford\nP2,Bo,Ford\nP3,Cy,Ford\nP4,Di,Ford\nP5,Ed,Ford\n")
+		load("notes.csv", "notes", notes+"N1,P1,one\nN2,P2,two\nN3,P3,three\nN4,P4,four\nN5,P5,five\n")
+		if r := load("invoices.csv", "invoices", invoices+"I5,P5,2026-01-02,12.50\n"); r.Rejected() > 0 {
+			t.Fatalf("%+v", r)
+		}
+		for who, again := range map[string][3]string{
+			"P1": {"patients.csv", "patients", patients + "P1," + canary + ",Ford\n"},
+			"P2": {"notes.csv", "notes", notes + "N6,P2," + canary + "\n"},
+			"P3": {"notes.csv", "notes", notes + "N3,P3," + canary + "\n"},
+			"P4": {"invoices.csv", "invoices", invoices + "I4,P4,2026-01-02,12.50\n"},
+			"P5": {"items.csv", "invoice_items", items + "M5,I5," + canary + ",1,12.50\n"},
+		} {
+			id := int64(storetest.Int(t, e.DB, "SELECT CAST(record_id AS bigint) FROM imported_records WHERE resource = 'patients' AND source = 'old' AND legacy_id = $1", who))
+			besideErasure(t, e, ctx, id, func() {
+				if r := load(again[0], again[1], again[2]); storetest.Postgres(e.DB) && r.Rejected() != 1 {
+					t.Errorf("%s: %+v", who, r)
+				}
+			})
+			for query, want := range map[string]int{
+				"patients WHERE erased_at IS NOT NULL AND first_name = 'Erased' AND id = $1": 1,
+				"notes WHERE patient_id = $1":         0,
+				"note_versions WHERE patient_id = $1": 0,
+				"invoice_items WHERE name <> 'Erased' AND invoice_id IN (SELECT id FROM invoices WHERE patient_id = $1)": 0,
+			} {
+				if n := storetest.Int(t, e.DB, "SELECT count(*) FROM "+query, id); n != want {
+					t.Errorf("%s: %d rows of %s, want %d", who, n, query, want)
+				}
+			}
+			if n := storetest.Int(t, e.DB, "SELECT count(*) FROM invoices WHERE patient_id = $1", id); storetest.Postgres(e.DB) && who == "P4" && n != 0 {
+				t.Errorf("%s: %d invoices", who, n)
+			}
 		}
 	})
 }
