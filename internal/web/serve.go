@@ -151,6 +151,8 @@ func (s *Site) needsProof(r *http.Request, route Route) bool {
 	rule := proofToGet
 	if r.Method == http.MethodPost {
 		rule = proofToPost
+	} else if _, file := splitFormat(path.Base(r.URL.Path)); file != "" {
+		rule |= proofToDownload
 	}
 	return route.rules&rule != 0 && !s.sessions.Proven(r.Context())
 }
