@@ -50,6 +50,7 @@ const (
 	keyProof    = "proof"    // hash of the credentials at sign-in, with the id of the passkey if one was used, set until then
 	keySecret   = "secret"   // of an authenticator that is being set up
 	keyProven   = "proven"   // when the password or the second factor was last proven, Unix nanoseconds
+	keyForm     = "form"     // a form that waits for a proof: KeepForm
 )
 
 // Sessions signs users in and manages their sessions.

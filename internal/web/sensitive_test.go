@@ -1,8 +1,10 @@
 package web
 
 import (
+	"io/fs"
 	"maps"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -80,5 +82,36 @@ func TestSensitiveActionsNeedProof(t *testing.T) {
 		if !found[name] {
 			t.Errorf("no route has the action %s", name)
 		}
+	}
+}
+
+// secretInput is an input of a template for a secret, secretName its name.
+var secretInput, secretName = regexp.MustCompile(`<input[^>]*(?:type="password"|one-time-code|name="passkey")[^>]*>`), regexp.MustCompile(` name="([^"]+)"`)
+
+// TestSecretFieldsAreNotKept: every field for a secret is in secretFields.
+func TestSecretFieldsAreNotKept(t *testing.T) {
+	t.Parallel()
+	names, found := map[string]bool{}, 0
+	for _, name := range secretFields {
+		names[name] = true
+	}
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := fs.ReadFile(templateFiles, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, input := range secretInput.FindAllString(string(text), -1) {
+			found++
+			if name := secretName.FindStringSubmatch(input); name == nil || !names[name[1]] {
+				t.Errorf("%s: %s is not in secretFields", file, input)
+			}
+		}
+	}
+	if found < len(secretFields) {
+		t.Errorf("found only %d inputs for secrets", found)
 	}
 }
