@@ -305,7 +305,7 @@ func (w Writes) resourceOfAppointment() *write.Resource[int64, ent.Appointment, 
 				w.Require("practitioner_id", "does not exist or is not active", entx.Exists(w.Tx.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true))))
 			}
 			if v, ok := w.In.PatientID.Get(); ok && (w.Old == nil || (w.Old.PatientID == nil || *w.Old.PatientID != v)) {
-				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil())))
+				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil(), store.ForReference)))
 			}
 			if v, ok := w.In.AppointmentCancellationReasonID.Get(); ok && (w.Old == nil || (w.Old.AppointmentCancellationReasonID == nil || *w.Old.AppointmentCancellationReasonID != v)) {
 				w.Require("appointment_cancellation_reason_id", "does not exist or is archived", entx.Exists(w.Tx.AppointmentCancellationReason.Query().Where(appointmentcancellationreason.ID(v), appointmentcancellationreason.Archived(false))))

@@ -180,7 +180,7 @@ func (w Writes) resourceOfNote() *write.Resource[int64, ent.Note, *ent.NoteMutat
 		},
 		References: func(w *NoteWrite) {
 			if v, ok := w.In.PatientID.Get(); ok && w.Old == nil {
-				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil())))
+				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil(), store.ForReference)))
 			}
 		},
 	}

@@ -235,7 +235,7 @@ func (w Writes) resourceOfRecall() *write.Resource[int64, ent.Recall, *ent.Recal
 		},
 		References: func(w *RecallWrite) {
 			if v, ok := w.In.PatientID.Get(); ok && w.Old == nil {
-				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil())))
+				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil(), store.ForReference)))
 			}
 			if v, ok := w.In.PractitionerID.Get(); ok && (w.Old == nil || (w.Old.PractitionerID == nil || *w.Old.PractitionerID != v)) {
 				w.Require("practitioner_id", "does not exist", entx.Exists(w.Tx.Practitioner.Query().Where(practitioner.ID(v))))

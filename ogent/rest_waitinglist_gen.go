@@ -270,7 +270,7 @@ func (w Writes) resourceOfWaitingList() *write.Resource[int64, ent.WaitingList, 
 		},
 		References: func(w *WaitingListWrite) {
 			if v, ok := w.In.PatientID.Get(); ok && w.Old == nil {
-				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil())))
+				w.Require("patient_id", "does not exist or was erased", entx.Exists(w.Tx.Patient.Query().Where(patient.ID(v), patient.ErasedAtIsNil(), store.ForReference)))
 			}
 			if v, ok := w.In.PractitionerID.Get(); ok && (w.Old == nil || (w.Old.PractitionerID == nil || *w.Old.PractitionerID != v)) {
 				w.Require("practitioner_id", "does not exist or is not active", entx.Exists(w.Tx.Practitioner.Query().Where(practitioner.ID(v), practitioner.Active(true))))

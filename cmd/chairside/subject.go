@@ -80,7 +80,7 @@ type subjectErase struct {
 	config.SubjectDatabase
 	confirmation
 	subjectOf
-	DryRun bool `help:"Print what would be removed, blanked and kept. Change nothing."`
+	DryRun bool `help:"Print who the patient is, and what would be removed, blanked and kept. Change nothing."`
 }
 
 // Help is the text of --help.
@@ -96,13 +96,18 @@ func (e *subjectErase) Run(c *console) error {
 		if e.DryRun {
 			would, err := subject.Check(ctx, db, e.Patient)
 			if would != nil {
+				fmt.Fprintf(c.out, "Patient %d: %s\n", e.Patient, would.Person)
 				if err := printErasure(c, would, "Would be"); err != nil {
 					return err
 				}
 			}
 			return err
 		}
-		if err := e.confirm(c, fmt.Sprintf("This erases patient %d for good.", e.Patient)); err != nil {
+		person, err := subject.Person(ctx, db, e.Patient)
+		if err != nil {
+			return err
+		}
+		if err := e.confirm(c, fmt.Sprintf("This erases patient %d, %s, for good.", e.Patient, person)); err != nil {
 			return err
 		}
 		done, err := subject.Erase(ctx, db, e.Patient)

@@ -39,6 +39,8 @@ type Event struct {
 	Browser, Network string
 	// Method is how someone signs in: "passkey", or "" for a password.
 	Method string
+	// Reason says more about a failed sign-in: "second_factor_needed", or "".
+	Reason string
 }
 
 // records holds the ids of one resource, with duplicates.

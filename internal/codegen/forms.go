@@ -359,7 +359,7 @@ func (e *entity) Links() (links []link, err error) {
 		}
 		if target.Column("erased_at") != nil {
 			l.Message += " or was erased"
-			where += ", " + target.Package() + ".ErasedAtIsNil()"
+			where += ", " + target.Package() + ".ErasedAtIsNil(), store.ForReference" // an erasure may be about to commit
 		}
 		if name := c.API.Same; name != "" {
 			l.Same = e.Column(name)

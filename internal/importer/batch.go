@@ -62,7 +62,7 @@ func (b *batch) store(records []*record) (counts rowCounts) {
 	b.records = slices.DeleteFunc(slices.Clone(records), func(r *record) bool { return r.referenceKeys == nil })
 	b.resolveReferences()
 	b.records = records
-	b.run(b.matchByLegacyID, b.readParents, b.matchByUniqueKey, b.applyRules, b.rejectDuplicates, b.warnOfSamePatients)
+	b.run(b.matchByLegacyID, b.readParents, b.matchByUniqueKey, b.rejectErased, b.applyRules, b.rejectDuplicates, b.warnOfSamePatients)
 	b.dropRejected()
 	counts.Rejected = len(records) - len(b.records)
 	if b.err == nil {

@@ -23,6 +23,7 @@
 //	matchByLegacyID            the row that an earlier import made of the record
 //	readParents                referenced records, and columns inherited from them
 //	matchByUniqueKey           an existing row with the same unique key
+//	rejectErased               locks the patients, so that none is erased before the commit
 //	applyRules                 rules between columns, derived columns, defaults
 //	rejectDuplicates           a second record with the same unique key
 //	write                      rows, related rows, audit log, legacy IDs
@@ -63,6 +64,7 @@
 //	batch.go         the transaction and its steps; query.go: its queries
 //	references.go    resolves references; parents.go: reads the referenced records
 //	match.go         matches records with rows by legacy ID; unique.go: by unique key
+//	erased.go        keeps erased patients as they are
 //	rules.go         rules of tables; appointments.go, invoices.go, patients.go: the longer ones
 //	write.go         inserts, updates, audit log, legacy IDs
 //	related.go       rows that are written along with others, such as accounts

@@ -110,6 +110,9 @@ func (s *Server) audit(x *requestState, status int) {
 			if event.Method != "" {
 				e.Details["method"] = event.Method
 			}
+			if event.Reason != "" {
+				e.Details["reason"] = event.Reason
+			}
 		}
 		s.Logger.LogAttrs(x.r.Context(), slog.LevelInfo, "audit event",
 			slog.String("action", e.Action), slog.String("practice_id", e.Practice.String()), slog.Int64("user_id", e.User),

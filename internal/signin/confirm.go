@@ -3,6 +3,7 @@ package signin
 import (
 	"context"
 	"errors"
+	"net/url"
 	"time"
 
 	"chairside/internal/clock"
@@ -49,4 +50,21 @@ func (s *Sessions) Confirm(ctx context.Context, given string, from Browser) erro
 func (s *Sessions) markProven(ctx context.Context, v *Visitor) error {
 	s.manager.Put(ctx, keyProven, clock.Now(ctx).UnixNano())
 	return s.noteUse(ctx, v.SessionID)
+}
+
+// KeepForm keeps what the visitor entered in the form of an action, which waits for a proof, until
+// TakeForm. values must have no secret.
+func (s *Sessions) KeepForm(ctx context.Context, action string, values url.Values) {
+	s.manager.Put(ctx, keyForm, (&url.URL{Path: action, RawQuery: values.Encode()}).String())
+}
+
+// TakeForm returns what KeepForm kept for one of the actions that known reports, and forgets it.
+// action is "" if it kept nothing for one.
+func (s *Sessions) TakeForm(ctx context.Context, known func(action string) bool) (action string, values url.Values) {
+	kept, err := url.Parse(s.manager.GetString(ctx, keyForm))
+	if err != nil || kept.Path == "" || !known(kept.Path) {
+		return "", nil
+	}
+	s.manager.Remove(ctx, keyForm)
+	return kept.Path, kept.Query()
 }

@@ -33,13 +33,11 @@ func (s *Sessions) BeginPasskey(ctx context.Context, from Browser) (*Challenge, 
 // *Throttled.
 func (s *Sessions) Passkey(ctx context.Context, given PasskeyResponse, from Browser) error {
 	used, err := s.checkPasskey(ctx, purposeSignIn, nil, given, from)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case isClosed(ctx, used.Edges.User):
-		return ErrClosed
-	case !used.Edges.User.Active:
-		return ErrDisabled
+	}
+	if err := admissible(ctx, used.Edges.User, byPasskey, from); err != nil {
+		return err
 	}
 	return s.finishSignIn(ctx, used.Edges.User, used, from)
 }

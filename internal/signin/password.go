@@ -35,6 +35,21 @@ func isClosed(ctx context.Context, u *ent.User) bool {
 	return closes != nil && !clock.Now(ctx).Before(*closes)
 }
 
+// admissible refuses a user who has proven who they are, if the user is disabled or the practice is
+// closed, and notes that. It fails with ErrDisabled and ErrClosed.
+func admissible(ctx context.Context, u *ent.User, method string, from Browser) (err error) {
+	switch {
+	case isClosed(ctx, u):
+		err = ErrClosed
+	case !u.Active:
+		err = ErrDisabled
+	default:
+		return nil
+	}
+	noteSignIn(ctx, "sign_in_failed", u, uuid.Nil, method, from)
+	return err
+}
+
 // Password signs a user in. If needsFactor is true the password is not enough, and Code or
 // PasskeyCode completes the sign-in. It fails with ErrWrong, ErrDisabled, ErrClosed and *Throttled.
 func (s *Sessions) Password(ctx context.Context, email, given string, from Browser) (needsFactor bool, err error) {
@@ -63,19 +78,15 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 	if err := s.recordSuccess(ctx, attempt, who, from.Address); err != nil {
 		return false, err
 	}
-	switch {
-	case isClosed(ctx, u):
-		return false, ErrClosed
-	case !u.Active:
-		return false, ErrDisabled
+	if err := admissible(ctx, u, "", from); err != nil {
+		return false, err
 	}
 	enough, err := s.proofs(ctx, u)
 	switch {
 	case err != nil:
 		return false, err
 	case !enough.Password:
-		_, err := s.startSession(ctx, u, keyPending, nil, from)
-		return true, err
+		return true, s.startSession(ctx, u, keyPending, nil, from)
 	}
 	return false, s.finishSignIn(ctx, u, nil, from)
 }
@@ -84,31 +95,29 @@ func (s *Sessions) Password(ctx context.Context, email, given string, from Brows
 const byPasskey = "passkey"
 
 // finishSignIn starts the session of a user whose sign-in is complete; used is the passkey of it,
-// or nil.
+// or nil. The sign-in is noted once the session is stored (sessionStore.add).
 func (s *Sessions) finishSignIn(ctx context.Context, u *ent.User, used *ent.Passkey, from Browser) error {
 	if err := s.recordSignIn(principal.AsSystemWithin(ctx), u.ID, from); err != nil {
 		return fmt.Errorf("store the last sign-in: %w", err)
 	}
-	id, err := s.startSession(ctx, u, keyUser, used, from)
-	if err != nil {
-		return err
-	}
-	method := ""
-	if used != nil {
-		method = byPasskey
-	}
-	noteSignIn(ctx, "sign_in", u, id, method, from)
-	return nil
+	return s.startSession(ctx, u, keyUser, used, from)
 }
 
 // noteSignIn notes a sign-in for the audit log; u is nil if the address is not a user's. What was
 // entered is not noted: people enter passwords in the wrong field. method is byPasskey or "".
 func noteSignIn(ctx context.Context, action string, u *ent.User, session uuid.UUID, method string, from Browser) {
-	e := audit.Event{Action: action, Session: session, Method: method, Browser: BrowserName(from.UserAgent), Network: network(from.Address)}
+	e := signInEvent(action, u, session, from)
+	e.Method = method
+	audit.From(ctx).Event(e)
+}
+
+// signInEvent returns the event of noteSignIn, without the method.
+func signInEvent(action string, u *ent.User, session uuid.UUID, from Browser) audit.Event {
+	e := audit.Event{Action: action, Session: session, Browser: BrowserName(from.UserAgent), Network: network(from.Address)}
 	if u != nil {
 		e.Practice, e.User, e.Record = u.PracticeID, u.ID, strconv.FormatInt(u.ID, 10)
 	}
-	audit.From(ctx).Event(e)
+	return e
 }
 
 // ChangePassword changes the visitor's password and ends all other sessions; with

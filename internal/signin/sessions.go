@@ -19,6 +19,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/passkey"
 	"chairside/ent/session"
+	"chairside/internal/audit"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
 	"chairside/internal/seal"
@@ -31,8 +32,8 @@ const (
 	Lifetime = 12 * time.Hour
 	// IdleLife is the longest life of a session without a request.
 	IdleLife = 2 * time.Hour
-	// factorLife is the time to enter a code after the password.
-	factorLife = 10 * time.Minute
+	// FactorLife is the time to enter a code after the password.
+	FactorLife = 10 * time.Minute
 	// seenResolution is the resolution of a session's last use.
 	seenResolution = time.Minute
 )
@@ -50,6 +51,7 @@ const (
 	keyProof    = "proof"    // hash of the credentials at sign-in, with the id of the passkey if one was used, set until then
 	keySecret   = "secret"   // of an authenticator that is being set up
 	keyProven   = "proven"   // when the password or the second factor was last proven, Unix nanoseconds
+	keyForm     = "form"     // a form that waits for a proof: KeepForm
 )
 
 // Sessions signs users in and manages their sessions.
@@ -79,19 +81,17 @@ func New(db *store.DB, public *url.URL, fail func(http.ResponseWriter, *http.Req
 	return &Sessions{db, m, prefix + "chairside_browser", prefix + "chairside_passkey", relyingParty(public)}
 }
 
-// startSession starts a new session for the user, returns its id and destroys the browser's old
-// session, which someone may have planted. used is the passkey of the sign-in, or nil.
-func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, used *ent.Passkey, from Browser) (uuid.UUID, error) {
+// startSession starts a new session for the user and destroys the browser's old session, which someone may have planted. used is the passkey of the sign-in, or nil.
+func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, used *ent.Passkey, from Browser) error {
 	if err := s.manager.Destroy(ctx); err != nil {
-		return uuid.Nil, err
+		return err
 	}
 	proof, err := credentials(s.db.Keys, u)
 	if err != nil {
-		return uuid.Nil, err
+		return err
 	}
-	id := schema.NewID()
 	s.manager.Put(ctx, keyNew, true)
-	s.manager.Put(ctx, keySession, id.String())
+	s.manager.Put(ctx, keySession, schema.NewID().String())
 	s.manager.Put(ctx, keyPractice, u.PracticeID.String())
 	s.manager.Put(ctx, keyAgent, from.UserAgent)
 	s.manager.Put(ctx, keyAddress, from.Address)
@@ -103,7 +103,7 @@ func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, us
 	if key == keyUser {
 		s.manager.Put(ctx, keyProven, clock.Now(ctx).UnixNano())
 	}
-	return id, nil
+	return nil
 }
 
 // credentials returns a hash of a user's password and authenticator, which changes with
@@ -213,7 +213,7 @@ func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values
 	userID, signedIn := values[keyUser].(int64)
 	if !signedIn {
 		userID, signedIn = values[keyPending].(int64)
-		ends = now.Add(factorLife)
+		ends = now.Add(FactorLife)
 	}
 	id, noID := uuid.Parse(fmt.Sprint(values[keySession]))
 	practice, noPractice := uuid.Parse(fmt.Sprint(values[keyPractice]))
@@ -241,7 +241,22 @@ func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values
 	if err != nil {
 		return fmt.Errorf("store the session: %w", err)
 	}
+	noteSession(ctx, values, practice, userID, id, proven, Browser{Address: address, UserAgent: agent})
 	return nil
+}
+
+// noteSession notes for the audit log what a session that now exists means: a sign-in, or a correct
+// password of a user who must still prove the second factor. That is a failure until it does.
+func noteSession(ctx context.Context, values map[string]any, practice uuid.UUID, userID int64, id uuid.UUID, proof string, from Browser) {
+	u := &ent.User{ID: userID, PracticeID: practice}
+	e := signInEvent("sign_in", u, id, from)
+	if _, complete := values[keyUser]; !complete {
+		e = signInEvent("sign_in_failed", u, uuid.Nil, from)
+		e.Reason = "second_factor_needed"
+	} else if strings.Contains(proof, ":") {
+		e.Method = byPasskey
+	}
+	audit.From(ctx).Event(e)
 }
 
 // unchanged fails with store.ErrAccessEnded unless a user still has the credentials of a sign-in.

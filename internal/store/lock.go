@@ -22,6 +22,17 @@ func ForUpdate(s *sql.Selector) {
 	}
 }
 
+// ForReference locks the rows of a query as a row that references them does, until the transaction
+// ends. Such locks exclude only an erasure of a patient, which locks the row for itself alone. So
+// a condition that the patient is not erased still holds when the row is written: the database's
+// own check of the reference comes after the condition, waits for the erasure, and does not ask
+// again.
+func ForReference(s *sql.Selector) {
+	if s.Dialect() == dialect.Postgres {
+		s.For("KEY SHARE")
+	}
+}
+
 // Lock is the key of a lock that one transaction at a time holds, across all processes.
 // It locks no row: it excludes only transactions that ask for the same key.
 type Lock = dbconn.Lock

@@ -20,10 +20,12 @@ import (
 	"chairside/internal/events/idempotency"
 	"chairside/internal/principal"
 	"chairside/internal/store"
+	"chairside/schema"
 )
 
 // Erasure is what an erasure did, or would do.
 type Erasure struct {
+	Person  string // the patient before the erasure: see Person
 	Keeping Keeping
 	Removed []Rows // rows that no longer exist
 	Blanked []Rows // rows that stay without what identifies the patient
@@ -35,6 +37,21 @@ type Rows struct {
 	Table string
 	Rows  int64
 	Note  string // the blanked columns, or why the rows stay
+}
+
+// Person returns the name and the date of birth of a patient of the caller's practice, by which an
+// operator recognises the person. They are for a terminal, not for a log. It returns ent's error for
+// a row that does not exist if the practice has no such patient.
+func Person(ctx context.Context, db *store.DB, id int64) (string, error) {
+	p, err := db.Ent.Patient.Get(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	return person(p), nil
+}
+
+func person(p *ent.Patient) string {
+	return fmt.Sprintf("%s, born %s", schema.FullName(p.FirstName, p.LastName), p.DateOfBirth)
 }
 
 // eraser erases a patient in a transaction.
@@ -80,6 +97,7 @@ func erase(ctx context.Context, db *store.DB, id int64, commit bool) (*Erasure, 
 	if err := e.lock(ctx, id); err != nil {
 		return nil, err
 	}
+	e.result.Person = person(e.patient)
 	if e.result.Keeping, err = keeping(ctx, tx, e.practice, e.patient, caller.Zone); err != nil {
 		return nil, err
 	}
@@ -132,8 +150,8 @@ func (e *eraser) lock(ctx context.Context, id int64) error {
 	}
 	p := &ent.Patient{ID: id, PracticeID: e.practice.ID}
 	e.patient = p
-	return e.tx.QueryRowContext(ctx, "SELECT created_at, date_of_birth, erased_at, legal_hold_at, legal_hold_reason FROM patients WHERE practice_id = $1 AND id = $2", e.practice.ID, id).
-		Scan(&p.CreatedAt, &p.DateOfBirth, &p.ErasedAt, &p.LegalHoldAt, &p.LegalHoldReason)
+	return e.tx.QueryRowContext(ctx, "SELECT first_name, last_name, created_at, date_of_birth, erased_at, legal_hold_at, legal_hold_reason FROM patients WHERE practice_id = $1 AND id = $2", e.practice.ID, id).
+		Scan(&p.FirstName, &p.LastName, &p.CreatedAt, &p.DateOfBirth, &p.ErasedAt, &p.LegalHoldAt, &p.LegalHoldReason)
 }
 
 // run erases the patient. Counts are in the order of ent.Tables.

@@ -394,6 +394,7 @@ func TestErase(t *testing.T) {
 			t.Errorf("again: %v", err)
 		}
 		erasedOverHTTP(t, e, token, id)
+		erasedAsFHIR(t, e, id)
 	})
 }
 

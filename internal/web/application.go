@@ -21,7 +21,7 @@ func (s *Site) application(w http.ResponseWriter, r *http.Request) error {
 	if app.RefreshTokens {
 		f.values.Set("refresh_tokens", "yes")
 	}
-	s.showApplication(w, r, http.StatusOK, app, f)
+	s.showApplication(w, r, http.StatusOK, app, s.restored(r, f, r.URL.Path))
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // newApplication shows the form that registers an application.
 func (s *Site) newApplication(w http.ResponseWriter, r *http.Request) error {
-	s.showNewApplication(w, r, http.StatusOK, form{values: map[string][]string{"kind": {"confidential"}}})
+	s.showNewApplication(w, r, http.StatusOK, s.restored(r, form{values: map[string][]string{"kind": {"confidential"}}}, applicationsPath))
 	return nil
 }
 

@@ -184,7 +184,7 @@ func auditRowOf(e *ent.AuditEvent, users map[int64]string, applications map[stri
 	if e.Resource != nil {
 		row.What += " " + recordWords(*e.Resource)
 	}
-	if e.RecordID != nil && *e.RecordID != "" && e.Action != "sign_in" && e.Action != "sign_in_failed" {
+	if e.RecordID != nil && *e.RecordID != "" && !strings.HasPrefix(e.Action, "sign_in") {
 		row.What += " " + *e.RecordID
 	}
 	if e.Status != nil {

@@ -62,7 +62,8 @@ func (s *Site) consentPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// checkRequest returns a valid request from a signed-in visitor. A nil request means that
+// checkRequest returns a valid request from a signed-in visitor, who has recently proven the
+// password or the second factor unless the visitor refuses the application. A nil request means that
 // the browser was redirected, or that the error says why the request is invalid.
 func (s *Site) checkRequest(w http.ResponseWriter, r *http.Request, sent url.Values) (*oauth.Request, error) {
 	q, err := s.OAuth.Check(r.Context(), sent)
@@ -78,6 +79,8 @@ func (s *Site) checkRequest(w http.ResponseWriter, r *http.Request, sent url.Val
 		return nil, toSignIn(consentAddress(q))(w, r)
 	case visitor.NeedsFactor():
 		return nil, toSetUp(consentAddress(q))(w, r)
+	case sent.Get("decision") != "deny" && !s.sessions.Proven(r.Context()):
+		return nil, toConfirm(consentAddress(q))(w, r)
 	}
 	return q, nil
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,6 +17,7 @@ import (
 type form struct {
 	values url.Values
 	wrong  []Mistake // in page order
+	kept   string    // the action for which the values were kept (restored); "" if they were not
 }
 
 // Mistake is one error message, shown beside its field and at the top of the page.
@@ -26,6 +28,31 @@ type Mistake struct {
 
 // submitted returns the form in the request's body.
 func submitted(r *http.Request) form { return form{values: r.PostForm} }
+
+// secretFields are the fields whose values are never kept or sent back.
+var secretFields = []string{"password", "current", "again", "code", passkeyField}
+
+// keep keeps the form of a request that needs a proof first, without secrets.
+func (s *Site) keep(r *http.Request) {
+	values := maps.Clone(r.PostForm)
+	maps.DeleteFunc(values, func(name string, _ []string) bool { return slices.Contains(secretFields, name) })
+	if len(values) > 0 {
+		s.sessions.KeepForm(r.Context(), r.URL.Path, values)
+	}
+}
+
+// restored returns what the visitor entered in a form of the page before it asked for a proof, once
+// that is given, or else f. actions are those of the page's forms.
+func (s *Site) restored(r *http.Request, f form, actions ...string) form {
+	if r.Method != http.MethodGet || !s.sessions.Proven(r.Context()) {
+		return f
+	}
+	action, values := s.sessions.TakeForm(r.Context(), func(action string) bool { return slices.Contains(actions, action) })
+	if action == "" {
+		return f
+	}
+	return form{values: values, kept: action}
+}
 
 // add adds a mistake.
 func (f *form) add(field, message string) { f.wrong = append(f.wrong, Mistake{field, message}) }
@@ -61,6 +88,9 @@ func (f form) has(field string) bool { return f.values.Has(field) }
 
 // Chosen reports whether a box or option is selected.
 func (f form) Chosen(field, value string) bool { return slices.Contains(f.values[field], value) }
+
+// Kept reports whether the values were entered for an action before it asked for a proof.
+func (f form) Kept(action string) bool { return f.kept == action }
 
 // Wrong returns all mistakes.
 func (f form) Wrong() []Mistake { return f.wrong }

@@ -34,7 +34,7 @@ func (s *Site) passkeys(w http.ResponseWriter, _ *http.Request) error {
 // newPasskey asks for the name of a new passkey.
 func (s *Site) newPasskey(w http.ResponseWriter, r *http.Request) error {
 	f := form{values: url.Values{"name": {signin.BrowserName(r.UserAgent())}}}
-	s.showNewPasskey(w, r, http.StatusOK, f, afterSetUp(r.URL.Query()))
+	s.showNewPasskey(w, r, http.StatusOK, s.restored(r, f, passkeysPath), afterSetUp(r.URL.Query()))
 	return nil
 }
 

@@ -25,9 +25,9 @@ var factorChoices = []choice{
 // practiceSettings shows the practice's rules for signing in.
 func (s *Site) practiceSettings(w http.ResponseWriter, r *http.Request) error {
 	rules := signin.RulesOf(signin.From(r.Context()).Practice())
-	s.showPracticeSettings(w, r, http.StatusOK, form{values: map[string][]string{
+	s.showPracticeSettings(w, r, http.StatusOK, s.restored(r, form{values: map[string][]string{
 		"second_factor": {strconv.Itoa(int(rules.FactorFrom))}, "idle_minutes": {strconv.Itoa(rules.IdleMinutes)},
-	}})
+	}}, practiceSettingsPath))
 	return nil
 }
 

@@ -93,16 +93,20 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// splitFormat splits the name of a file into the report's and the format, "" without one.
+func splitFormat(name string) (base string, file render.Format) {
+	for _, f := range fileFormats {
+		if base, ok := strings.CutSuffix(name, "."+string(f)); ok {
+			return base, f
+		}
+	}
+	return name, ""
+}
+
 // pathReport returns the report that the path names, and the file format if the path
 // has one.
 func pathReport(r *http.Request) (found *report.Report, file render.Format, err error) {
-	name := r.PathValue("name")
-	for _, f := range fileFormats {
-		if base, ok := strings.CutSuffix(name, "."+string(f)); ok {
-			name, file = base, f
-			break
-		}
-	}
+	name, file := splitFormat(r.PathValue("name"))
 	found, err = report.Find(name)
 	switch {
 	case err != nil:

@@ -19,9 +19,11 @@ type Route struct {
 type rules uint8
 
 const (
-	proofToGet  rules = 1 << iota // GET needs a recent proof of the password or the second factor
-	proofToPost                   // POST does
-	beforeSetUp                   // also for visitors who must set up two-factor authentication first
+	proofToGet      rules = 1 << iota // GET needs a recent proof of the password or the second factor
+	proofToPost                       // POST does
+	proofToDownload                   // GET does if the path names a file of a report
+	proofToAllow                      // all but a refusal do, once the request of the application is checked (checkRequest)
+	beforeSetUp                       // also for visitors who must set up two-factor authentication first
 
 	plain rules = 0
 	proof       = proofToGet | proofToPost
@@ -47,7 +49,7 @@ func (s *Site) Routes() []Route {
 		{passkeyOptionsPath, nil, s.passkeyOptions, anyone, beforeSetUp}, // for the three pages around it
 		{confirmPath, s.confirmPage, s.confirm, anyone, beforeSetUp},     // for locked sessions, which have no visitor
 		{"/sign-out", nil, s.signOut, anyone, beforeSetUp},
-		{"/oauth/authorize", s.consentPage, s.consent, anyone, beforeSetUp}, // checks the request before it asks to sign in or to set up two-factor authentication
+		{"/oauth/authorize", s.consentPage, s.consent, anyone, proofToAllow | beforeSetUp}, // checks the request before it asks to sign in or to set up two-factor authentication
 
 		{"/settings", s.settings, nil, user, plain},
 		{"/settings/tokens", s.tokens, s.createToken, user, proofToPost},
@@ -62,12 +64,12 @@ func (s *Site) Routes() []Route {
 		{webhooksPath + "/new", s.newWebhook, nil, administrator, proof},
 		{webhooksPath + "/{id}", s.webhook, s.editWebhook, administrator, proofToPost},
 		{webhooksPath + "/{id}/pause", nil, s.pauseWebhook, administrator, plain},
-		{webhooksPath + "/{id}/resume", nil, s.resumeWebhook, administrator, plain},
+		{webhooksPath + "/{id}/resume", nil, s.resumeWebhook, administrator, proof},
 		{webhooksPath + "/{id}/secret", nil, s.rotateWebhookSecret, administrator, proof},
-		{webhooksPath + "/{id}/test", nil, s.testWebhook, administrator, plain},
+		{webhooksPath + "/{id}/test", nil, s.testWebhook, administrator, proof},
 		{webhooksPath + "/{id}/delete", nil, s.deleteWebhook, administrator, plain},
 		{webhooksPath + "/{id}/deliveries/{delivery}", s.webhookDelivery, nil, administrator, plain},
-		{webhooksPath + "/{id}/deliveries/{delivery}/redeliver", nil, s.redeliver, administrator, plain},
+		{webhooksPath + "/{id}/deliveries/{delivery}/redeliver", nil, s.redeliver, administrator, proof},
 		{patientDataPath, s.patientData, nil, manager, proof},
 		{patientDataPath + "/{file}", s.patientDataFile, nil, manager, proof},
 		{auditPath, s.auditLog, nil, manager, plain},
@@ -95,7 +97,7 @@ func (s *Site) Routes() []Route {
 		{"/settings/", nil, nil, anyone, plain},
 
 		{"/reports", s.reports, nil, user, plain},
-		{"/reports/{name}", s.report, nil, user, plain}, // checks the role against the report's scopes
+		{"/reports/{name}", s.report, nil, user, proofToDownload}, // checks the role against the report's scopes
 		{"/reports/", nil, nil, anyone, plain},
 
 		{guidesPath + "{$}", s.guides, nil, anyone, plain},

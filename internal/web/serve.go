@@ -78,8 +78,11 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (actio
 			return nil, errAdministrator
 		}
 		return nil, errLevel
-	case s.needsProof(r, route):
-		return toConfirm(s.formOf(r)), nil
+	}
+	asks := s.needsProof(r, route)
+	switch {
+	case asks && r.Method != http.MethodPost:
+		return toConfirm(r.URL.RequestURI()), nil
 	case r.Method != http.MethodPost:
 		return route.get, nil
 	}
@@ -90,6 +93,9 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (actio
 		return nil, apierror.BodyTooLarge()
 	case err != nil || !storable(r.PostForm):
 		return nil, errMalformed
+	case asks:
+		s.keep(r)
+		return toConfirm(s.formOf(r)), nil
 	}
 	return route.post, nil
 }
@@ -151,16 +157,15 @@ func (s *Site) needsProof(r *http.Request, route Route) bool {
 	rule := proofToGet
 	if r.Method == http.MethodPost {
 		rule = proofToPost
+	} else if _, file := splitFormat(path.Base(r.URL.Path)); file != "" {
+		rule |= proofToDownload
 	}
 	return route.rules&rule != 0 && !s.sessions.Proven(r.Context())
 }
 
-// formOf returns the page to open once the visitor has proven the password or the second factor:
-// the requested one, or for a POST the page that has its form.
+// formOf returns the page that has the form of a POST, to open once the visitor has proven the
+// password or the second factor.
 func (s *Site) formOf(r *http.Request) string {
-	if r.Method != http.MethodPost {
-		return r.URL.RequestURI()
-	}
 	pages := http.NewServeMux()
 	for _, route := range s.Routes() {
 		if route.get != nil {

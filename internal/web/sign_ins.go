@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"chairside/ent"
@@ -28,6 +29,7 @@ type signInRow struct {
 	Browser string // family and system
 	Network string // address without its last part; "" if unknown
 	Failed  bool
+	Pending bool // only the password was given
 	Passkey bool // it was with a passkey
 	Mine    bool // it began the current session
 }
@@ -43,24 +45,33 @@ func (s *Site) signIns(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := signInsView{New: signin.NewBrowsers(v, s.sessions.Identify(r)), Rows: make([]signInRow, len(events))}
-	for i, e := range events {
+	page := signInsView{New: signin.NewBrowsers(v, s.sessions.Identify(r))}
+	for _, e := range events {
 		row := signInRow{AuditEvent: e, Failed: e.Action != "sign_in"}
-		row.Browser, row.Network, row.Passkey = signInOf(e)
+		row.readDetails()
 		row.Mine = !row.Failed && e.SessionID != nil && *e.SessionID == v.SessionID
-		page.Rows[i] = row
+		if !slices.ContainsFunc(page.Rows, row.completedBy) {
+			page.Rows = append(page.Rows, row)
+		}
 	}
 	s.show(w, r, http.StatusOK, "sign_ins", view{Title: "Sign-in history", Here: signInsPath, Page: page})
 	return nil
 }
 
-// signInOf returns the browser and the network of a sign-in, and whether it was with a passkey.
-func signInOf(e *ent.AuditEvent) (browser, network string, passkey bool) {
-	var details struct{ Browser, Network, Method string }
-	if json.Unmarshal(e.Details.Text, &details) != nil || details.Browser == "" { // somebody has changed it
-		return "Unknown browser", "", false
+// completedBy reports whether a later sign-in of the same browser completed a password.
+func (s signInRow) completedBy(later signInRow) bool {
+	return s.Pending && !later.Failed && later.Browser == s.Browser && later.Network == s.Network && later.At.Sub(s.At) < signin.FactorLife
+}
+
+// readDetails sets what the details of the event say.
+func (s *signInRow) readDetails() {
+	var details struct{ Browser, Network, Method, Reason string }
+	if json.Unmarshal(s.Details.Text, &details) != nil || details.Browser == "" { // somebody has changed it
+		s.Browser = "Unknown browser"
+		return
 	}
-	return details.Browser, details.Network, details.Method == "passkey"
+	s.Browser, s.Network = details.Browser, details.Network
+	s.Passkey, s.Pending = details.Method == "passkey", details.Reason == "second_factor_needed"
 }
 
 // dismissSignIns ends the notice about new browsers.

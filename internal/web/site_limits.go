@@ -34,11 +34,13 @@ func (s *Site) showSiteLimits(w http.ResponseWriter, r *http.Request, status int
 	if err != nil {
 		return err
 	}
-	rows := make([]siteLimitRow, len(limited))
+	rows, lifts := make([]siteLimitRow, len(limited)), make([]string, len(limited))
 	for i, t := range limited {
 		u := t.Edges.User
 		rows[i] = siteLimitRow{t, schema.FullName(u.FirstName, u.LastName), token.SiteLifted(t, clock.Now(r.Context()))}
+		lifts[i] = siteLimitsPath + "/" + t.ID.String() + "/lift"
 	}
+	f = s.restored(r, f, lifts...)
 	s.show(w, r, status, "site_limits", view{Title: "Site limits", Here: siteLimitsPath, Form: f, Page: rows})
 	return nil
 }

@@ -24,7 +24,7 @@ const maxTokenName = 100
 
 // newToken shows the form that creates a token.
 func (s *Site) newToken(w http.ResponseWriter, r *http.Request) error {
-	return s.showNewToken(w, r, http.StatusOK, form{})
+	return s.showNewToken(w, r, http.StatusOK, s.restored(r, form{}, tokensPath))
 }
 
 // showNewToken shows the form for a new token, with the messages of f.

@@ -32,7 +32,8 @@ func (s *Site) webhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.showWebhook(w, r, http.StatusOK, hook, form{values: map[string][]string{"url": {hook.URL}, "events": hook.Events}})
+	f := form{values: map[string][]string{"url": {hook.URL}, "events": hook.Events}}
+	return s.showWebhook(w, r, http.StatusOK, hook, s.restored(r, f, r.URL.Path))
 }
 
 // pathWebhook returns the webhook whose id is in the path.

@@ -10,7 +10,7 @@ import (
 
 // newWebhook shows the form that creates a webhook.
 func (s *Site) newWebhook(w http.ResponseWriter, r *http.Request) error {
-	s.showNewWebhook(w, r, http.StatusOK, form{values: map[string][]string{"events": {"*"}}})
+	s.showNewWebhook(w, r, http.StatusOK, s.restored(r, form{values: map[string][]string{"events": {"*"}}}, webhooksPath))
 	return nil
 }
 
