@@ -6,6 +6,7 @@ import (
 	"chairside/ent/auditread"
 	"fmt"
 	"strings"
+	"time"
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
@@ -23,7 +24,9 @@ type AuditRead struct {
 	// The patient.
 	PatientID int64 `json:"patient_id,omitempty"`
 	// The entry of the audit log.
-	EventID      int64 `json:"event_id,omitempty"`
+	EventID int64 `json:"event_id,omitempty"`
+	// Time of the entry: on PostgreSQL both tables are partitioned by month.
+	At           time.Time `json:"at,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -34,6 +37,8 @@ func (*AuditRead) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case auditread.FieldID, auditread.FieldPatientID, auditread.FieldEventID:
 			values[i] = new(sql.NullInt64)
+		case auditread.FieldAt:
+			values[i] = new(sql.NullTime)
 		case auditread.FieldPracticeID:
 			values[i] = new(uuid.UUID)
 		default:
@@ -74,6 +79,12 @@ func (_m *AuditRead) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field event_id", values[i])
 			} else if value.Valid {
 				_m.EventID = value.Int64
+			}
+		case auditread.FieldAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field at", values[i])
+			} else if value.Valid {
+				_m.At = value.Time
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -119,6 +130,9 @@ func (_m *AuditRead) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("event_id=")
 	builder.WriteString(fmt.Sprintf("%v", _m.EventID))
+	builder.WriteString(", ")
+	builder.WriteString("at=")
+	builder.WriteString(_m.At.Format(time.ANSIC))
 	builder.WriteByte(')')
 	return builder.String()
 }

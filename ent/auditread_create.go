@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
@@ -35,6 +36,12 @@ func (_c *AuditReadCreate) SetPatientID(v int64) *AuditReadCreate {
 // SetEventID sets the "event_id" field.
 func (_c *AuditReadCreate) SetEventID(v int64) *AuditReadCreate {
 	_c.mutation.SetEventID(v)
+	return _c
+}
+
+// SetAt sets the "at" field.
+func (_c *AuditReadCreate) SetAt(v time.Time) *AuditReadCreate {
+	_c.mutation.SetAt(v)
 	return _c
 }
 
@@ -87,6 +94,9 @@ func (_c *AuditReadCreate) check() error {
 	if _, ok := _c.mutation.EventID(); !ok {
 		return &ValidationError{Name: "event_id", err: errors.New(`ent: missing required field "AuditRead.event_id"`)}
 	}
+	if _, ok := _c.mutation.At(); !ok {
+		return &ValidationError{Name: "at", err: errors.New(`ent: missing required field "AuditRead.at"`)}
+	}
 	return nil
 }
 
@@ -130,6 +140,10 @@ func (_c *AuditReadCreate) createSpec() (*AuditRead, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.EventID(); ok {
 		_spec.SetField(auditread.FieldEventID, field.TypeInt64, value)
 		_node.EventID = value
+	}
+	if value, ok := _c.mutation.At(); ok {
+		_spec.SetField(auditread.FieldAt, field.TypeTime, value)
+		_node.At = value
 	}
 	return _node, _spec
 }

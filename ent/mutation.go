@@ -11685,6 +11685,7 @@ type AuditReadMutation struct {
 	addpatient_id *int64
 	event_id      *int64
 	addevent_id   *int64
+	at            *time.Time
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*AuditRead, error)
@@ -11943,6 +11944,42 @@ func (m *AuditReadMutation) ResetEventID() {
 	m.addevent_id = nil
 }
 
+// SetAt sets the "at" field.
+func (m *AuditReadMutation) SetAt(t time.Time) {
+	m.at = &t
+}
+
+// At returns the value of the "at" field in the mutation.
+func (m *AuditReadMutation) At() (r time.Time, exists bool) {
+	v := m.at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAt returns the old "at" field's value of the AuditRead entity.
+// If the AuditRead object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AuditReadMutation) OldAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAt: %w", err)
+	}
+	return oldValue.At, nil
+}
+
+// ResetAt resets all changes to the "at" field.
+func (m *AuditReadMutation) ResetAt() {
+	m.at = nil
+}
+
 // Where appends a list predicates to the AuditReadMutation builder.
 func (m *AuditReadMutation) Where(ps ...predicate.AuditRead) {
 	m.predicates = append(m.predicates, ps...)
@@ -11977,7 +12014,7 @@ func (m *AuditReadMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AuditReadMutation) Fields() []string {
-	fields := make([]string, 0, 3)
+	fields := make([]string, 0, 4)
 	if m.practice_id != nil {
 		fields = append(fields, auditread.FieldPracticeID)
 	}
@@ -11986,6 +12023,9 @@ func (m *AuditReadMutation) Fields() []string {
 	}
 	if m.event_id != nil {
 		fields = append(fields, auditread.FieldEventID)
+	}
+	if m.at != nil {
+		fields = append(fields, auditread.FieldAt)
 	}
 	return fields
 }
@@ -12001,6 +12041,8 @@ func (m *AuditReadMutation) Field(name string) (ent.Value, bool) {
 		return m.PatientID()
 	case auditread.FieldEventID:
 		return m.EventID()
+	case auditread.FieldAt:
+		return m.At()
 	}
 	return nil, false
 }
@@ -12016,6 +12058,8 @@ func (m *AuditReadMutation) OldField(ctx context.Context, name string) (ent.Valu
 		return m.OldPatientID(ctx)
 	case auditread.FieldEventID:
 		return m.OldEventID(ctx)
+	case auditread.FieldAt:
+		return m.OldAt(ctx)
 	}
 	return nil, fmt.Errorf("unknown AuditRead field %s", name)
 }
@@ -12045,6 +12089,13 @@ func (m *AuditReadMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetEventID(v)
+		return nil
+	case auditread.FieldAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAt(v)
 		return nil
 	}
 	return fmt.Errorf("unknown AuditRead field %s", name)
@@ -12130,6 +12181,9 @@ func (m *AuditReadMutation) ResetField(name string) error {
 		return nil
 	case auditread.FieldEventID:
 		m.ResetEventID()
+		return nil
+	case auditread.FieldAt:
+		m.ResetAt()
 		return nil
 	}
 	return fmt.Errorf("unknown AuditRead field %s", name)

@@ -53,6 +53,7 @@ var Tables = table.Link(Limits,
 		{Field: codec.Field{Name: "practice_id", Kind: "uuid", Required: true}, Stored: "uuid", ReadOnly: true},
 		{Field: codec.Field{Name: "patient_id", Kind: "id", Required: true, Plain: true}, Stored: "bigint"},
 		{Field: codec.Field{Name: "event_id", Kind: "id", Required: true, Plain: true}, Stored: "bigint"},
+		{Field: codec.Field{Name: "at", Kind: "datetime", Required: true}, Stored: "timestamptz"},
 	}},
 	&table.Table{Name: "feed_changes", Type: "FeedChange", Unique: []table.Key{}, Columns: []table.Column{
 		{Field: codec.Field{Name: "id", Kind: "id", Required: true, Plain: true}, Stored: "bigint", ReadOnly: true},

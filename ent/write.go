@@ -65,7 +65,7 @@ var Columns = map[string][]string{
 	TypeAuditBlock:                    {"practice_id", "number", "at", "through", "floor", "entries", "previous", "hash"},
 	TypeAuditCut:                      {"practice_id", "at", "number", "hash", "signature"},
 	TypeAuditEvent:                    {"practice_id", "at", "action", "resource", "record_id", "patient_id", "user_id", "token_id", "session_id", "application_id", "request_id", "operation", "status", "fields", "details", "xid"},
-	TypeAuditRead:                     {"practice_id", "patient_id", "event_id"},
+	TypeAuditRead:                     {"practice_id", "patient_id", "event_id", "at"},
 	TypeAuthorizationCode:             {"practice_id", "hash", "application_id", "user_id", "redirect_uri", "scopes", "challenge", "expires_at", "used_at", "token_id"},
 	TypeContract:                      {"practice_id", "created_at", "updated_at", "active", "contract_number", "end_date", "name", "name_folded", "nhs_location_id", "nhs_site_id", "notes", "pds_plus", "site_id", "start_date", "target", "uda_value", "uoa_target", "uoa_value"},
 	TypeCustomField:                   {"practice_id", "created_at", "updated_at", "active", "customizable_type", "default_value", "description", "name", "options", "position", "type", "width"},

@@ -1404,7 +1404,7 @@ type AuditEvent struct {
 	// Kind of the record that was written: Patient, AccessToken; null for events that are no writes.
 	Resource NilString `json:"resource"`
 	// Id of the record that was written, name of the report that was shown, or id of the user who signed
-	// in.
+	// in; of records that were sent, the webhook.
 	RecordID NilString `json:"record_id"`
 	// The patient of the record that was written.
 	PatientID NilInt64 `json:"patient_id"`

@@ -21,6 +21,7 @@ import (
 	"chairside/internal/config"
 	"chairside/internal/principal"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 )
 
 type auditCommands struct {
@@ -70,15 +71,15 @@ var errTampered = errors.New("the audit log was changed")
 func (a *auditVerify) Run(c *console) error {
 	return c.withDatabase(a.Database, func(db *store.DB) error {
 		o := chain.VerifyOptions{Checkpoints: a.AuditCheckpoints}
-		switch {
-		case a.PublicKey != "":
-			key, err := audit.ParsePublicKey(a.PublicKey)
+		for _, text := range a.PublicKey {
+			key, err := audit.ParsePublicKey(text)
 			if err != nil {
 				return err
 			}
-			o.Public = key
-		case db.AuditKey != nil:
-			o.Public = db.AuditKey.Public()
+			o.Public = append(o.Public, key)
+		}
+		if db.AuditKey != nil {
+			o.Public = append(o.Public, db.AuditKey.Public())
 		}
 		r, err := chain.Verify(c, db, o)
 		if err != nil {
@@ -205,7 +206,7 @@ type auditPrune struct {
 
 // Help is the text of --help.
 func (auditPrune) Help() string {
-	return `Deletes the oldest blocks of each practice with their events, in pieces, and signs each cut with the audit key, so that "chairside audit verify" finds the rest complete. Keeps the last block of each practice. The events are gone: keep a backup for as long as the law asks.`
+	return `Deletes the oldest blocks of each practice with their events, whole months at a time (UTC), and signs each cut with the audit key, so that "chairside audit verify" finds the rest complete. Keeps the last block of each practice. The events are gone: keep a backup for as long as the law asks.`
 }
 
 // Validate reports every mistake in the command; the parser calls it.
@@ -226,7 +227,8 @@ func (a *auditPrune) Run(c *console) error {
 			return err
 		}
 		fmt.Fprintf(c.out, "deleted %d events\n", n)
-		return nil
+		_, err = migrate.AddMonths(c, db)
+		return err
 	})
 }
 

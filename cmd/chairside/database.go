@@ -58,6 +58,9 @@ func (c *console) prepare(db *store.DB, apply bool) error {
 		for _, m := range applied {
 			fmt.Fprintf(c.err, "applied migration %s %s\n", m.Version, m.Name)
 		}
+		if err == nil {
+			_, err = migrate.AddMonths(c, db)
+		}
 		return err
 	}
 	err := migrate.Check(c, db)

@@ -24,7 +24,7 @@ func (migrateUp) Help() string {
 
 An embedded database that holds data is first copied to a file beside it (NAME.before-VERSION, readable only by its owner). The last two copies are kept.
 
-On PostgreSQL the server can keep running. A migration waits for a lock in short attempts, for two minutes in all, then fails and names the process that holds it. Run the command again to resume.`
+On PostgreSQL the server can keep running. A migration waits for a lock in short attempts, for two minutes in all, then fails and names the process that holds it. Run the command again to resume. The audit log gets a partition for each month until two years from now: run the command at least once a year.`
 }
 
 // Run applies the pending migrations and prints them.
@@ -38,7 +38,14 @@ func (m *migrateUp) Run(c *console) (err error) {
 	for _, step := range applied {
 		fmt.Fprintln(c.out, step.Version, step.Name)
 	}
-	if err == nil && len(applied) == 0 {
+	if err != nil {
+		return err
+	}
+	added, err := migrate.AddMonths(c, db)
+	if added > 0 {
+		fmt.Fprintf(c.err, "added %d partitions to the audit log\n", added)
+	}
+	if err == nil && len(applied) == 0 && added == 0 {
 		fmt.Fprintln(c.err, "nothing to do")
 	}
 	return err

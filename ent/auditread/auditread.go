@@ -18,6 +18,8 @@ const (
 	FieldPatientID = "patient_id"
 	// FieldEventID holds the string denoting the event_id field in the database.
 	FieldEventID = "event_id"
+	// FieldAt holds the string denoting the at field in the database.
+	FieldAt = "at"
 	// Table holds the table name of the auditread in the database.
 	Table = "audit_reads"
 )
@@ -28,6 +30,7 @@ var Columns = []string{
 	FieldPracticeID,
 	FieldPatientID,
 	FieldEventID,
+	FieldAt,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -71,4 +74,9 @@ func ByPatientID(opts ...sql.OrderTermOption) OrderOption {
 // ByEventID orders the results by the event_id field.
 func ByEventID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEventID, opts...).ToFunc()
+}
+
+// ByAt orders the results by the at field.
+func ByAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAt, opts...).ToFunc()
 }

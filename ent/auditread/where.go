@@ -4,6 +4,7 @@ package auditread
 
 import (
 	"chairside/ent/predicate"
+	"time"
 
 	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
@@ -67,6 +68,11 @@ func PatientID(v int64) predicate.AuditRead {
 // EventID applies equality check predicate on the "event_id" field. It's identical to EventIDEQ.
 func EventID(v int64) predicate.AuditRead {
 	return predicate.AuditRead(sql.FieldEQ(FieldEventID, v))
+}
+
+// At applies equality check predicate on the "at" field. It's identical to AtEQ.
+func At(v time.Time) predicate.AuditRead {
+	return predicate.AuditRead(sql.FieldEQ(FieldAt, v))
 }
 
 // PracticeIDEQ applies the EQ predicate on the "practice_id" field.
@@ -187,6 +193,46 @@ func EventIDLT(v int64) predicate.AuditRead {
 // EventIDLTE applies the LTE predicate on the "event_id" field.
 func EventIDLTE(v int64) predicate.AuditRead {
 	return predicate.AuditRead(sql.FieldLTE(FieldEventID, v))
+}
+
+// AtEQ applies the EQ predicate on the "at" field.
+func AtEQ(v time.Time) predicate.AuditRead {
+	return predicate.AuditRead(sql.FieldEQ(FieldAt, v))
+}
+
+// AtNEQ applies the NEQ predicate on the "at" field.
+func AtNEQ(v time.Time) predicate.AuditRead {
+	return predicate.AuditRead(sql.FieldNEQ(FieldAt, v))
+}
+
+// AtIn applies the In predicate on the "at" field.
+func AtIn(vs ...time.Time) predicate.AuditRead {
+	return predicate.AuditRead(sql.FieldIn(FieldAt, vs...))
+}
+
+// AtNotIn applies the NotIn predicate on the "at" field.
+func AtNotIn(vs ...time.Time) predicate.AuditRead {
+	return predicate.AuditRead(sql.FieldNotIn(FieldAt, vs...))
+}
+
+// AtGT applies the GT predicate on the "at" field.
+func AtGT(v time.Time) predicate.AuditRead {
+	return predicate.AuditRead(sql.FieldGT(FieldAt, v))
+}
+
+// AtGTE applies the GTE predicate on the "at" field.
+func AtGTE(v time.Time) predicate.AuditRead {
+	return predicate.AuditRead(sql.FieldGTE(FieldAt, v))
+}
+
+// AtLT applies the LT predicate on the "at" field.
+func AtLT(v time.Time) predicate.AuditRead {
+	return predicate.AuditRead(sql.FieldLT(FieldAt, v))
+}
+
+// AtLTE applies the LTE predicate on the "at" field.
+func AtLTE(v time.Time) predicate.AuditRead {
+	return predicate.AuditRead(sql.FieldLTE(FieldAt, v))
 }
 
 // And groups predicates with the AND operator between them.

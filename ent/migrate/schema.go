@@ -588,6 +588,7 @@ var (
 		{Name: "practice_id", Type: field.TypeUUID},
 		{Name: "patient_id", Type: field.TypeInt64},
 		{Name: "event_id", Type: field.TypeInt64},
+		{Name: "at", Type: field.TypeTime},
 	}
 	// AuditReadsTable holds the schema information for the "audit_reads" table.
 	AuditReadsTable = &schema.Table{

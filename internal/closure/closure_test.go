@@ -54,7 +54,7 @@ func fillAll(t testing.TB, db *store.DB, practice string) {
 	hash := []byte(strings.Repeat("x", 32))
 	storetest.Exec(t, db, "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) VALUES ($1, $2, $2, 'x', false, 'clinical', "+patient+", "+user+")", practice, at)
 	storetest.Exec(t, db, "INSERT INTO note_versions (practice_id, note_id, patient_id, body, at) VALUES ($1, 1, "+patient+", 'x', $2)", practice, at)
-	storetest.Exec(t, db, "INSERT INTO audit_reads (practice_id, patient_id, event_id) VALUES ($1, "+patient+", 1)", practice)
+	storetest.Exec(t, db, "INSERT INTO audit_reads (practice_id, patient_id, event_id, at) VALUES ($1, "+patient+", 1, $2)", practice, at)
 	storetest.Exec(t, db, "INSERT INTO audit_cuts (practice_id, at, number, hash, signature) VALUES ($1, $2, 0, $3, $3)", practice, at, hash)
 	storetest.Exec(t, db, "INSERT INTO imported_records (practice_id, source, resource, legacy_id, record_id) VALUES ($1, 'old', 'patients', '7', '1')", practice)
 	storetest.Exec(t, db, "INSERT INTO idempotency_keys (practice_id, token_id, key_hash, request_hash, status, response, created_at) VALUES ($1, $2, $3, $3, 200, $3, $4)", practice, id, hash, at)

@@ -192,8 +192,10 @@ func (d *deletion) deleteBatch(p part) (n int64, err error) {
 		}
 	}
 	these := "rowid IN (SELECT rowid FROM %[1]s WHERE %[2]s LIMIT %[3]d)"
-	if d.db.Dialect == dialect.Postgres { // an array, because IN would read the whole table
-		these = "ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE %[2]s LIMIT %[3]d))"
+	if d.db.Dialect == dialect.Postgres {
+		// An array, because IN would read the whole table. The condition again, because rows of
+		// other partitions have the same ctid.
+		these = "(%[2]s) AND ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE %[2]s LIMIT %[3]d))"
 	}
 	if d.confined && rowsecurity.AppendOnly(p.table) {
 		err = tx.QueryRowContext(ctx, "SELECT "+rowsecurity.DeleteFunction+"($1, $2, $3)", d.practice, p.table, batchRows).Scan(&n)

@@ -71,15 +71,15 @@ func (f AuditListFlags) Validate() error {
 // AuditVerifyFlags are the flags of "chairside audit verify".
 type AuditVerifyFlags struct {
 	Database
-	PublicKey        string `placeholder:"KEY" help:"Public key of the audit key, as \"chairside audit key\" prints it, in place of --audit-key."`
-	AuditCheckpoints string `placeholder:"DIR" help:"Directory of the checkpoints. Without it, a chain that was recomputed or cut off at its end is not found. Needs a key."`
+	PublicKey        []string `placeholder:"KEY" sep:"none" help:"Public key of the audit key, as \"chairside audit key\" prints it, in place of --audit-key. Repeat it for earlier keys, which signed older checkpoints and cuts."`
+	AuditCheckpoints string   `placeholder:"DIR" help:"Directory of the checkpoints. Without it, a chain that was recomputed or cut off at its end is not found. Needs a key."`
 }
 
 // Validate reports every mistake in the flags; the parser calls it.
 func (f AuditVerifyFlags) Validate() error {
 	var m Mistakes
 	f.Database.check(&m)
-	if f.AuditCheckpoints != "" && f.AuditKey == "" && f.PublicKey == "" {
+	if f.AuditCheckpoints != "" && f.AuditKey == "" && len(f.PublicKey) == 0 {
 		m.add("audit-checkpoints", "needs --audit-key or --public-key")
 	}
 	return m.err()
@@ -91,7 +91,7 @@ const minAuditDays = 30
 // AuditPruneFlags are the flags of "chairside audit prune".
 type AuditPruneFlags struct {
 	Database
-	OlderThan string `placeholder:"DAYS" required:"" help:"Delete events sealed more than this number of days ago; at least 30."`
+	OlderThan string `placeholder:"DAYS" required:"" help:"Delete the months that ended more than this number of days ago; at least 30."`
 }
 
 // Read checks the flags and returns the age.

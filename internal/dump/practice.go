@@ -177,6 +177,41 @@ func (p *practiceImport) reserve() error {
 	return nil
 }
 
+// reserveAudit reserves the IDs of the audit log, in a short transaction. If other practices have begun
+// a log since it was found empty, the import goes on without the log. On PostgreSQL their events get IDs
+// above, and no key would refuse equal ones: that of a partitioned table has the time in it.
+func (p *practiceImport) reserveAudit() error {
+	if !p.result.Audit || p.db.Dialect != dialect.Postgres { // on SQLite nobody else writes
+		return nil
+	}
+	err := bulk.Load(p.ctx, p.db, func(tx *bulk.Tx) error {
+		if err := tx.Lock(p.ctx, evidence...); err != nil {
+			return err
+		}
+		for i, t := range p.manifest.tables() {
+			if !isEvidence(t) {
+				continue
+			}
+			taken, err := tx.LastID(p.ctx, t.Name)
+			if err != nil {
+				return err
+			}
+			if p.result.Audit = p.result.Audit && taken == 0; !p.result.Audit {
+				p.countRows()
+				return nil
+			}
+			if err := tx.RaiseID(p.ctx, t.Name, p.manifest.Files[i].LastID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reserve ids of the audit log: %w", err)
+	}
+	return nil
+}
+
 // check reads all files: every row must belong to the practice. It finds the UUIDs and unique
 // values that the database has.
 func (p *practiceImport) check() error {
@@ -203,15 +238,23 @@ func (p *practiceImport) check() error {
 	if p.options.Slug != "" {
 		p.result.Slug = p.options.Slug
 	}
-	for i, t := range p.manifest.tables() {
+	for _, t := range p.manifest.tables() {
 		if isEvidence(t) {
 			delete(p.result.NewIDs, t.Name)
 		}
+	}
+	p.countRows()
+	return nil
+}
+
+// countRows counts the rows that are imported.
+func (p *practiceImport) countRows() {
+	p.result.Rows = 0
+	for i, t := range p.manifest.tables() {
 		if !isEvidence(t) || p.result.Audit {
 			p.result.Rows += p.manifest.Files[i].Rows
 		}
 	}
-	return nil
 }
 
 // keepsAudit reports whether the audit log is imported: if no ID changes and the database has no
@@ -375,6 +418,9 @@ func (p *practiceImport) load() error {
 			return nil
 		}
 		return p.mapped.add(t.Name, old, values[0])
+	}
+	if err := p.reserveAudit(); err != nil {
+		return err
 	}
 	for i, t := range p.manifest.tables() {
 		if isEvidence(t) && !p.result.Audit {

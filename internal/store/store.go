@@ -37,8 +37,8 @@ type DB struct {
 	File string
 	// Counters maintains the counts of rows that lists show.
 	Counters *counters.Counters
-	// Maintenance opens a small pool without the time limits of a request, for migrations and
-	// counters. On SQLite it does not enforce foreign keys, because altering a table means
+	// Maintenance opens a small pool without the time limits of a request, for migrations,
+	// counters and the audit log as a whole. On SQLite it does not enforce foreign keys, because altering a table means
 	// rebuilding it.
 	Maintenance func() *sql.DB
 

@@ -172,7 +172,7 @@ func columns(t *testing.T, db *store.DB) (all [][2]string) {
 	t.Helper()
 	query := "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table' ORDER BY 1, 2"
 	if storetest.Postgres(db) {
-		query = "SELECT c.table_name, c.column_name FROM information_schema.columns AS c JOIN information_schema.tables AS t USING (table_schema, table_name) WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' ORDER BY 1, 2"
+		query = "SELECT c.table_name, c.column_name FROM information_schema.columns AS c JOIN information_schema.tables AS t USING (table_schema, table_name) WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND to_regclass(quote_ident(c.table_name)) NOT IN (SELECT inhrelid FROM pg_inherits) ORDER BY 1, 2"
 	}
 	rows, err := db.SQL.QueryContext(t.Context(), query)
 	if err != nil {

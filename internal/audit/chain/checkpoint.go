@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,10 +33,13 @@ type head struct {
 // checkpoint is a line of a file of checkpoints. It has the practices with blocks since the
 // checkpoint before.
 type checkpoint struct {
-	At        time.Time `json:"at"`
-	Block     int64     `json:"block"` // id of the last block of all
-	Heads     []head    `json:"heads"`
-	Signature []byte    `json:"signature,omitempty"` // of the line without it
+	At    time.Time `json:"at"`
+	Block int64     `json:"block"` // id of the last block of all
+	Heads []head    `json:"heads"`
+	// Previous are the hashes of the lines that no line before this one names: of the last line, or
+	// of several that were written at once. So a line cannot be removed unnoticed, except from the end.
+	Previous  [][]byte `json:"previous"`
+	Signature []byte   `json:"signature,omitempty"` // of the line without it
 }
 
 // message returns what is signed.
@@ -48,16 +50,27 @@ func (c checkpoint) message() ([]byte, error) {
 	return append([]byte("chairside audit checkpoint 1\n"), sum[:]...), err
 }
 
-func (c *checkpoint) valid(public audit.PublicKey) bool {
+// valid reports whether one of the keys signed the line.
+func (c *checkpoint) valid(public ...audit.PublicKey) bool {
 	message, err := c.message()
-	return err == nil && public.Verify(message, c.Signature)
+	return err == nil && signed(public, message, c.Signature)
 }
+
+// signed reports whether one of the keys signed a message.
+func signed(public []audit.PublicKey, message, signature []byte) bool {
+	return slices.ContainsFunc(public, func(k audit.PublicKey) bool { return k.Verify(message, signature) })
+}
+
+// ErrRewound means that the database lacks blocks that the last checkpoint has.
+var ErrRewound = errors.New("it was restored from an older backup, or blocks were removed")
 
 // Checkpoints appends signed checkpoints to files of a directory, one file a month.
 type Checkpoints struct {
 	dir  string
 	key  *audit.Key
-	last int64 // id of the last block of the last checkpoint
+	read map[string]int64    // bytes of each file that were read
+	tips map[digest]struct{} // hashes of the lines that no line names
+	last checkpoint          // that with the last block, of those that the key signed
 }
 
 // OpenCheckpoints creates the directory if it is missing, and continues after its last checkpoint.
@@ -65,46 +78,91 @@ func OpenCheckpoints(dir string, key *audit.Key) (*Checkpoints, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("audit: checkpoints: %w", err)
 	}
-	c := &Checkpoints{dir: dir, key: key}
-	err := readCheckpoints(dir, func(_ string, _ int, found *checkpoint) {
-		if found.valid(key.Public()) {
-			c.last = max(c.last, found.Block)
-		}
-	})
-	return c, err
+	c := &Checkpoints{dir: dir, key: key, read: map[string]int64{}, tips: map[digest]struct{}{}}
+	return c, c.follow()
 }
 
-// Write appends a checkpoint if there are new blocks.
+// follow reads the lines that this and other processes have added.
+func (c *Checkpoints) follow() error {
+	return readCheckpoints(c.dir, c.read, func(l line) {
+		for _, hash := range l.checkpoint.Previous {
+			if len(hash) == sha256.Size {
+				delete(c.tips, digest(hash))
+			}
+		}
+		c.tips[l.hash] = struct{}{}
+		if l.checkpoint.Block > c.last.Block && l.checkpoint.valid(c.key.Public()) {
+			c.last = *l.checkpoint
+		}
+	})
+}
+
+// Write appends a checkpoint if there are new blocks. If the database lacks a block of the last
+// checkpoint it returns ErrRewound and writes nothing, so that the directory stays the evidence of the
+// blocks that were.
 func (c *Checkpoints) Write(ctx context.Context, db *store.DB) error {
-	heads, last := map[uuid.UUID]head{}, c.last
+	if err := c.follow(); err != nil {
+		return fmt.Errorf("audit: read the checkpoints: %w", err)
+	}
+	if err := c.checkLast(ctx, db); err != nil {
+		return fmt.Errorf("audit: write a checkpoint: %w", err)
+	}
+	heads, next := map[uuid.UUID]head{}, checkpoint{At: clock.Now(clock.Refresh(ctx)).UTC()}
 	err := forEach(ctx, db.SQL, "SELECT id, practice_id, number, hash, at FROM audit_blocks WHERE id > $1 ORDER BY id", func(rows *sql.Rows) error {
 		var h head
-		err := rows.Scan(&last, &h.Practice, &h.Number, &h.Hash, &h.At)
+		err := rows.Scan(&next.Block, &h.Practice, &h.Number, &h.Hash, &h.At)
 		h.At = h.At.UTC()
 		heads[h.Practice] = h
 		return err
-	}, c.last)
+	}, c.last.Block)
 	if err != nil || len(heads) == 0 {
 		return err
 	}
-	line := checkpoint{At: clock.Now(clock.Refresh(ctx)).UTC(), Block: last}
 	for _, h := range heads {
-		line.Heads = append(line.Heads, h)
+		next.Heads = append(next.Heads, h)
 	}
-	slices.SortFunc(line.Heads, func(a, b head) int { return bytes.Compare(a.Practice[:], b.Practice[:]) })
-	message, err := line.message()
+	slices.SortFunc(next.Heads, func(a, b head) int { return bytes.Compare(a.Practice[:], b.Practice[:]) })
+	for hash := range c.tips {
+		next.Previous = append(next.Previous, hash[:])
+	}
+	slices.SortFunc(next.Previous, bytes.Compare)
+	message, err := next.message()
 	if err != nil {
 		return err
 	}
-	line.Signature = c.key.Sign(message)
-	text, err := json.Marshal(line)
+	next.Signature = c.key.Sign(message)
+	text, err := json.Marshal(next)
 	if err != nil {
 		return err
 	}
-	if err := appendLine(filepath.Join(c.dir, "audit-"+line.At.Format("2006-01")+".jsonl"), text); err != nil {
+	if err := appendLine(filepath.Join(c.dir, "audit-"+next.At.Format("2006-01")+".jsonl"), text); err != nil {
 		return fmt.Errorf("audit: write a checkpoint: %w", err)
 	}
-	c.last = last
+	return nil
+}
+
+// checkLast checks that the database has the blocks of the last checkpoint, apart from those that
+// were pruned and those of practices that are deleted.
+func (c *Checkpoints) checkLast(ctx context.Context, db *store.DB) error {
+	for _, h := range c.last.Heads {
+		var have []byte
+		var gone bool
+		err := db.SQL.QueryRowContext(ctx, `SELECT (SELECT hash FROM audit_blocks WHERE practice_id = $1 AND number = $2),
+			EXISTS (SELECT * FROM audit_cuts WHERE practice_id = $1 AND number >= $2) OR EXISTS (SELECT * FROM practice_deletions WHERE id = $1 AND due_at <= $3)`,
+			h.Practice, h.Number, clock.Now(clock.Refresh(ctx))).Scan(&have, &gone)
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(have, h.Hash) || have == nil && gone {
+			continue
+		}
+		what := "lacks"
+		if have != nil {
+			what = "has another"
+		}
+		return fmt.Errorf("the database %s block %d of practice %s, which the checkpoint of %s has: %w. Nothing is written to %s, which is the evidence: keep it, run \"chairside audit verify\", and continue with an empty directory (--audit-checkpoints)",
+			what, h.Number, h.Practice, c.last.At.Format(time.RFC3339), ErrRewound, c.dir)
+	}
 	return nil
 }
 
@@ -126,8 +184,20 @@ func appendLine(file string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// readCheckpoints calls found for every line of every file.
-func readCheckpoints(dir string, found func(file string, line int, c *checkpoint)) error {
+// line is a line of a file of checkpoints.
+type line struct {
+	file       string
+	number     int
+	hash       digest
+	checkpoint *checkpoint // without a signature that fits if the line is none
+}
+
+// String returns the line's place.
+func (l line) String() string { return fmt.Sprintf("checkpoint %s, line %d", l.file, l.number) }
+
+// readCheckpoints calls found for every line of every file, in order. It begins at the positions of
+// read, by file, and advances them; after that a line's number is only known if read was empty.
+func readCheckpoints(dir string, read map[string]int64, found func(line)) error {
 	entries, err := os.ReadDir(dir) // unlike Glob, it fails for a directory that is missing
 	if err != nil {
 		return err
@@ -137,73 +207,39 @@ func readCheckpoints(dir string, found func(file string, line int, c *checkpoint
 		if ours, _ := filepath.Match("audit-*.jsonl", name); !ours {
 			continue
 		}
-		f, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		lines := bufio.NewReader(f)
-		for n := 1; ; n++ {
-			text, err := lines.ReadBytes('\n')
-			if err != nil && !errors.Is(err, io.EOF) {
-				return errors.Join(err, f.Close())
-			}
-			if len(text) == 0 {
-				break
-			}
-			c := &checkpoint{}
-			if json.Unmarshal(text, c) != nil {
-				c = &checkpoint{} // its signature does not fit
-			}
-			found(name, n, c)
-		}
-		if err := f.Close(); err != nil {
+		if err := readLines(filepath.Join(dir, name), read, found); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const (
-	// sealEvery is how often entries are sealed.
-	sealEvery = time.Second
-	// checkpointEvery is how often a checkpoint is written.
-	checkpointEvery = time.Minute
-	// lastTime bounds the last run, after the server has stopped.
-	lastTime = 10 * time.Second
-)
-
-// Keep seals entries every second and writes checkpoints every minute until ctx ends, and then
-// once more. checkpoints may be nil. Any number of processes may run it. It logs errors and
-// continues.
-func Keep(ctx context.Context, db *store.DB, checkpoints *Checkpoints, logger *slog.Logger) {
-	seals, signs := time.NewTicker(sealEvery), time.NewTicker(checkpointEvery)
-	defer seals.Stop()
-	defer signs.Stop()
-	run := func(ctx context.Context, sign bool) {
-		if _, err := Seal(ctx, db); err != nil {
-			if ctx.Err() == nil {
-				logger.Error("cannot seal the audit log; the next second tries again", "error", err)
-			}
-			return
-		}
-		if !sign || checkpoints == nil {
-			return
-		}
-		if err := checkpoints.Write(ctx, db); err != nil && ctx.Err() == nil {
-			logger.Error("cannot write a checkpoint of the audit log; the next minute tries again", "error", err)
-		}
+func readLines(path string, read map[string]int64, found func(line)) (err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
 	}
-	for {
-		select {
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
-			defer cancel()
-			run(last, true)
-			return
-		case <-seals.C:
-			run(ctx, false)
-		case <-signs.C:
-			run(ctx, true)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	name := filepath.Base(path)
+	if _, err := f.Seek(read[name], io.SeekStart); err != nil {
+		return err
+	}
+	lines := bufio.NewReader(f)
+	for n := 1; ; n++ {
+		text, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
 		}
+		if len(text) == 0 {
+			return nil
+		}
+		l := line{file: name, number: n, checkpoint: &checkpoint{}}
+		read[name] += int64(len(text))
+		text = bytes.TrimSuffix(text, []byte("\n"))
+		l.hash = sha256.Sum256(text)
+		if json.Unmarshal(text, l.checkpoint) != nil {
+			l.checkpoint = &checkpoint{} // its signature does not fit
+		}
+		found(l)
 	}
 }

@@ -5,9 +5,12 @@
 //	  │ within about a second
 //	seal.go        one block a practice: of each entry its id and digest, and the hash of the block before
 //	  │ every minute
-//	checkpoint.go  a signed line in a file outside the database: the last block of each practice
+//	checkpoint.go  a signed line in a file outside the database: the last block of each practice, and
+//	               the hash of the line before
 //	verify.go      compares entries with blocks, blocks with each other, and both with the checkpoints
 //	prune.go       deletes the oldest blocks with their entries, and signs the cut
+//	month.go       the same for a whole month, whose partitions PostgreSQL drops
+//	keep.go        what a server runs
 //
 // An entry is sealed after its commit, so that writers do not wait for each other. Until then,
 // at most a few seconds, and for as long as an older transaction of the database is open,

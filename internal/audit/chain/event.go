@@ -41,7 +41,10 @@ func (e *event) scan(rows *sql.Rows) error {
 // digest is the SHA-256 of an entry.
 type digest = [sha256.Size]byte
 
-// digest returns the digest of the entry's content. Both databases, and a restored copy, give the
+// digest returns the digest of the entry's content: of everything but its transaction, which another
+// database calls otherwise. The transaction only says which entries may be sealed. Changed before,
+// it leaves the entry in no block; changed afterwards, it changes nothing, because blocks name entries by
+// their ids. Both databases, and a restored copy, give the
 // same: documents are in canonical form and times in microseconds. Every value is preceded by its
 // length, so that no two entries have the same text.
 func (e *event) digest(buffer []byte) (digest, []byte, error) {
@@ -98,6 +101,7 @@ type block struct {
 	practice       uuid.UUID
 	number         int64
 	at             time.Time
+	position       // up to where its run sealed the entries of all practices
 	entries        []byte
 	previous, hash []byte
 }
@@ -124,7 +128,7 @@ func (b *block) entry(i int) (id int64, d digest) {
 // sum returns the hash that the block must have.
 func (b *block) sum() []byte {
 	h := sha256.New()
-	fmt.Fprintf(h, "chairside audit block 1\n%s\n%d\n%d\n%d\n", b.practice, b.number, b.at.UnixMicro(), len(b.entries))
+	fmt.Fprintf(h, "chairside audit block 1\n%s\n%d\n%d\n%d\n%d\n%d\n", b.practice, b.number, b.at.UnixMicro(), b.through, b.floor, len(b.entries))
 	h.Write(b.previous)
 	h.Write(b.entries)
 	return h.Sum(nil)

@@ -12,6 +12,7 @@ import (
 	"chairside/internal/audit"
 	"chairside/internal/clock"
 	"chairside/internal/store"
+	"chairside/internal/store/migrate"
 )
 
 // cut records that the blocks of a practice up to a number were deleted.
@@ -28,31 +29,48 @@ func (c cut) message() []byte {
 	return fmt.Appendf(nil, "chairside audit cut 1\n%s\n%d\n%x\n%d\n", c.practice, c.number, c.hash, c.at.UnixMicro())
 }
 
-// pruneBlocks is the most blocks of one transaction.
-const pruneBlocks = 500
+const (
+	// pruneBlocks is the most blocks of one transaction that deletes row by row.
+	pruneBlocks = 500
+	// pruneIDs is the most entries of one DELETE.
+	pruneIDs = 5_000
+)
 
-// Prune deletes the blocks that were sealed before a time, with their entries, and records each cut
-// with a signature, so that Verify finds the rest complete. It returns the number of entries. It
-// deletes up to 500 blocks per transaction and always keeps each practice's last block. Deleted
-// entries cannot be restored: keep an export or a backup if you may need them.
+// pruning is one run of Prune. Its pool has no time limits.
+type pruning struct {
+	ctx  context.Context
+	db   *store.DB
+	pool *sql.DB
+	key  *audit.Key
+}
+
+// Prune deletes the blocks that were sealed before the month of a time, with their entries, and records
+// each cut with a signature, so that Verify finds the rest complete. It returns the number of entries.
+// Whole months go at once: on PostgreSQL it drops their partitions (month.go), and deletes row by
+// row only what is in none. It always keeps each practice's last block. Deleted entries cannot be
+// restored: keep an export or a backup if you may need them.
 func Prune(ctx context.Context, db *store.DB, key *audit.Key, before time.Time) (entries int, err error) {
-	type chain struct {
-		practice uuid.UUID
-		last     int64
+	p := &pruning{ctx: ctx, db: db, pool: db.Maintenance(), key: key}
+	defer p.pool.Close()
+	months, err := migrate.Months(ctx, db)
+	if err != nil {
+		return 0, fmt.Errorf("audit: prune the log: %w", err)
 	}
-	var chains []chain
-	err = forEach(ctx, db.SQL, "SELECT practice_id, max(number) FROM audit_blocks GROUP BY practice_id ORDER BY practice_id", func(rows *sql.Rows) error {
-		var c chain
-		err := rows.Scan(&c.practice, &c.last)
-		chains = append(chains, c)
-		return err
-	})
-	for _, c := range chains {
-		total := 0
-		for n := -1; n != 0 && err == nil; total += n {
-			n, err = prunePiece(ctx, db, key, c.practice, c.last, before, total)
+	end := migrate.MonthOf(before).Start
+	for _, m := range months {
+		if err != nil || m.End().After(end) {
+			break
 		}
-		entries += total
+		var older, n int
+		if older, err = p.pieces(m.Start); err == nil {
+			n, err = p.month(m)
+		}
+		entries += older + n
+	}
+	if err == nil {
+		var n int
+		n, err = p.pieces(end)
+		entries += n
 	}
 	if err != nil {
 		return entries, fmt.Errorf("audit: prune the log: %w", err)
@@ -60,60 +78,107 @@ func Prune(ctx context.Context, db *store.DB, key *audit.Key, before time.Time) 
 	return entries, nil
 }
 
-// prunePiece deletes the practice's oldest blocks and returns the number of their entries. It
-// appends an entry about the cut.
-func prunePiece(ctx context.Context, db *store.DB, key *audit.Key, practice uuid.UUID, last int64, before time.Time, done int) (n int, err error) {
-	tx, err := db.SQL.BeginTx(ctx, nil)
+// pieces deletes the blocks that were sealed before a time, and their entries, row by row.
+func (p *pruning) pieces(before time.Time) (entries int, err error) {
+	type chain struct {
+		practice uuid.UUID
+		last     int64
+	}
+	var chains []chain
+	err = forEach(p.ctx, p.pool, "SELECT practice_id, max(number) FROM audit_blocks GROUP BY practice_id ORDER BY practice_id", func(rows *sql.Rows) error {
+		var c chain
+		err := rows.Scan(&c.practice, &c.last)
+		chains = append(chains, c)
+		return err
+	})
+	for _, c := range chains {
+		total := 0
+		for more := true; more && err == nil; {
+			var n int
+			n, more, err = p.piece(c.practice, c.last, before, total)
+			total += n
+		}
+		entries += total
+	}
+	return entries, err
+}
+
+// piece deletes the practice's oldest blocks and returns the number of their entries, and whether
+// there were any blocks. It appends an entry about the cut.
+func (p *pruning) piece(practice uuid.UUID, last int64, before time.Time, done int) (n int, some bool, err error) {
+	tx, err := p.pool.BeginTx(p.ctx, nil)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	defer tx.Rollback() // after a commit it does nothing
-	c, ids := cut{practice: practice, at: clock.Now(clock.Refresh(ctx))}, []int64{}
-	err = forEach(ctx, tx, fmt.Sprintf(`SELECT number, hash, at, entries FROM (SELECT number, hash, at, entries FROM audit_blocks WHERE practice_id = $1 AND number < $2 ORDER BY number LIMIT %d) AS oldest
-		WHERE at < $3 ORDER BY number`, pruneBlocks), func(rows *sql.Rows) error {
+	c, ids, young := cut{practice: practice}, []int64{}, false
+	err = forEach(p.ctx, tx, fmt.Sprintf("SELECT number, hash, at, entries FROM audit_blocks WHERE practice_id = $1 AND number < $2 ORDER BY number LIMIT %d", pruneBlocks), func(rows *sql.Rows) error {
 		var b block
-		if err := rows.Scan(&c.number, &c.hash, &b.at, &b.entries); err != nil {
+		if err := rows.Scan(&b.number, &b.hash, &b.at, &b.entries); err != nil {
 			return err
 		}
+		// Servers' clocks differ: a younger block may come before an older one, and stays with it.
+		if young = young || !b.at.Before(before); young {
+			return nil
+		}
+		c.number, c.hash = b.number, b.hash
 		for i := range b.len() {
 			id, _ := b.entry(i)
 			ids = append(ids, id)
 		}
 		return nil
-	}, practice, last, before)
+	}, practice, last)
 	if err != nil || c.number == 0 {
-		return 0, err
+		return 0, false, err
 	}
-	if err := deleteReads(ctx, db, tx, practice, ids); err != nil {
-		return 0, err
+	if err := p.deleteEntries(tx, practice, ids); err != nil {
+		return 0, false, err
 	}
-	c.signature = key.Sign(c.message())
-	condition, list := in(db.Dialect, "id", 2, ids)
-	details, err := json.Marshal(map[string]int64{"through_block": c.number, "entries": int64(len(ids) + done)})
+	if _, err := tx.ExecContext(p.ctx, "DELETE FROM audit_blocks WHERE practice_id = $1 AND number <= $2", practice, c.number); err != nil {
+		return 0, false, err
+	}
+	if err := p.record(tx, c, len(ids)+done); err != nil {
+		return 0, false, err
+	}
+	return len(ids), true, tx.Commit()
+}
+
+// record signs and stores a cut, and appends an entry about it.
+func (p *pruning) record(tx *sql.Tx, c cut, entries int) error {
+	c.at = clock.Now(clock.Refresh(p.ctx))
+	c.signature = p.key.Sign(c.message())
+	details, err := json.Marshal(map[string]int64{"through_block": c.number, "entries": int64(entries)})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	for _, step := range []struct {
-		query string
-		args  []any
-	}{
-		{"DELETE FROM audit_events WHERE practice_id = $1 AND " + condition, []any{practice, list}},
-		{"DELETE FROM audit_blocks WHERE practice_id = $1 AND number <= $2", []any{practice, c.number}},
-		{"INSERT INTO audit_cuts (practice_id, number, hash, at, signature) VALUES ($1, $2, $3, $4, $5)", []any{practice, c.number, c.hash, c.at, c.signature}},
-		{"INSERT INTO audit_events (practice_id, at, action, fields, details) VALUES ($1, $2, 'prune', '[]', $3)", []any{practice, c.at, string(details)}},
-	} {
-		if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
-			return 0, err
+	if _, err := tx.ExecContext(p.ctx, "INSERT INTO audit_cuts (practice_id, number, hash, at, signature) VALUES ($1, $2, $3, $4, $5)", c.practice, c.number, c.hash, c.at, c.signature); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(p.ctx, "INSERT INTO audit_events (practice_id, at, action, fields, details) VALUES ($1, $2, 'prune', '[]', $3)", c.practice, c.at, string(details))
+	return err
+}
+
+// deleteEntries deletes entries of a practice, and the rows that find them by patient.
+func (p *pruning) deleteEntries(tx *sql.Tx, practice uuid.UUID, all []int64) error {
+	for len(all) > 0 {
+		ids := all[:min(len(all), pruneIDs)]
+		all = all[len(ids):]
+		if err := p.deleteReads(tx, practice, ids); err != nil {
+			return err
+		}
+		condition, list := in(p.db.Dialect, "id", 2, ids)
+		if _, err := tx.ExecContext(p.ctx, "DELETE FROM audit_events WHERE practice_id = $1 AND "+condition, practice, list); err != nil {
+			return err
 		}
 	}
-	return max(len(ids), 1), tx.Commit()
+	return nil
 }
 
 // deleteReads deletes the rows of audit_reads of entries.
-func deleteReads(ctx context.Context, db *store.DB, tx *sql.Tx, practice uuid.UUID, ids []int64) error {
-	condition, list := in(db.Dialect, "id", 2, ids)
+func (p *pruning) deleteReads(tx *sql.Tx, practice uuid.UUID, ids []int64) error {
+	condition, list := in(p.db.Dialect, "id", 2, ids)
 	var patients []int64
-	err := forEach(ctx, tx, "SELECT "+columns+" FROM audit_events WHERE action = 'read' AND practice_id = $1 AND "+condition, func(rows *sql.Rows) error {
+	err := forEach(p.ctx, tx, "SELECT "+columns+" FROM audit_events WHERE action = 'read' AND practice_id = $1 AND "+condition, func(rows *sql.Rows) error {
 		var e event
 		if err := e.scan(rows); err != nil {
 			return err
@@ -125,8 +190,8 @@ func deleteReads(ctx context.Context, db *store.DB, tx *sql.Tx, practice uuid.UU
 	if err != nil || len(patients) == 0 {
 		return err
 	}
-	ofPatients, names := in(db.Dialect, "patient_id", 2, patients)
-	ofEvents, events := in(db.Dialect, "event_id", 3, ids)
-	_, err = tx.ExecContext(ctx, "DELETE FROM audit_reads WHERE practice_id = $1 AND "+ofPatients+" AND "+ofEvents, practice, names, events)
+	ofPatients, names := in(p.db.Dialect, "patient_id", 2, patients)
+	ofEvents, events := in(p.db.Dialect, "event_id", 3, ids)
+	_, err = tx.ExecContext(p.ctx, "DELETE FROM audit_reads WHERE practice_id = $1 AND "+ofPatients+" AND "+ofEvents, practice, names, events)
 	return err
 }

@@ -20,12 +20,17 @@ const (
 	maxEntries = 10_000
 	// sealTime bounds one run, even if its connection is lost.
 	sealTime = time.Minute
+	// renumberedTime bounds a run that compares every entry with every block.
+	renumberedTime = time.Hour
 )
 
-// position is how far entries are sealed.
+// position is how far entries are sealed. Blocks hash it: a lower one would let an added entry
+// pass for one that is not sealed yet.
 type position struct {
 	through int64 // on PostgreSQL the first transaction that is not, on SQLite the last entry that is
-	floor   int64 // on PostgreSQL: entries up to this id are sealed in any case
+	// floor is, on PostgreSQL, the last id of a restored database: up to there all entries are
+	// sealed, whatever their transaction was called.
+	floor int64
 }
 
 // sealed returns the condition that an entry is sealed, for a database of that kind.
@@ -48,16 +53,21 @@ func (p position) unsealed(dialectName string) string {
 // while another one seals, it does nothing. On PostgreSQL it leaves out entries of transactions
 // that began after the oldest one that is still open.
 func Seal(ctx context.Context, db *store.DB) (n int, err error) {
-	ctx, cancel := context.WithTimeout(clock.Refresh(ctx), sealTime)
-	defer cancel()
-	if some, err := pending(ctx, db); err != nil || !some {
+	some, renumbered, err := pending(ctx, db)
+	if err != nil || !some {
 		return 0, wrap(err)
 	}
-	n, err = seal(ctx, db, false)
+	limit := sealTime
+	if renumbered {
+		limit = renumberedTime
+	}
+	ctx, cancel := context.WithTimeout(clock.Refresh(ctx), limit)
+	defer cancel()
+	n, err = seal(ctx, db, renumbered)
 	return n, wrap(err)
 }
 
-// SealRestored seals the entries that a restored database has outside its blocks. The ids of
+// SealRestored seals the entries that a restored or imported log has outside its blocks. The ids of
 // transactions begin anew there, so it compares every entry with every block.
 func SealRestored(ctx context.Context, db *store.DB) error {
 	_, err := seal(clock.Refresh(ctx), db, true)
@@ -71,15 +81,19 @@ func wrap(err error) error {
 	return nil
 }
 
-// pending reports whether there may be entries to seal. A standby gets its blocks from the primary.
-func pending(ctx context.Context, db *store.DB) (some bool, err error) {
-	query := "SELECT EXISTS (SELECT * FROM audit_events WHERE id > coalesce((SELECT through FROM audit_blocks ORDER BY id DESC LIMIT 1), 0))"
+// pending reports whether there may be entries to seal, and whether the last block's position is of
+// another database, of which this one is a copy: then every entry must be compared with every block.
+// Within a database the oldest open transaction never gets older. A standby gets its blocks from the
+// primary.
+func pending(ctx context.Context, db *store.DB) (some, renumbered bool, err error) {
+	const last = "(SELECT coalesce(max(through), 0) AS through, coalesce(max(floor), 0) AS floor FROM (SELECT through, floor FROM audit_blocks ORDER BY id DESC LIMIT 1) AS b) AS last"
+	query := `SELECT EXISTS (SELECT * FROM audit_events WHERE id > last.through), last.through > (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'audit_events') FROM ` + last
 	if db.Dialect == dialect.Postgres {
-		query = `SELECT NOT pg_is_in_recovery() AND (EXISTS (SELECT * FROM audit_events WHERE xid >= coalesce((SELECT through FROM audit_blocks ORDER BY id DESC LIMIT 1), 0))
-			OR coalesce((SELECT through FROM audit_blocks ORDER BY id DESC LIMIT 1), 0) > txid_snapshot_xmax(txid_current_snapshot()))`
+		query = `SELECT NOT pg_is_in_recovery() AND EXISTS (SELECT * FROM audit_events WHERE xid >= last.through AND id > last.floor),
+			NOT pg_is_in_recovery() AND last.through > txid_snapshot_xmin(txid_current_snapshot()) FROM ` + last
 	}
-	err = db.SQL.QueryRowContext(ctx, query).Scan(&some)
-	return some, err
+	err = db.SQL.QueryRowContext(ctx, query).Scan(&some, &renumbered)
+	return some || renumbered, renumbered, err
 }
 
 // sealing is one run.
@@ -101,6 +115,11 @@ func seal(ctx context.Context, db *store.DB, whole bool) (n int, err error) {
 	defer tx.Rollback() // after a commit it does nothing
 	s := &sealing{ctx: ctx, db: db, tx: tx, open: map[uuid.UUID]*block{}}
 	if db.Dialect == dialect.Postgres {
+		if whole { // of a large log longer than a request may
+			if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+				return 0, err
+			}
+		}
 		var mine bool
 		if err := tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock(hashtext('chairside seal the audit log'))").Scan(&mine); err != nil || !mine {
 			return 0, err
@@ -113,7 +132,7 @@ func seal(ctx context.Context, db *store.DB, whole bool) (n int, err error) {
 	if err := s.read(condition, skip); err != nil {
 		return 0, err
 	}
-	if whole && len(s.open) == 0 { // an empty block, for the new position
+	if whole && len(s.open) == 0 { // an empty block, or every run would compare all entries again
 		s.open[uuid.Nil] = &block{practice: uuid.Nil}
 	}
 	for _, practice := range s.practices() {
@@ -135,25 +154,36 @@ func (s *sealing) plan(whole bool) (condition string, skip map[int64]bool, err e
 		if err := s.tx.QueryRowContext(s.ctx, "SELECT coalesce(max(id), 0) FROM audit_events").Scan(&s.to.through); err != nil {
 			return "", nil, err
 		}
-		if whole || s.to.through < from.through {
+		if whole {
 			skip, err = sealedIDs(s.ctx, s.tx)
 			return "true", skip, err
 		}
 		return from.unsealed(s.db.Dialect), nil, nil
 	}
-	// Transactions below the horizon have ended, so the next statement sees their entries.
-	if err := s.tx.QueryRowContext(s.ctx, "SELECT txid_snapshot_xmin(txid_current_snapshot())").Scan(&s.to.through); err != nil {
+	// Transactions below the horizon have ended, so the next statement sees their entries. No
+	// transaction has begun at or above next.
+	var next int64
+	if err := s.tx.QueryRowContext(s.ctx, "SELECT txid_snapshot_xmin(txid_current_snapshot()), txid_snapshot_xmax(txid_current_snapshot())").Scan(&s.to.through, &next); err != nil {
 		return "", nil, err
 	}
-	if !whole && s.to.through >= from.through {
-		s.to.floor = from.floor
+	s.to.floor = from.floor
+	if !whole {
 		return from.unsealed(s.db.Dialect) + fmt.Sprintf(" AND xid < %d", s.to.through), nil, nil
 	}
-	if err := s.tx.QueryRowContext(s.ctx, "SELECT coalesce(max(id), 0) FROM audit_events").Scan(&s.to.floor); err != nil {
+	if skip, err = sealedIDs(s.ctx, s.tx); err != nil {
 		return "", nil, err
 	}
-	skip, err = sealedIDs(s.ctx, s.tx)
-	return fmt.Sprintf("id <= %d", s.to.floor), skip, err
+	err = forEach(s.ctx, s.tx, fmt.Sprintf("SELECT id, xid FROM audit_events WHERE xid >= %d", s.to.through), func(rows *sql.Rows) error {
+		var id, xid int64
+		err := rows.Scan(&id, &xid)
+		// The entry was restored: no transaction of this database can have written or sealed it.
+		// Entries that are being written have higher ids, and wait for the next run.
+		if xid >= next || skip[id] {
+			s.to.floor = max(s.to.floor, id)
+		}
+		return err
+	})
+	return s.to.sealed(s.db.Dialect), skip, err
 }
 
 // lastPosition returns the position of the last block.
@@ -227,13 +257,13 @@ func (s *sealing) write(whole *block) error {
 	for rest := whole.entries; ; {
 		size := min(len(rest), maxEntries*entrySize)
 		number++
-		b := block{practice: whole.practice, number: number, at: clock.Now(s.ctx), entries: rest[:size], previous: previous}
+		b := block{practice: whole.practice, number: number, at: clock.Now(s.ctx), position: s.to, entries: rest[:size], previous: previous}
 		b.hash = b.sum()
 		if b.entries == nil {
 			b.entries = []byte{}
 		}
 		_, err := s.tx.ExecContext(s.ctx, "INSERT INTO audit_blocks (practice_id, number, at, through, floor, entries, previous, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-			b.practice, b.number, b.at, s.to.through, s.to.floor, b.entries, b.previous, b.hash)
+			b.practice, b.number, b.at, b.through, b.floor, b.entries, b.previous, b.hash)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -52,9 +53,9 @@ type Report struct {
 
 // VerifyOptions are what Verify compares the log with.
 type VerifyOptions struct {
-	// Public checks signatures. Without it, neither checkpoints nor cuts can be checked: a cut
-	// is then a problem.
-	Public audit.PublicKey
+	// Public checks signatures: each must be of one of these keys, because the audit key may have
+	// changed. Without any, neither checkpoints nor cuts can be checked: a cut is then a problem.
+	Public []audit.PublicKey
 	// Checkpoints is the directory of checkpoints; "" for none. Without them, Verify cannot find
 	// a chain that was recomputed from its beginning, nor one whose end was cut off.
 	Checkpoints string
@@ -71,7 +72,9 @@ const (
 // and both with the checkpoints. It leaves out practices of which a deletion has begun (package
 // closure), and reports them. It changes nothing and runs while servers write.
 func Verify(ctx context.Context, db *store.DB, o VerifyOptions) (*Report, error) {
-	v := &verification{ctx: ctx, db: db, options: o, heads: map[uuid.UUID]map[int64][]head{}, counts: map[uuid.UUID]int{}, reads: map[uuid.UUID]fingerprint{}}
+	pool := db.Maintenance() // a large log takes longer than a request may
+	defer pool.Close()
+	v := &verification{ctx: ctx, db: db, pool: pool, options: o, heads: map[uuid.UUID]map[int64][]head{}, counts: map[uuid.UUID]int{}, reads: map[uuid.UUID]fingerprint{}}
 	for _, step := range []func() error{v.begin, v.checkBlocks, v.checkHeads, v.checkCounts, v.checkReads, v.countUnsealed} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: verify the log: %w", err)
@@ -83,6 +86,7 @@ func Verify(ctx context.Context, db *store.DB, o VerifyOptions) (*Report, error)
 type verification struct {
 	ctx     context.Context
 	db      *store.DB
+	pool    *sql.DB
 	options VerifyOptions
 	report  Report
 
@@ -114,7 +118,7 @@ func (v *verification) begin() (err error) {
 	if err := v.readCheckpoints(); err != nil {
 		return err
 	}
-	err = forEach(v.ctx, v.db.SQL, "SELECT id, through, floor FROM audit_blocks ORDER BY id DESC LIMIT 1",
+	err = forEach(v.ctx, v.pool, "SELECT id, through, floor FROM audit_blocks ORDER BY id DESC LIMIT 1",
 		func(rows *sql.Rows) error { return rows.Scan(&v.last, &v.position.through, &v.position.floor) })
 	if err != nil {
 		return err
@@ -131,26 +135,39 @@ func (v *verification) readCheckpoints() error {
 	if v.options.Checkpoints == "" {
 		return nil
 	}
-	return readCheckpoints(v.options.Checkpoints, func(file string, line int, c *checkpoint) {
-		if !c.valid(v.options.Public) {
-			v.problem(uuid.Nil, 0, 0, "checkpoint %s, line %d: the signature does not fit", file, line)
+	present, named := map[digest]bool{}, map[digest]line{} // named: by another line
+	err := readCheckpoints(v.options.Checkpoints, map[string]int64{}, func(l line) {
+		present[l.hash] = true
+		if !l.checkpoint.valid(v.options.Public...) {
+			v.problem(uuid.Nil, 0, 0, "%s: the signature does not fit", l)
 			return
 		}
 		v.report.Checkpoints++
-		for _, h := range c.Heads {
+		for _, hash := range l.checkpoint.Previous {
+			if len(hash) == sha256.Size {
+				named[digest(hash)] = l
+			}
+		}
+		for _, h := range l.checkpoint.Heads {
 			if v.heads[h.Practice] == nil {
 				v.heads[h.Practice] = map[int64][]head{}
 			}
 			v.heads[h.Practice][h.Number] = append(v.heads[h.Practice][h.Number], h)
 		}
 	})
+	maps.DeleteFunc(named, func(hash digest, _ line) bool { return present[hash] })
+	missing := slices.SortedFunc(maps.Values(named), func(a, b line) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.number, b.number)) })
+	for _, l := range missing {
+		v.problem(uuid.Nil, 0, 0, "%s: the line before it is missing or was changed", l)
+	}
+	return err
 }
 
 // readDeletions reads which practices have been deleted or are being deleted. A deletion that is
 // recorded as complete and has left blocks was made up: its practice is compared like any other.
 func (v *verification) readDeletions() error {
 	v.gone = map[uuid.UUID]bool{}
-	return forEach(v.ctx, v.db.SQL, `SELECT d.id FROM practice_deletions AS d WHERE d.due_at <= $1
+	return forEach(v.ctx, v.pool, `SELECT d.id FROM practice_deletions AS d WHERE d.due_at <= $1
 		AND (d.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM audit_blocks AS b WHERE b.practice_id = d.id)) ORDER BY d.id`, func(rows *sql.Rows) error {
 		var practice uuid.UUID
 		err := rows.Scan(&practice)
@@ -165,12 +182,12 @@ func (v *verification) readDeletions() error {
 // readCuts returns the last valid cut of each practice.
 func (v *verification) readCuts() (map[uuid.UUID]cut, error) {
 	cuts := map[uuid.UUID]cut{}
-	err := forEach(v.ctx, v.db.SQL, "SELECT practice_id, number, hash, at, signature FROM audit_cuts ORDER BY practice_id, number", func(rows *sql.Rows) error {
+	err := forEach(v.ctx, v.pool, "SELECT practice_id, number, hash, at, signature FROM audit_cuts ORDER BY practice_id, number", func(rows *sql.Rows) error {
 		var c cut
 		if err := rows.Scan(&c.practice, &c.number, &c.hash, &c.at, &c.signature); err != nil {
 			return err
 		}
-		if !v.options.Public.Verify(c.message(), c.signature) {
+		if !signed(v.options.Public, c.message(), c.signature) {
 			v.problem(c.practice, c.number, 0, "the signature of the cut does not fit")
 			return nil
 		}
@@ -208,10 +225,10 @@ func (v *verification) checkBlocks() error {
 
 // page returns the next blocks, in the order of practices and numbers.
 func (v *verification) page(practice uuid.UUID, number int64) (page []block, err error) {
-	err = forEach(v.ctx, v.db.SQL, fmt.Sprintf("SELECT id, practice_id, number, at, entries, previous, hash FROM audit_blocks WHERE id <= $1 AND (practice_id, number) > ($2, $3) ORDER BY practice_id, number LIMIT %d", pageBlocks),
+	err = forEach(v.ctx, v.pool, fmt.Sprintf("SELECT id, practice_id, number, at, through, floor, entries, previous, hash FROM audit_blocks WHERE id <= $1 AND (practice_id, number) > ($2, $3) ORDER BY practice_id, number LIMIT %d", pageBlocks),
 		func(rows *sql.Rows) error {
 			var b block
-			err := rows.Scan(&b.id, &b.practice, &b.number, &b.at, &b.entries, &b.previous, &b.hash)
+			err := rows.Scan(&b.id, &b.practice, &b.number, &b.at, &b.through, &b.floor, &b.entries, &b.previous, &b.hash)
 			page = append(page, b)
 			return err
 		}, v.last, practice, number)
@@ -258,33 +275,20 @@ func (v *verification) checkEntries(blocks []block) error {
 			ids = append(ids, id)
 		}
 	}
-	type have struct {
-		digest   digest
-		practice uuid.UUID
-		patients []int64
+	log := make(map[int64]entry, len(ids))
+	from, to := blocks[0].at, blocks[0].at
+	for i := range blocks {
+		from, to = earlier(from, blocks[i].at), later(to, blocks[i].at)
 	}
-	log := make(map[int64]have, len(ids))
-	condition, list := in(v.db.Dialect, "id", 1, ids)
-	err := forEach(v.ctx, v.db.SQL, "SELECT "+columns+" FROM audit_events WHERE "+condition, func(rows *sql.Rows) error {
-		var e event
-		if err := e.scan(rows); err != nil {
-			v.problem(e.practice, 0, e.id, "cannot be read")
-			return nil
-		}
-		d, buffer, err := e.digest(v.buffer)
-		v.buffer = buffer
-		if err != nil { // not what Chairside writes
-			d = digest{}
-		}
-		patients, err := e.patients()
-		if err != nil { // the digest differs too
-			patients = nil
-		}
-		log[e.id] = have{d, e.practice, patients}
-		return nil
-	}, list)
-	if err != nil {
+	// Nearly all entries are sealed within seconds. The times name the partitions of those, so that
+	// PostgreSQL does not look for each entry in every month.
+	if err := v.readEntries(log, ids, " AND at >= $2 AND at <= $3", from.Add(-sealedWithin), to.Add(sealedWithin)); err != nil {
 		return err
+	}
+	if others := slices.DeleteFunc(ids, func(id int64) bool { _, ok := log[id]; return ok }); len(others) > 0 {
+		if err := v.readEntries(log, others, ""); err != nil {
+			return err
+		}
 	}
 	for i := range blocks {
 		b, last := &blocks[i], int64(0)
@@ -302,10 +306,60 @@ func (v *verification) checkEntries(blocks []block) error {
 			last = id
 			v.report.Entries++
 			v.counts[b.practice]++
-			v.reads[b.practice] = v.reads[b.practice].add(id, got.patients)
+			v.reads[b.practice] = v.reads[b.practice].add(id, got.at, got.patients)
 		}
 	}
 	return nil
+}
+
+// sealedWithin is how long after an entry its block usually follows.
+const sealedWithin = time.Hour
+
+// entry is what the log has of an entry of a block.
+type entry struct {
+	digest   digest
+	at       time.Time
+	patients []int64
+}
+
+// readEntries reads the entries with these ids that meet a further condition.
+func (v *verification) readEntries(log map[int64]entry, ids []int64, more string, args ...any) error {
+	condition, list := in(v.db.Dialect, "id", 1, ids)
+	return forEach(v.ctx, v.pool, "SELECT "+columns+" FROM audit_events WHERE "+condition+more, func(rows *sql.Rows) error {
+		var e event
+		if err := e.scan(rows); err != nil {
+			v.problem(e.practice, 0, e.id, "cannot be read")
+			return nil
+		}
+		d, buffer, err := e.digest(v.buffer)
+		v.buffer = buffer
+		if err != nil { // not what Chairside writes
+			d = digest{}
+		}
+		patients, err := e.patients()
+		if err != nil { // the digest differs too
+			patients = nil
+		}
+		if _, twice := log[e.id]; twice {
+			v.problem(e.practice, 0, e.id, "is there twice")
+		}
+		log[e.id] = entry{d, e.at, patients}
+		return nil
+	}, append([]any{list}, args...)...)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // checkHeads finds blocks that a checkpoint has and the database has not.
@@ -323,7 +377,7 @@ func (v *verification) checkHeads() error {
 // added later, by something else.
 func (v *verification) checkCounts() error {
 	sealed, have := v.position.sealed(v.db.Dialect), map[uuid.UUID]int{}
-	err := forEach(v.ctx, v.db.SQL, "SELECT practice_id, count(*) FROM audit_events WHERE "+sealed+" GROUP BY practice_id", func(rows *sql.Rows) error {
+	err := forEach(v.ctx, v.pool, "SELECT practice_id, count(*) FROM audit_events WHERE "+sealed+" GROUP BY practice_id", func(rows *sql.Rows) error {
 		var practice uuid.UUID
 		var n int
 		err := rows.Scan(&practice, &n)
@@ -340,11 +394,11 @@ func (v *verification) checkCounts() error {
 	if same {
 		return nil
 	}
-	inBlocks, err := sealedIDs(v.ctx, v.db.SQL)
+	inBlocks, err := sealedIDs(v.ctx, v.pool)
 	if err != nil {
 		return err
 	}
-	return forEach(v.ctx, v.db.SQL, "SELECT practice_id, id FROM audit_events WHERE "+sealed+" ORDER BY id", func(rows *sql.Rows) error {
+	return forEach(v.ctx, v.pool, "SELECT practice_id, id FROM audit_events WHERE "+sealed+" ORDER BY id", func(rows *sql.Rows) error {
 		var practice uuid.UUID
 		var id int64
 		if err := rows.Scan(&practice, &id); err != nil {
@@ -359,7 +413,7 @@ func (v *verification) checkCounts() error {
 
 // countUnsealed counts the entries that the next block will have.
 func (v *verification) countUnsealed() error {
-	return forEach(v.ctx, v.db.SQL, "SELECT at FROM audit_events WHERE "+v.position.unsealed(v.db.Dialect), func(rows *sql.Rows) error {
+	return forEach(v.ctx, v.pool, "SELECT at FROM audit_events WHERE "+v.position.unsealed(v.db.Dialect), func(rows *sql.Rows) error {
 		var at time.Time
 		if err := rows.Scan(&at); err != nil {
 			return err
@@ -372,18 +426,19 @@ func (v *verification) countUnsealed() error {
 	})
 }
 
-// fingerprint tells apart sets of pairs of an entry and a patient, in any order.
+// fingerprint tells apart sets of rows of an entry, its time and a patient, in any order.
 type fingerprint struct {
 	n   int
 	sum [4]uint64
 }
 
-func (f fingerprint) add(event int64, patients []int64) fingerprint {
+func (f fingerprint) add(event int64, at time.Time, patients []int64) fingerprint {
 	for _, patient := range patients {
-		var pair [16]byte
-		binary.BigEndian.PutUint64(pair[:8], uint64(event))
-		binary.BigEndian.PutUint64(pair[8:], uint64(patient))
-		d := sha256.Sum256(pair[:])
+		var row [24]byte
+		binary.BigEndian.PutUint64(row[:8], uint64(event))
+		binary.BigEndian.PutUint64(row[8:16], uint64(patient))
+		binary.BigEndian.PutUint64(row[16:], uint64(at.UnixMicro()))
+		d := sha256.Sum256(row[:])
 		f.n++
 		for i := range f.sum {
 			f.sum[i] += binary.BigEndian.Uint64(d[8*i:])
@@ -394,18 +449,19 @@ func (f fingerprint) add(event int64, patients []int64) fingerprint {
 
 // readsOfSealed selects the rows of audit_reads that belong to sealed entries, or to none.
 func (v *verification) readsOfSealed() string {
-	return `SELECT r.practice_id, r.event_id, r.patient_id FROM audit_reads AS r LEFT JOIN
+	return `SELECT r.practice_id, r.event_id, r.at, r.patient_id FROM audit_reads AS r LEFT JOIN
 		(SELECT id AS sealed FROM audit_events WHERE ` + v.position.unsealed(v.db.Dialect) + `) AS e ON e.sealed = r.event_id WHERE e.sealed IS NULL`
 }
 
 // checkReads compares audit_reads, which finds the reads of a patient, with the entries.
 func (v *verification) checkReads() error {
 	have := map[uuid.UUID]fingerprint{}
-	err := forEach(v.ctx, v.db.SQL, v.readsOfSealed(), func(rows *sql.Rows) error {
+	err := forEach(v.ctx, v.pool, v.readsOfSealed(), func(rows *sql.Rows) error {
 		var practice uuid.UUID
 		var event, patient int64
-		err := rows.Scan(&practice, &event, &patient)
-		have[practice] = have[practice].add(event, []int64{patient})
+		var at time.Time
+		err := rows.Scan(&practice, &event, &at, &patient)
+		have[practice] = have[practice].add(event, at, []int64{patient})
 		return err
 	})
 	if err != nil {
@@ -429,9 +485,9 @@ func (v *verification) checkReads() error {
 
 // compareReads names the differences of one practice.
 func (v *verification) compareReads(practice uuid.UUID) error {
-	type pair struct{ event, patient int64 }
-	want := map[pair]int{}
-	err := forEach(v.ctx, v.db.SQL, "SELECT "+columns+" FROM audit_events WHERE action = 'read' AND practice_id = $1 AND "+v.position.sealed(v.db.Dialect), func(rows *sql.Rows) error {
+	type row struct{ event, at, patient int64 }
+	want := map[row]int{}
+	err := forEach(v.ctx, v.pool, "SELECT "+columns+" FROM audit_events WHERE action = 'read' AND practice_id = $1 AND "+v.position.sealed(v.db.Dialect), func(rows *sql.Rows) error {
 		var e event
 		if err := e.scan(rows); err != nil { // as checkEntries has found
 			return nil
@@ -441,26 +497,28 @@ func (v *verification) compareReads(practice uuid.UUID) error {
 			return nil
 		}
 		for _, patient := range patients {
-			want[pair{e.id, patient}]++
+			want[row{e.id, e.at.UnixMicro(), patient}]++
 		}
 		return nil
 	}, practice)
 	if err != nil {
 		return err
 	}
-	err = forEach(v.ctx, v.db.SQL, v.readsOfSealed()+" AND r.practice_id = $1", func(rows *sql.Rows) error {
-		var p pair
-		if err := rows.Scan(&practice, &p.event, &p.patient); err != nil {
+	err = forEach(v.ctx, v.pool, v.readsOfSealed()+" AND r.practice_id = $1", func(rows *sql.Rows) error {
+		var r row
+		var at time.Time
+		if err := rows.Scan(&practice, &r.event, &at, &r.patient); err != nil {
 			return err
 		}
-		if want[p]--; want[p] < 0 {
-			v.problem(practice, 0, p.event, "audit_reads has the patient %d, whom the entry does not name", p.patient)
+		r.at = at.UnixMicro()
+		if want[r]--; want[r] < 0 {
+			v.problem(practice, 0, r.event, "audit_reads has the patient %d, whom the entry does not name, or another time", r.patient)
 		}
 		return nil
 	}, practice)
-	for p, n := range want {
+	for r, n := range want {
 		if n > 0 {
-			v.problem(practice, 0, p.event, "audit_reads lacks the patient %d", p.patient)
+			v.problem(practice, 0, r.event, "audit_reads lacks the patient %d", r.patient)
 		}
 	}
 	return err

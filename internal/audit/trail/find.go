@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
@@ -19,7 +20,9 @@ import (
 	"chairside/internal/civil"
 )
 
-// AboutPatient selects the writes and the reads of a patient's records, each through an index.
+// AboutPatient selects the writes and the reads of a patient's records, each through an index. On
+// PostgreSQL the ids are an array: the planner would expect every id in every partition and rather
+// read all events of the practice.
 func AboutPatient(practice uuid.UUID, patient int64) predicate.AuditEvent {
 	return func(s *sql.Selector) {
 		reads, writes := sql.Table(auditread.Table), sql.Table(auditevent.Table).As("writes")
@@ -27,7 +30,13 @@ func AboutPatient(practice uuid.UUID, patient int64) predicate.AuditEvent {
 			Where(sql.And(sql.EQ(reads.C(auditread.FieldPracticeID), practice), sql.EQ(reads.C(auditread.FieldPatientID), patient))).
 			UnionAll(sql.Select(writes.C(auditevent.FieldID)).From(writes).
 				Where(sql.And(sql.EQ(writes.C(auditevent.FieldPracticeID), practice), sql.EQ(writes.C(auditevent.FieldPatientID), patient))))
-		s.Where(sql.In(s.C(auditevent.FieldID), events))
+		if s.Dialect() != dialect.Postgres {
+			s.Where(sql.In(s.C(auditevent.FieldID), events))
+			return
+		}
+		s.Where(sql.P(func(b *sql.Builder) {
+			b.Ident(s.C(auditevent.FieldID)).WriteString(" = ANY (ARRAY(").Join(events).WriteString("))")
+		}))
 	}
 }
 

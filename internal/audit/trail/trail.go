@@ -86,7 +86,7 @@ type batch struct {
 // batchKey is what the reads of one entry have in common.
 type batchKey struct {
 	Who
-	operation string
+	operation, record string
 }
 
 // Trail collects entries. It is safe for concurrent use.
@@ -114,7 +114,7 @@ func (t *Trail) Add(e Entry) {
 
 // Read adds the reads of a request.
 func (t *Trail) Read(e Entry, log *audit.Log) {
-	key := batchKey{e.Who, e.Operation}
+	key := batchKey{e.Who, e.Operation, e.Record}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := t.batches[key]
@@ -236,11 +236,11 @@ func insert(ctx context.Context, dialectName string, tx *sql.Tx, b *batch) error
 	if len(patients) == 0 {
 		return nil
 	}
-	query, open, end := "SELECT CAST($1 AS uuid), CAST($2 AS bigint), id FROM unnest(CAST($3 AS bigint[])) AS id", byte('{'), byte('}')
+	query, open, end := "SELECT CAST($1 AS uuid), CAST($2 AS bigint), CAST($3 AS timestamptz), id FROM unnest(CAST($4 AS bigint[])) AS id", byte('{'), byte('}')
 	if dialectName != dialect.Postgres {
-		query, open, end = "SELECT $1, $2, value FROM json_each($3)", '[', ']'
+		query, open, end = "SELECT $1, $2, $3, value FROM json_each($4)", '[', ']'
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO audit_reads (practice_id, event_id, patient_id) "+query, b.Practice, id, list(patients, open, end))
+	_, err = tx.ExecContext(ctx, "INSERT INTO audit_reads (practice_id, event_id, at, patient_id) "+query, b.Practice, id, b.At, list(patients, open, end))
 	return err
 }
 

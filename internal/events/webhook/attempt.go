@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"chairside/ent/webhook"
+	"chairside/internal/audit/trail"
 	"chairside/internal/seal"
 )
 
@@ -28,6 +29,9 @@ func (d *Deliverer) holdAfter(failures int) time.Duration {
 
 // disabledReason is the disabled_reason of a webhook that failures switched off.
 var disabledReason = fmt.Sprintf("%d attempts in a row failed", switchOff)
+
+// sendOperation is the operation of the events of the audit log about records that were sent.
+const sendOperation = "sendWebhook"
 
 // attempt sends a delivery and records the outcome.
 func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err error) {
@@ -53,6 +57,8 @@ func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err err
 	if a.sent && !c.read.Empty() {
 		d.logger.LogAttrs(ctx, slog.LevelInfo, "patient data sent", slog.String("practice_id", x.practice.String()),
 			slog.String("webhook_id", x.webhook.String()), slog.String("event_id", x.eventID), slog.Any("records", c.read))
+		// One event a second for each webhook, like the reads of a token.
+		d.trail.Read(trail.Entry{Who: trail.Who{Practice: x.practice}, At: at, Operation: sendOperation, Record: x.webhook.String(), Request: x.eventID}, c.read)
 	}
 	return a, d.settle(ctx, x, at, headers, c, a)
 }

@@ -16,6 +16,7 @@ import (
 	"entgo.io/ent/dialect"
 	"github.com/google/uuid"
 
+	"chairside/internal/audit/trail"
 	"chairside/internal/clock"
 	"chairside/internal/events/feed"
 	"chairside/internal/seal"
@@ -57,6 +58,7 @@ type Options struct {
 	DB           *store.DB
 	Feed         *feed.Feed
 	Reads        ogent.Reads   // to read the records that are sent
+	Trail        *trail.Trail  // the audit log of what was sent
 	AllowPrivate bool          // also send to loopback and private addresses
 	Retention    time.Duration // of the log and of waiting events; 0 is feed.DefaultRetention
 	Logger       *slog.Logger
@@ -69,6 +71,7 @@ type Deliverer struct {
 	reads  ogent.Reads
 	client *http.Client
 	logger *slog.Logger
+	trail  *trail.Trail
 
 	lease, hold, retention time.Duration
 	backOff                []time.Duration
@@ -84,7 +87,7 @@ type Deliverer struct {
 // New returns a Deliverer.
 func New(o Options) *Deliverer {
 	return &Deliverer{
-		db: o.DB, feed: o.Feed, reads: o.Reads, logger: o.Logger, client: newClient(o.AllowPrivate),
+		db: o.DB, feed: o.Feed, reads: o.Reads, trail: o.Trail, logger: o.Logger, client: newClient(o.AllowPrivate),
 		lease: lease, hold: hold, retention: cmp.Or(o.Retention, feed.DefaultRetention), backOff: backOff, wake: make(chan struct{}, 1), busy: map[uuid.UUID]int{},
 	}
 }

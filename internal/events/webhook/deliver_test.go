@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent/webhookdelivery"
+	"chairside/internal/audit/trail"
 	"chairside/internal/events/feed"
 	"chairside/internal/events/webhook"
 	"chairside/internal/store/storetest"
@@ -110,7 +111,7 @@ func create(t *testing.T, e *harness.Env, url string, events ...string) (id, sec
 // patient returns a deliverer with the times of a server.
 func patient(e *harness.Env) *webhook.Deliverer {
 	return webhook.New(webhook.Options{
-		DB: e.DB, Feed: feed.New(e.DB), Reads: ogent.Reads{Client: e.DB.Ent, BaseURL: e.URL}, AllowPrivate: true, Logger: slog.New(slog.NewJSONHandler(e.Log, nil)),
+		DB: e.DB, Feed: feed.New(e.DB), Reads: ogent.Reads{Client: e.DB.Ent, BaseURL: e.URL}, Trail: trail.New(e.DB, slog.New(slog.DiscardHandler)), AllowPrivate: true, Logger: slog.New(slog.NewJSONHandler(e.Log, nil)),
 	})
 }
 
@@ -179,6 +180,28 @@ func TestEventsAreDelivered(t *testing.T) {
 		}
 		if log := e.Log.String(); strings.Contains(log, "geheim") || strings.Contains(log, secret) || strings.Contains(log, "77.50") {
 			t.Error("the log has more than ids")
+		}
+	})
+}
+
+// TestSentRecordsAreAudited: who has seen a patient includes the receivers of webhooks.
+func TestSentRecordsAreAudited(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		r := receive(t)
+		id, _ := create(t, e, r.URL+"/hook", "patients.updated")
+		log, logger := trail.New(e.DB, slog.New(slog.DiscardHandler)), slog.New(slog.DiscardHandler)
+		run(t, webhook.New(webhook.Options{DB: e.DB, Feed: feed.New(e.DB), Reads: ogent.Reads{Client: e.DB.Ent, BaseURL: e.URL}, Trail: log, AllowPrivate: true, Logger: logger}))
+		token := e.Token(t, "")
+		patient := e.Get(t, "/v1/patients?per_page=1", token).Status(t, 200).Text(t, "patients.0.id")
+		e.Patch(t, "/v1/patients/"+patient, token, `{"patient": {"town": "Leeds"}}`).Status(t, 200)
+		wait(t, "the event", func() bool {
+			log.Flush(t.Context())
+			return storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE operation = 'sendWebhook'") > 0
+		})
+		e.Settle()
+		seen := e.Get(t, "/v1/audit_events?action=read&patient_id="+patient, e.Token(t, "audit:read")).Status(t, 200)
+		if text := string(seen.Raw); !strings.Contains(text, `"record_id":"`+id+`"`) || !strings.Contains(text, r.all()[0].ID) {
+			t.Errorf("the log has %s", text)
 		}
 	})
 }

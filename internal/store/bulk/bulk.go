@@ -52,7 +52,7 @@ func Begin(ctx context.Context, db *store.DB) (*sql.Tx, error) {
 func Join(ctx context.Context, db *store.DB, tx *sql.Tx) (*Tx, error) {
 	t := &Tx{tx: tx, postgres: db.Dialect == dialect.Postgres}
 	if !t.postgres {
-		return t, nil
+		return t, ctx.Err() // Begin did not see it
 	}
 	return t, t.exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL jit = off")
 }

@@ -107,13 +107,14 @@ const (
 		ORDER BY contype DESC, conrelid::regclass::text, conname`
 
 	// indexDefinitions selects the indexes of the tables that belong to no constraint, with
-	// the statistics targets of their expressions.
+	// the statistics targets of their expressions. The server prints the index of a partitioned
+	// table as one of the table without its partitions.
 	indexDefinitions = `
 		SELECT format('DROP INDEX %s', indexrelid::regclass),
-		       pg_get_indexdef(indexrelid) || coalesce((
+		       CASE relkind WHEN 'I' THEN replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') ELSE pg_get_indexdef(indexrelid) END || coalesce((
 		           SELECT string_agg(format('; ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s', indexrelid::regclass, attnum, attstattarget), '' ORDER BY attnum)
 		           FROM pg_attribute WHERE attrelid = indexrelid AND attstattarget >= 0), '')
-		FROM pg_index
+		FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
 		WHERE indrelid = ANY ($1::text[]::regclass[]) AND indisvalid
 		  AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))
 		ORDER BY indexrelid::regclass::text`

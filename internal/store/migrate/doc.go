@@ -13,7 +13,8 @@
 //	   ▼    tables.go         rewrites them: keys that compare the practice, checks, collation
 //	Desired ──────────────────────────────┐
 //	   │    describe.go       asks the server for its spelling of them
-//	   │    expressions.go    functions, their indexes and settings, which Ent cannot declare
+//	   │    expressions.go    functions, their indexes, settings and partition keys, which Ent cannot declare
+//	   │    months.go         partitions by month, which AddMonths adds ahead of time
 //	   ▼                                  │
 //	plan/, called by diff/    writes files; lint/ refuses what loses data or blocks clients
 //	   │                                  │

@@ -11,6 +11,8 @@ import (
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 
+	"chairside/ent/auditevent"
+	"chairside/ent/auditread"
 	"chairside/internal/store"
 	"chairside/internal/store/counters"
 )
@@ -68,6 +70,13 @@ END
 `,
 }}
 
+// partitioned are the PostgreSQL tables whose rows are in partitions by month (months.go), with the
+// column of the time. Ent cannot declare a partition key, nor that the primary key must contain it.
+var partitioned = []struct{ table, column string }{
+	{auditevent.Table, auditevent.FieldAt},
+	{auditread.Table, auditread.FieldAt},
+}
+
 // setting is a property of a PostgreSQL table or index that neither Ent nor Atlas can declare.
 type setting struct {
 	relation string // the table or index
@@ -96,10 +105,30 @@ var settings = []setting{
 		holds: "c.relreplident = 'f'",
 		set:   `ALTER TABLE "` + counters.ChangesTable + `" REPLICA IDENTITY FULL`,
 	},
+	restPartition(auditevent.Table),
+	restPartition(auditread.Table),
 }
 
-// addExpressions adds the indexes of expressions to a table.
+// restPartition returns the setting that a partitioned table has a partition for all rows whose
+// month has none.
+func restPartition(name string) setting {
+	return setting{
+		relation: name, name: "default partition",
+		why:   "Rows of months without a partition of their own: a write never fails for want of one.",
+		holds: "EXISTS (SELECT FROM pg_partitioned_table p WHERE p.partrelid = c.oid AND p.partdefid <> 0)",
+		set:   fmt.Sprintf(`CREATE TABLE %q PARTITION OF %q DEFAULT`, name+restSuffix, name),
+	}
+}
+
+// addExpressions adds to a table what Ent cannot declare: indexes of expressions, and the partition
+// key.
 func addExpressions(t *atlas.Table) {
+	for _, p := range partitioned {
+		if at, ok := t.Column(p.column); ok && p.table == t.Name {
+			t.PrimaryKey.AddColumns(at)
+			t.AddAttrs(&postgres.Partition{T: postgres.PartitionTypeRange, Parts: []*postgres.PartitionPart{{C: at}}})
+		}
+	}
 	for _, e := range expressions {
 		if e.table == t.Name {
 			t.AddIndexes(atlas.NewIndex(e.name).AddExprs(&atlas.RawExpr{X: e.function + "(" + e.arguments + ")"}).AddAttrs(&postgres.IndexType{T: e.method}))

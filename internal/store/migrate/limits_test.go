@@ -138,7 +138,7 @@ func TestChecksSurviveADump(t *testing.T) {
 		if db.Dialect != dialect.Postgres {
 			return // SQLite keeps the text
 		}
-		definitions := "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace ORDER BY 1, 2"
+		definitions := "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c' AND coninhcount = 0 AND connamespace = 'public'::regnamespace ORDER BY 1, 2"
 		type check struct{ table, name, text string }
 		read := func() (all []check) {
 			rows, err := conn.QueryContext(t.Context(), definitions)
@@ -244,7 +244,7 @@ func refuses(t *testing.T, conn *sql.Conn, table, change, constraint string, arg
 // liveChecks are the names of the CHECKs that the database has.
 func liveChecks(t *testing.T, db *testDB, conn *sql.Conn) (names []string) {
 	t.Helper()
-	query := "SELECT conname FROM pg_constraint WHERE contype = 'c' AND convalidated AND connamespace = 'public'::regnamespace"
+	query := "SELECT conname FROM pg_constraint WHERE contype = 'c' AND convalidated AND coninhcount = 0 AND connamespace = 'public'::regnamespace"
 	if db.Dialect == dialect.SQLite {
 		query = "SELECT sql FROM sqlite_schema WHERE type = 'table'"
 	}

@@ -47,6 +47,9 @@ func TestRestoredDump(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			from := harness.Postgres(t)
+			if _, err := migrate.AddMonths(t.Context(), storetest.Open(t, from)); err != nil {
+				t.Fatal(err)
+			}
 			for range 2 {
 				to := pgtest.New(t)
 				restore(t, from, to)

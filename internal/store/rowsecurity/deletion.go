@@ -17,7 +17,8 @@ const DeleteFunction = "chairside_delete_rows"
 
 const deleteSignature = DeleteFunction + "(uuid, text, integer)"
 
-// deleteFunction creates the function. Its condition is a table that neither role may write.
+// deleteFunction creates the function. Its condition is a table that neither role may write. Rows of
+// several partitions may have the same ctid, hence the practice beside it.
 const deleteFunction = `CREATE OR REPLACE FUNCTION ` + DeleteFunction + `(practice uuid, rows_of text, batch integer) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
@@ -29,7 +30,7 @@ BEGIN
 	IF rows_of = '%[1]s' THEN
 		UPDATE public.%[1]s SET deleted_at = now() WHERE id = practice AND deleted_at IS NULL;
 	ELSIF rows_of IN (%[2]s) THEN
-		EXECUTE format('DELETE FROM public.%%1$I WHERE ctid = ANY (ARRAY(SELECT ctid FROM public.%%1$I WHERE practice_id = $1 LIMIT $2))', rows_of) USING practice, batch;
+		EXECUTE format('DELETE FROM public.%%1$I WHERE practice_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM public.%%1$I WHERE practice_id = $1 LIMIT $2))', rows_of) USING practice, batch;
 	ELSE
 		RAISE EXCEPTION '%% is not append-only', rows_of;
 	END IF;

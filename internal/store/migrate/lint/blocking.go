@@ -28,7 +28,7 @@ type watcher struct {
 var counters = []string{"counters", "counter_changes"}
 
 const (
-	tablesQuery = "SELECT oid, relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+	tablesQuery = "SELECT oid, relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
 	// lockedQuery selects the tables that writers cannot use until the transaction ends.
 	lockedQuery = `SELECT DISTINCT relation, '' FROM pg_locks WHERE pid = pg_backend_pid() AND granted AND locktype = 'relation'
 		AND mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`

@@ -221,14 +221,14 @@ CREATE TABLE "audit_events" (
   "fields" jsonb NOT NULL,
   "details" jsonb NOT NULL,
   "xid" bigint NULL DEFAULT txid_current(),
-  PRIMARY KEY ("id"),
+  PRIMARY KEY ("id", "at"),
   CONSTRAINT "audit_events_action_check" CHECK ((action)::text = ANY (ARRAY['create'::text, 'update'::text, 'delete'::text, 'read'::text, 'refuse'::text, 'sign_in'::text, 'sign_in_failed'::text, 'sign_out'::text, 'report'::text, 'export'::text, 'import'::text, 'erase'::text, 'prune'::text, 'rotate'::text])),
   CONSTRAINT "audit_events_fields_check" CHECK (jsonb_typeof(fields) = ANY (ARRAY['array'::text, 'null'::text])),
   CONSTRAINT "audit_events_operation_check" CHECK (length((operation)::text) <= 65535),
   CONSTRAINT "audit_events_record_id_check" CHECK (length((record_id)::text) <= 65535),
   CONSTRAINT "audit_events_request_id_check" CHECK (length((request_id)::text) <= 65535),
   CONSTRAINT "audit_events_resource_check" CHECK (length((resource)::text) <= 65535)
-);
+) PARTITION BY RANGE ("at");
 -- Create index "auditevent_practice_id_at_id" to table: "audit_events"
 CREATE INDEX "auditevent_practice_id_at_id" ON "audit_events" ("practice_id", "at", "id");
 -- Create index "auditevent_practice_id_patient_id_id" to table: "audit_events"
@@ -243,8 +243,9 @@ CREATE TABLE "audit_reads" (
   "practice_id" uuid NOT NULL,
   "patient_id" bigint NOT NULL,
   "event_id" bigint NOT NULL,
-  PRIMARY KEY ("id")
-);
+  "at" timestamptz NOT NULL,
+  PRIMARY KEY ("id", "at")
+) PARTITION BY RANGE ("at");
 -- Create index "auditread_practice_id_patient_id_event_id" to table: "audit_reads"
 CREATE INDEX "auditread_practice_id_patient_id_event_id" ON "audit_reads" ("practice_id", "patient_id", "event_id");
 -- Create "passkey_challenges" table
@@ -1717,6 +1718,10 @@ ALTER INDEX "patient_search_keys" SET (gin_pending_list_limit = 512);
 ALTER INDEX "patient_search_keys" ALTER COLUMN 1 SET STATISTICS 0;
 -- A publication of all tables needs an identity, or it refuses to remove folded changes and they pile up.
 ALTER TABLE "counter_changes" REPLICA IDENTITY FULL;
+-- Rows of months without a partition of their own: a write never fails for want of one.
+CREATE TABLE "audit_events_default" PARTITION OF "audit_events" DEFAULT;
+-- Rows of months without a partition of their own: a write never fails for want of one.
+CREATE TABLE "audit_reads_default" PARTITION OF "audit_reads" DEFAULT;
 CREATE OR REPLACE FUNCTION keep_appointments_insert() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO counter_changes (counter, practice_id, key, n)

@@ -304,7 +304,8 @@ CREATE TABLE `audit_reads` (
   `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
   `practice_id` uuid NOT NULL,
   `patient_id` integer NOT NULL,
-  `event_id` integer NOT NULL
+  `event_id` integer NOT NULL,
+  `at` datetime NOT NULL
 );
 -- Create index "auditread_practice_id_patient_id_event_id" to table: "audit_reads"
 CREATE INDEX `auditread_practice_id_patient_id_event_id` ON `audit_reads` (`practice_id`, `patient_id`, `event_id`);

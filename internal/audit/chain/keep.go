@@ -1,0 +1,54 @@
+package chain
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"chairside/internal/store"
+)
+
+const (
+	// sealEvery is how often entries are sealed.
+	sealEvery = time.Second
+	// checkpointEvery is how often a checkpoint is written.
+	checkpointEvery = time.Minute
+	// lastTime bounds the last run, after the server has stopped.
+	lastTime = 10 * time.Second
+)
+
+// Keep seals entries every second and writes checkpoints every minute until ctx ends, and then
+// once more. checkpoints may be nil. Any number of processes may run it. It logs errors and
+// continues.
+func Keep(ctx context.Context, db *store.DB, checkpoints *Checkpoints, logger *slog.Logger) {
+	seals, signs := time.NewTicker(sealEvery), time.NewTicker(checkpointEvery)
+	defer seals.Stop()
+	defer signs.Stop()
+	run := func(ctx context.Context, sign bool) {
+		if _, err := Seal(ctx, db); err != nil {
+			if ctx.Err() == nil {
+				logger.Error("cannot seal the audit log; the next second tries again", "error", err)
+			}
+			return
+		}
+		if !sign || checkpoints == nil {
+			return
+		}
+		if err := checkpoints.Write(ctx, db); err != nil && ctx.Err() == nil {
+			logger.Error("cannot write a checkpoint of the audit log; the next minute tries again", "error", err)
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+			defer cancel()
+			run(last, true)
+			return
+		case <-seals.C:
+			run(ctx, false)
+		case <-signs.C:
+			run(ctx, true)
+		}
+	}
+}
