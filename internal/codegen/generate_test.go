@@ -94,7 +94,7 @@ func readVaccine(t *testing.T, dir string) {
 	base, token := readStartup(t, output)
 	go io.Copy(io.Discard, output)
 
-	db, err := sql.Open("sqlite", filepath.Join(dir, "new.db"))
+	db, err := sql.Open("sqlite", filepath.Join(dir, "new.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
@@ -36,8 +35,8 @@ type Keys struct {
 
 	ring atomic.Pointer[ring] // nil before the file exists
 
-	mu      sync.Mutex // held to read or change the file
-	changed time.Time  // when the file was changed that was read last
+	mu   sync.Mutex  // held to read or change the file
+	read os.FileInfo // of the file that was read last
 }
 
 // ring is a set of keys at one time.
@@ -125,7 +124,7 @@ func (k *Keys) reload() error {
 		return fmt.Errorf("%s: %w", k.file, err)
 	}
 	k.ring.Store(r)
-	k.changed = info.ModTime()
+	k.read = info
 	return nil
 }
 
@@ -133,7 +132,8 @@ func (k *Keys) reload() error {
 // the keys as they are.
 func (k *Keys) reloadIfChanged() error {
 	info, err := os.Stat(k.file)
-	if err != nil || info.ModTime().Equal(k.changed) {
+	// Each change is a new file. Within a few milliseconds, two may have the same time.
+	if err != nil || k.read != nil && os.SameFile(info, k.read) && info.ModTime().Equal(k.read.ModTime()) {
 		return nil
 	}
 	return k.reload()
