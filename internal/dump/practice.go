@@ -181,7 +181,7 @@ func (p *practiceImport) reserve() error {
 // a log since it was found empty, the import goes on without the log. On PostgreSQL their events get IDs
 // above, and no key would refuse equal ones: that of a partitioned table has the time in it.
 func (p *practiceImport) reserveAudit() error {
-	if !p.result.Audit || p.db.Dialect != dialect.Postgres { // on SQLite nobody else writes
+	if !p.result.Audit || p.db.Dialect != dialect.Postgres { // SQLite has one writer: this import
 		return nil
 	}
 	err := bulk.Load(p.ctx, p.db, func(tx *bulk.Tx) error {

@@ -50,7 +50,7 @@ func TestPasswordWithoutSecondFactorIsNoted(t *testing.T) {
 		}
 		history := own.Get("/settings/sign-ins").Status(t, http.StatusOK).Has(t, "Password only")
 		if n := len(history.All(func(n *html.Node) bool { return harness.Attr(n, "role") == "rowheader" })); n != 3 {
-			t.Errorf("%d rows, want 3: the password of a completed sign-in has none", n)
+			t.Errorf("%d rows, want 3: a completed sign-in must not also show its password step", n)
 		}
 	})
 }

@@ -148,7 +148,7 @@ func (f *File) money(amount string) any {
 }
 
 func (f *File) fhirPatient(r row) object {
-	if f.Patient.ErasedAt != nil { // a title, a gender and a date of birth would be those of nobody
+	if f.Patient.ErasedAt != nil { // the stored title, gender and date of birth are placeholders
 		return object{"active": false, "name": []any{object{"text": f.Name()}}, "managingOrganization": called(f.Practice.Name)}
 	}
 	gender := "female"

@@ -42,7 +42,7 @@ var harmless = map[string]string{
 	"restoreSiteLimit":    "ends access",
 	"pauseWebhook":        "sends nothing any more",
 	"deleteWebhook":       "sends nothing any more",
-	"dismissSignIns":      "hides a notice of what the visitor has just read",
+	"dismissSignIns":      "hides a notice that the visitor has read",
 	"renamePasskey":       "changes a name",
 	"changePassword":      "its form has the current password",
 	"disableSecondFactor": "its form has the password and a code",

@@ -189,7 +189,7 @@ type line struct {
 	file       string
 	number     int
 	hash       digest
-	checkpoint *checkpoint // without a signature that fits if the line is none
+	checkpoint *checkpoint // empty, and so not valid, if the line cannot be read
 }
 
 // String returns the line's place.
@@ -238,7 +238,7 @@ func readLines(path string, read map[string]int64, found func(line)) (err error)
 		text = bytes.TrimSuffix(text, []byte("\n"))
 		l.hash = sha256.Sum256(text)
 		if json.Unmarshal(text, l.checkpoint) != nil {
-			l.checkpoint = &checkpoint{} // its signature does not fit
+			l.checkpoint = &checkpoint{} // which is not valid
 		}
 		found(l)
 	}

@@ -41,7 +41,7 @@ func (p *pruning) month(m migrate.Month) (entries int, err error) {
 			_, err = tx.ExecContext(p.ctx, fmt.Sprintf(format, a...))
 		}
 	}
-	// Nobody writes to a past month, and from here on nobody can.
+	// Block writers to the month, so that its entries stay as they are counted below.
 	exec("LOCK TABLE %s, %s IN SHARE MODE", m.Partition(monthTables[0].table), m.Partition(monthTables[1].table))
 	exec(pruneMonth, m.End().Format(time.RFC3339), entrySize, idSize)
 	for _, t := range monthTables {

@@ -81,8 +81,9 @@ func wrap(err error) error {
 	return nil
 }
 
-// pending reports whether there may be entries to seal, and whether the last block's position is of
-// another database, of which this one is a copy: then every entry must be compared with every block.
+// pending reports whether there may be entries to seal, and whether this database is a restored copy,
+// so that the last block's position means nothing here and every entry must be compared with every
+// block.
 // Within a database the oldest open transaction never gets older. A standby gets its blocks from the
 // primary.
 func pending(ctx context.Context, db *store.DB) (some, renumbered bool, err error) {

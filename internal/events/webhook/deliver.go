@@ -58,7 +58,7 @@ type Options struct {
 	DB           *store.DB
 	Feed         *feed.Feed
 	Reads        ogent.Reads   // to read the records that are sent
-	Trail        *trail.Trail  // the audit log of what was sent
+	Trail        *trail.Trail  // records in the audit log what was sent
 	AllowPrivate bool          // also send to loopback and private addresses
 	Retention    time.Duration // of the log and of waiting events; 0 is feed.DefaultRetention
 	Logger       *slog.Logger

@@ -109,8 +109,8 @@ var settings = []setting{
 	restPartition(auditread.Table),
 }
 
-// restPartition returns the setting that a partitioned table has a partition for all rows whose
-// month has none.
+// restPartition returns the setting that a partitioned table has a default partition, for rows of
+// months without a partition of their own.
 func restPartition(name string) setting {
 	return setting{
 		relation: name, name: "default partition",
