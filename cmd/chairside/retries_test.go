@@ -40,12 +40,7 @@ func killWhileRetrying(t *testing.T, url, driver, source string) {
 	var base atomic.Value // of the running server
 	address, _, command, _ := demoProcess(t, t.TempDir(), "--database-url", url)
 	base.Store(address)
-	made, err := exec.CommandContext(ctx, "chairside", "token", "create", "--database-url", url, // the demo's own ends with its process
-		"--user", seed.DemoAdmin, "--name", "retries", "--scopes", "appointment").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	token := strings.TrimSpace(string(made))
+	token := newToken(t, url, "appointment")
 	var confirmed, replayed, lost atomic.Int64
 	ended := make(chan struct{})
 	var group sync.WaitGroup
@@ -106,6 +101,84 @@ func killWhileRetrying(t *testing.T, url, driver, source string) {
 	}
 	if output, err := exec.CommandContext(ctx, "chairside", "counters", "check", "--database-url", url).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+// newToken creates a token of the demo's administrator. The demo's own ends with its process.
+func newToken(t *testing.T, url, scopes string) string {
+	t.Helper()
+	made, err := exec.CommandContext(t.Context(), "chairside", "token", "create", "--database-url", url,
+		"--user", seed.DemoAdmin, "--name", "test", "--scopes", scopes).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(made))
+}
+
+// TestOneKeyOverThreeProcesses: of 1,000 parallel bookings with one key over three processes, one
+// is stored, and all others are replays of it or told to try again.
+func TestOneKeyOverThreeProcesses(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		path := t.TempDir() + "/key.db"
+		bookInParallel(t, "sqlite:"+path, "sqlite", path)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		url := pgtest.New(t)
+		bookInParallel(t, url, "postgres", url)
+	})
+}
+
+func bookInParallel(t *testing.T, url, driver, source string) {
+	var servers []string
+	for range 3 {
+		address, _, _, _ := demoProcess(t, t.TempDir(), "--database-url", url, "--rate-limit", "0")
+		servers = append(servers, address)
+	}
+	token := newToken(t, url, "appointment")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var mu sync.Mutex
+	seen := map[string]int{}
+	start := make(chan struct{})
+	var group sync.WaitGroup
+	for client := range 1000 {
+		group.Go(func() {
+			<-start
+			status, replayed := bookWithKey(ctx, servers[client%len(servers)], token, "client-thousand")
+			mu.Lock()
+			defer mu.Unlock()
+			seen[fmt.Sprint(status, " ", replayed)]++
+		})
+	}
+	close(start)
+	group.Wait()
+	t.Logf("answers: %v", seen)
+	if seen["201 false"] > 1 { // 0 if the machine was too slow for that answer
+		t.Errorf("%d bookings", seen["201 false"])
+	}
+	for what := range seen {
+		switch what {
+		case "201 false", "201 true", "409 false", "503 false", "0 false": // stored, replayed, in progress, too busy, no connection
+		default:
+			t.Errorf("unexpected answers: %v", seen)
+		}
+	}
+	for _, server := range servers { // nothing is in progress any more
+		if status, replayed := bookWithKey(ctx, server, token, "client-thousand"); status != http.StatusCreated || !replayed {
+			t.Errorf("afterwards: %d, replayed: %v", status, replayed)
+		}
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var booked int
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM appointments WHERE notes = 'client-thousand'").Scan(&booked); err != nil || booked != 1 {
+		t.Errorf("%d appointments, %v", booked, err)
 	}
 }
 

@@ -12,7 +12,8 @@
 // and never waits for the disk. PostgreSQL refuses to run as root, so root runs it as
 // postgres or nobody.
 //
-// StartIn (keep.go) keeps its cluster in a directory and waits for the disk.
+// StartIn (keep.go) keeps its cluster in a directory and waits for the disk. Standby (standby.go)
+// starts a streaming replica.
 //
 // The default collation is linguistic ("a" < "B" < "c"), unlike SQLite's, so that a test
 // fails for a column without the collation "C".

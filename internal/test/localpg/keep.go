@@ -37,9 +37,8 @@ func StartIn(ctx context.Context, dir string, settings ...string) (*Server, erro
 		return nil, fmt.Errorf("localpg: %w", err)
 	}
 	s := &Server{bin: bin, dir: dir, kept: true}
-	for _, setting := range append([]string{"fsync=on", "synchronous_commit=on", "full_page_writes=on"}, settings...) {
-		s.settings = append(s.settings, "-c", setting)
-	}
+	s.set("fsync=on", "synchronous_commit=on", "full_page_writes=on")
+	s.set(settings...)
 	password, err := os.ReadFile(s.passwordFile())
 	switch {
 	case err == nil:

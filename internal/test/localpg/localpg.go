@@ -41,9 +41,9 @@ type Server struct {
 	settings []string // further server arguments
 }
 
-// Start creates a cluster in a temporary directory and starts a server on it. It fails
-// with ErrNotInstalled.
-func Start(ctx context.Context) (*Server, error) {
+// Start creates a cluster in a temporary directory and starts a server on it. Each setting is
+// "name=value", as in postgresql.conf. It fails with ErrNotInstalled.
+func Start(ctx context.Context, settings ...string) (*Server, error) {
 	bin, err := find()
 	if err != nil {
 		return nil, err
@@ -54,6 +54,7 @@ func Start(ctx context.Context) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{bin: bin}
+	s.set(settings...)
 	if s.dir, err = os.MkdirTemp("", dirPattern); err != nil {
 		return nil, fmt.Errorf("localpg: %w", err)
 	}
@@ -63,29 +64,43 @@ func Start(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
+func (s *Server) set(settings ...string) {
+	for _, setting := range settings {
+		s.settings = append(s.settings, "-c", setting)
+	}
+}
+
 // create creates the cluster and starts the server.
 func (s *Server) create(ctx context.Context, account *syscall.Credential) error {
 	s.password = rand.Text()
-	passwordFile := s.passwordFile()
+	if err := s.prepare(account); err != nil {
+		return err
+	}
+	if err := s.initialize(ctx, account, s.passwordFile()); err != nil {
+		return err
+	}
+	return s.serve(ctx, account)
+}
+
+// prepare gives the directory to the account and writes the files that are not PostgreSQL's.
+func (s *Server) prepare(account *syscall.Credential) error {
 	for name, content := range map[string]string{
 		filepath.Join(s.dir, ownerFile): strconv.Itoa(os.Getpid()),
-		passwordFile:                    s.password,
+		s.passwordFile():                s.password,
 	} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			return fmt.Errorf("localpg: %w", err)
 		}
 	}
-	if account != nil {
-		for _, name := range []string{s.dir, passwordFile} {
-			if err := os.Chown(name, int(account.Uid), int(account.Gid)); err != nil {
-				return fmt.Errorf("localpg: %w", err)
-			}
+	if account == nil {
+		return nil
+	}
+	for _, name := range []string{s.dir, s.passwordFile()} {
+		if err := os.Chown(name, int(account.Uid), int(account.Gid)); err != nil {
+			return fmt.Errorf("localpg: %w", err)
 		}
 	}
-	if err := s.initialize(ctx, account, passwordFile); err != nil {
-		return err
-	}
-	return s.serve(ctx, account)
+	return nil
 }
 
 // serve starts the server on an existing cluster.
@@ -214,12 +229,16 @@ func (s *Server) Stop() error {
 
 // run runs a PostgreSQL client program over the socket.
 func (s *Server) run(ctx context.Context, name string, arguments ...string) error {
-	command := exec.CommandContext(ctx, s.program(name), slices.Concat(
-		[]string{"--host", s.dir, "--port", strconv.Itoa(s.port), "--username", superuser}, arguments)...)
+	command := exec.CommandContext(ctx, s.program(name), append(s.client(), arguments...)...)
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("localpg: %s: %w %s", name, err, bytes.TrimSpace(output))
 	}
 	return nil
+}
+
+// client returns the arguments that connect a client program over the socket.
+func (s *Server) client() []string {
+	return []string{"--host", s.dir, "--port", strconv.Itoa(s.port), "--username", superuser}
 }
 
 func (s *Server) data() string               { return filepath.Join(s.dir, "data") }
