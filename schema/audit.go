@@ -109,6 +109,7 @@ func (AuditEvent) Annotations() []schema.Annotation {
 		},
 		Sorts:     []apispec.Sort{{Key: "at"}},
 		NotInFeed: "it is the record of changes itself",
+		Unchecked: "the program makes all values, and six checks are two thirds of the cost of an event: 47 of 72 µs",
 	}}
 }
 

@@ -56,6 +56,9 @@ type Resource struct {
 	BodyFields []BodyField // members of a request body that are not columns
 	Operations []Operation // operations beyond the standard ones
 
+	// Unchecked is why the columns have no CHECK constraints. PostgreSQL parses each one again for
+	// every statement that writes a row.
+	Unchecked string
 	// NotInFeed is why the change feed leaves the resource out. Without it, the resource is in
 	// the feed, which needs get and list.
 	NotInFeed string

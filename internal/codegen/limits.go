@@ -20,6 +20,9 @@ func limitsOf(n *gen.Type) ([]limit.Column, error) {
 	if err := annotation(n.Annotations, &r); err != nil {
 		return nil, err
 	}
+	if r.Unchecked != "" {
+		return nil, nil
+	}
 	var all []limit.Column
 	for _, f := range n.Fields {
 		c, err := newColumn(f)

@@ -7,7 +7,8 @@
 //	  │ every minute
 //	checkpoint.go  a signed line in a file outside the database: the last block of each practice, and
 //	               the hash of the line before
-//	verify.go      compares entries with blocks, blocks with each other, and both with the checkpoints
+//	verify.go      compares blocks with each other and with the checkpoints; verify_known.go reads those,
+//	               verify_entries.go compares entries with blocks, verify_reads.go the index of reads
 //	prune.go       deletes the oldest blocks with their entries, and signs the cut
 //	month.go       the same for a whole month, whose partitions PostgreSQL drops
 //	keep.go        what a server runs

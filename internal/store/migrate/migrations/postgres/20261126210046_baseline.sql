@@ -221,13 +221,7 @@ CREATE TABLE "audit_events" (
   "fields" jsonb NOT NULL,
   "details" jsonb NOT NULL,
   "xid" bigint NULL DEFAULT txid_current(),
-  PRIMARY KEY ("id", "at"),
-  CONSTRAINT "audit_events_action_check" CHECK ((action)::text = ANY (ARRAY['create'::text, 'update'::text, 'delete'::text, 'read'::text, 'refuse'::text, 'sign_in'::text, 'sign_in_failed'::text, 'sign_out'::text, 'report'::text, 'export'::text, 'import'::text, 'erase'::text, 'prune'::text, 'rotate'::text])),
-  CONSTRAINT "audit_events_fields_check" CHECK (jsonb_typeof(fields) = ANY (ARRAY['array'::text, 'null'::text])),
-  CONSTRAINT "audit_events_operation_check" CHECK (length((operation)::text) <= 65535),
-  CONSTRAINT "audit_events_record_id_check" CHECK (length((record_id)::text) <= 65535),
-  CONSTRAINT "audit_events_request_id_check" CHECK (length((request_id)::text) <= 65535),
-  CONSTRAINT "audit_events_resource_check" CHECK (length((resource)::text) <= 65535)
+  PRIMARY KEY ("id", "at")
 ) PARTITION BY RANGE ("at");
 -- Create index "auditevent_practice_id_at_id" to table: "audit_events"
 CREATE INDEX "auditevent_practice_id_at_id" ON "audit_events" ("practice_id", "at", "id");

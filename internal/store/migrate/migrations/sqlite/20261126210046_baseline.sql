@@ -283,13 +283,7 @@ CREATE TABLE `audit_events` (
   `status` integer NULL,
   `fields` json NOT NULL,
   `details` json NOT NULL,
-  `xid` integer NULL DEFAULT (NULL),
-  CONSTRAINT `audit_events_action_check` CHECK (CAST(action AS text) IN ('create', 'update', 'delete', 'read', 'refuse', 'sign_in', 'sign_in_failed', 'sign_out', 'report', 'export', 'import', 'erase', 'prune', 'rotate')),
-  CONSTRAINT `audit_events_fields_check` CHECK (json_type(fields) IN ('array', 'null')),
-  CONSTRAINT `audit_events_operation_check` CHECK (length(CAST(operation AS text)) <= 65535),
-  CONSTRAINT `audit_events_record_id_check` CHECK (length(CAST(record_id AS text)) <= 65535),
-  CONSTRAINT `audit_events_request_id_check` CHECK (length(CAST(request_id AS text)) <= 65535),
-  CONSTRAINT `audit_events_resource_check` CHECK (length(CAST(resource AS text)) <= 65535)
+  `xid` integer NULL DEFAULT (NULL)
 );
 -- Create index "auditevent_practice_id_record_id_id" to table: "audit_events"
 CREATE INDEX `auditevent_practice_id_record_id_id` ON `audit_events` (`practice_id`, `record_id`, `id`);

@@ -1,0 +1,158 @@
+package chain
+
+import (
+	"database/sql"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// checkEntries compares the entries of blocks with the log.
+func (v *verification) checkEntries(blocks []block) error {
+	var ids []int64
+	for i := range blocks {
+		for k := range blocks[i].len() {
+			id, _ := blocks[i].entry(k)
+			ids = append(ids, id)
+		}
+	}
+	log := make(map[int64]entry, len(ids))
+	from, to := blocks[0].at, blocks[0].at
+	for i := range blocks {
+		from, to = earlier(from, blocks[i].at), later(to, blocks[i].at)
+	}
+	// Nearly all entries are sealed within seconds. The times name the partitions of those, so that
+	// PostgreSQL does not look for each entry in every month.
+	if err := v.readEntries(log, ids, " AND at >= $2 AND at <= $3", from.Add(-sealedWithin), to.Add(sealedWithin)); err != nil {
+		return err
+	}
+	if others := slices.DeleteFunc(ids, func(id int64) bool { _, ok := log[id]; return ok }); len(others) > 0 {
+		if err := v.readEntries(log, others, ""); err != nil {
+			return err
+		}
+	}
+	for i := range blocks {
+		b, last := &blocks[i], int64(0)
+		for k := range b.len() {
+			id, want := b.entry(k)
+			got, ok := log[id]
+			switch {
+			case !ok:
+				v.problem(b.practice, b.number, id, "is missing")
+			case got.digest != want:
+				v.problem(b.practice, b.number, id, "was changed")
+			case id <= last:
+				v.problem(b.practice, b.number, id, "is out of order")
+			}
+			last = id
+			v.report.Entries++
+			v.counts[b.practice]++
+			v.reads[b.practice] = v.reads[b.practice].add(id, got.at, got.patients)
+		}
+	}
+	return nil
+}
+
+// sealedWithin is how long after an entry its block usually follows.
+const sealedWithin = time.Hour
+
+// entry is what the log has of an entry of a block.
+type entry struct {
+	digest   digest
+	at       time.Time
+	patients []int64
+}
+
+// readEntries reads the entries with these ids that meet a further condition.
+func (v *verification) readEntries(log map[int64]entry, ids []int64, more string, args ...any) error {
+	condition, list := in(v.db.Dialect, "id", 1, ids)
+	return forEach(v.ctx, v.pool, "SELECT "+columns+" FROM audit_events WHERE "+condition+more, func(rows *sql.Rows) error {
+		var e event
+		if err := e.scan(rows); err != nil {
+			v.problem(e.practice, 0, e.id, "cannot be read")
+			return nil
+		}
+		d, buffer, err := e.digest(v.buffer)
+		v.buffer = buffer
+		if err != nil { // not what Chairside writes
+			d = digest{}
+		}
+		patients, err := e.patients()
+		if err != nil { // the digest differs too
+			patients = nil
+		}
+		if _, twice := log[e.id]; twice {
+			v.problem(e.practice, 0, e.id, "is there twice")
+		}
+		log[e.id] = entry{d, e.at, patients}
+		return nil
+	}, append([]any{list}, args...)...)
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// checkCounts finds entries that are in no block although all of their time are sealed: they were
+// added later, by something else.
+func (v *verification) checkCounts() error {
+	sealed, have := v.position.sealed(v.db.Dialect), map[uuid.UUID]int{}
+	err := forEach(v.ctx, v.pool, "SELECT practice_id, count(*) FROM audit_events WHERE "+sealed+" GROUP BY practice_id", func(rows *sql.Rows) error {
+		var practice uuid.UUID
+		var n int
+		err := rows.Scan(&practice, &n)
+		have[practice] = n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	same := len(v.report.Problems) == 0
+	for practice, n := range have {
+		same = same && n == v.counts[practice]
+	}
+	if same {
+		return nil
+	}
+	inBlocks, err := sealedIDs(v.ctx, v.pool)
+	if err != nil {
+		return err
+	}
+	return forEach(v.ctx, v.pool, "SELECT practice_id, id FROM audit_events WHERE "+sealed+" ORDER BY id", func(rows *sql.Rows) error {
+		var practice uuid.UUID
+		var id int64
+		if err := rows.Scan(&practice, &id); err != nil {
+			return err
+		}
+		if !inBlocks[id] {
+			v.problem(practice, 0, id, "is in no block: it was not written by Chairside")
+		}
+		return nil
+	})
+}
+
+// countUnsealed counts the entries that the next block will have.
+func (v *verification) countUnsealed() error {
+	return forEach(v.ctx, v.pool, "SELECT at FROM audit_events WHERE "+v.position.unsealed(v.db.Dialect), func(rows *sql.Rows) error {
+		var at time.Time
+		if err := rows.Scan(&at); err != nil {
+			return err
+		}
+		if v.report.Unsealed == 0 || at.Before(v.report.UnsealedSince) {
+			v.report.UnsealedSince = at
+		}
+		v.report.Unsealed++
+		return nil
+	})
+}
