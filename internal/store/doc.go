@@ -48,10 +48,10 @@
 //	                        every statement then gets a transaction of its own
 //
 // Every connection sets statement_timeout=30s, lock_timeout=2s,
-// idle_in_transaction_session_timeout=60s, timezone=UTC and
+// idle_in_transaction_session_timeout=60s, jit=off, timezone=UTC and
 // application_name=chairside, and connecting takes at most 5 s, each unless the
-// URL says otherwise. PgBouncer must be configured to ignore the time limits
-// (ignore_startup_parameters); set them with ALTER ROLE instead. Migrations need a
+// URL says otherwise. PgBouncer must be configured to ignore the time limits and
+// jit (ignore_startup_parameters); set them with ALTER ROLE instead. Migrations need a
 // direct connection to the server, because they hold a session's advisory lock.
 //
 // # Admission

@@ -26,12 +26,15 @@ const (
 )
 
 // session are the settings of every connection, unless the URL has others. The time limits keep
-// a request that hangs from holding a connection or a lock for longer than a client waits.
+// a request that hangs from holding a connection or a lock for longer than a client waits. JIT
+// compilation takes longer than it saves: 13 s for a query of an audit log of 144 months, which
+// without it takes 44 ms.
 var session = map[string]string{
 	"statement_timeout":                   "30s",
 	"lock_timeout":                        "2s",
 	"idle_in_transaction_session_timeout": "60s",
 	"timezone":                            "UTC",
+	"jit":                                 "off",
 }
 
 // maintenanceSession are the settings of connections for maintenance (migrations, verification,

@@ -97,7 +97,7 @@ func TestPostgresSession(t *testing.T) {
 	url := pgtest.New(t)
 	for name, want := range map[string]string{
 		"statement_timeout": "30s", "lock_timeout": "2s", "idle_in_transaction_session_timeout": "1min",
-		"application_name": "chairside", "TimeZone": "UTC",
+		"application_name": "chairside", "TimeZone": "UTC", "jit": "off",
 	} {
 		if got := setting(url, name); got != want {
 			t.Errorf("%s = %s, want %s", name, got, want)
