@@ -32,9 +32,9 @@ func (m *mcpCommand) Run(c *console) error {
 	}
 	logger := slog.New(slog.NewJSONHandler(c.err, nil))
 	options := mcp.Options{BaseURL: flags.BaseURL, AllowWrites: flags.AllowWrites, Logger: logger}
-	if flags.URL != "" {
-		options.BaseURL, options.API = flags.URL, mcp.HTTP()
-		if options.Document, err = mcp.Fetch(c, options.API, flags.URL); err != nil {
+	if flags.Server != "" {
+		options.BaseURL, options.API = flags.Server, mcp.HTTP()
+		if options.Document, err = mcp.Fetch(c, options.API, flags.Server); err != nil {
 			return fmt.Errorf("read the server's OpenAPI document: %w", err)
 		}
 		return m.serve(c, options, flags.Token)

@@ -37,7 +37,7 @@ func TestTypeScriptClientStartsTheCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command, err := json.Marshal([]string{program, "mcp", "--url", address})
+	command, err := json.Marshal([]string{program, "mcp", "--server", address})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,6 +162,14 @@ type webhookUpdate struct {
 	Resume bool     `xor:"active" help:"Continue deliveries where they stopped."`
 }
 
+// Validate refuses an update that changes nothing; the parser calls it.
+func (w *webhookUpdate) Validate() error {
+	if w.URL == "" && len(w.Events) == 0 && !w.Pause && !w.Resume {
+		return errors.New("give --url, --event, --pause or --resume")
+	}
+	return nil
+}
+
 // Run changes the webhook.
 func (w *webhookUpdate) Run(c *console) error {
 	return w.with(c, func(db *store.DB, row *ent.Webhook) error {

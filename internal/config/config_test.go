@@ -31,11 +31,11 @@ func TestServeReportsAllMistakesAtOnce(t *testing.T) {
 
 func TestMCPReportsAllMistakesAtOnce(t *testing.T) {
 	t.Setenv("CHAIRSIDE_TOKEN", " \n")
-	_, err := MCPFlags{Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, URL: "http://api.example.com", BaseURL: "api"}.Read()
+	_, err := MCPFlags{Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, Server: "http://api.example.com", BaseURL: "api"}.Read()
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, flag := range []string{"--database-url", "--url", "--base-url", "--token-file"} {
+	for _, flag := range []string{"--database-url", "--server", "--base-url", "--token-file"} {
 		if !strings.Contains(err.Error(), flag+": ") {
 			t.Errorf("%s is not named in:\n%v", flag, err)
 		}

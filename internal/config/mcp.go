@@ -11,7 +11,7 @@ import (
 // machine can see a program's arguments.
 type MCPFlags struct {
 	Database
-	URL         string `placeholder:"URL" help:"Use the server at this URL instead of a database."`
+	Server      string `placeholder:"URL" help:"Use the server at this URL instead of a database."`
 	TokenFile   string `placeholder:"FILE" help:"File that holds the access token. Default: the environment variable CHAIRSIDE_TOKEN."`
 	AllowWrites bool   `help:"Offer the operations that change data. Each shows a preview until it is confirmed. Default: only those that read."`
 	BaseURL     string `placeholder:"URL" default:"http://127.0.0.1:8080" help:"Public URL of the server that serves the database, used in links. Default: ${default}"`
@@ -20,7 +20,7 @@ type MCPFlags struct {
 // MCP is the parsed MCPFlags.
 type MCP struct {
 	Database    Database
-	URL         string // of a server, without a trailing slash; "" for the database
+	Server      string // URL, without a trailing slash; "" for the database
 	BaseURL     string // without a trailing slash
 	Token       string
 	RateLimit   int // requests per hour, if a database is opened
@@ -30,10 +30,10 @@ type MCP struct {
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
 func (f MCPFlags) Read() (MCP, error) {
 	var m Mistakes
-	c := MCP{Database: f.Database, URL: strings.TrimRight(f.URL, "/"), RateLimit: defaultRateLimit, AllowWrites: f.AllowWrites}
+	c := MCP{Database: f.Database, Server: strings.TrimRight(f.Server, "/"), RateLimit: defaultRateLimit, AllowWrites: f.AllowWrites}
 	f.Database.check(&m)
-	if c.URL != "" && !isPrivate(c.URL) {
-		m.add("url", "must be an https URL such as https://api.example.com, or an http URL of this machine")
+	if c.Server != "" && !isPrivate(c.Server) {
+		m.add("server", "must be an https URL such as https://api.example.com, or an http URL of this machine")
 	}
 	c.BaseURL = ServeFlags{BaseURL: f.BaseURL}.readBaseURL(&m)
 	c.Token = f.readToken(&m)

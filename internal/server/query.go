@@ -18,7 +18,8 @@ const maxUnknown = 20
 // readQuery replaces the query by its canonical form. It names unknown parameters in a header
 // and refuses them if the client prefers strict handling (RFC 7240).
 func readQuery(x *requestState) error {
-	sent, params := parseQuery(x.r.URL.RawQuery)
+	x.sentQuery = x.r.URL.RawQuery
+	sent, params := parseQuery(x.sentQuery)
 	canonical, unknown, malformed := codec.ReadQuery(sent, x.operation.Params, x.caller.Zone)
 	params.Merge(malformed)
 	if len(unknown) > 0 {

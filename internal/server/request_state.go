@@ -28,6 +28,7 @@ type requestState struct {
 	serve      http.Handler             // set by route
 	prefer     preferences              // set by prefer
 	sent       []byte                   // the body as sent, set by readBody
+	sentQuery  string                   // the query as sent, set by readQuery
 	caller     *principal.Principal     // set by authenticate or the session of a page
 	session    uuid.UUID                // of a page; zero for the API
 	records    *audit.Log               // ids of the patient records read so far

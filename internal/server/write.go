@@ -62,7 +62,7 @@ func idempotencyKey(x *requestState) error {
 	}
 	r := x.r
 	x.r = r.WithContext(idempotency.With(r.Context(), idempotency.New(r.Context(), bearer(x), key, x.success(),
-		[]byte(r.Method), []byte(r.URL.Path), []byte(r.URL.RawQuery), x.sent)))
+		[]byte(r.Method), []byte(r.URL.Path), []byte(x.sentQuery), x.sent)))
 	return nil
 }
 

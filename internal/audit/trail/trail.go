@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"maps"
 	"sync"
@@ -170,7 +171,9 @@ func (t *Trail) Flush(ctx context.Context) {
 	if err == nil {
 		return
 	}
-	t.logger.Error("cannot write the audit log; its entries wait", "error", err, "entries", len(taken))
+	if !errors.Is(context.Cause(ctx), context.Canceled) { // at the end of Run, the last Flush writes them
+		t.logger.Error("cannot write the audit log; its entries wait", "error", err, "entries", len(taken))
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting = append(taken, t.waiting...)

@@ -100,7 +100,7 @@ func withoutReads(rows map[string]string) map[string]string {
 	return rows
 }
 
-// TestKeyBelongsToOneRequest: another body, path or method is refused; another token, also of
+// TestKeyBelongsToOneRequest: another body, path, query or method is refused; another token, also of
 // the same user, has keys of its own.
 func TestKeyBelongsToOneRequest(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
@@ -111,6 +111,7 @@ func TestKeyBelongsToOneRequest(t *testing.T) {
 		e.Do(t, q).Status(t, 200)
 		for name, change := range map[string]func(q *harness.Request){
 			"body":   func(q *harness.Request) { q.Body = body("Bea") },
+			"query":  func(q *harness.Request) { q.Path += "?unknown=1" },
 			"space":  func(q *harness.Request) { q.Body = `{"patient": {"first_name":"Ada"}}` },
 			"path":   func(q *harness.Request) { q.Path = "/v1/patients/" + w.ids["patients"][1] },
 			"method": func(q *harness.Request) { q.Method, q.Body = http.MethodDelete, nil },
