@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -25,10 +26,10 @@ import (
 )
 
 type auditCommands struct {
-	Key    auditKey    `cmd:"" help:"Create an audit key, or print the public key of one."`
-	Verify auditVerify `cmd:"" help:"Check that the audit log is as it was written."`
-	List   auditList   `cmd:"" help:"List events: who wrote, read and signed in."`
-	Prune  auditPrune  `cmd:"" help:"Delete old events, and sign the cut."`
+	Key    auditKey    `cmd:"" help:"Create an audit key, or print an existing key's public key."`
+	Verify auditVerify `cmd:"" help:"Check that the audit log was not altered."`
+	List   auditList   `cmd:"" help:"List events: who changed or read what, and who signed in."`
+	Prune  auditPrune  `cmd:"" help:"Delete old events, and sign where the log now begins."`
 }
 
 type auditKey struct {
@@ -37,9 +38,9 @@ type auditKey struct {
 
 // Help is the text of --help.
 func (auditKey) Help() string {
-	return `The key makes the hashes of sensitive values in the audit log and signs checkpoints. Only its owner can read the file. Keep it outside the database and its backups, and keep a copy: with another key the hashes of old and new values cannot be compared, and old checkpoints need the old public key.
+	return `The key hashes sensitive values in the audit log and signs checkpoints. Only its owner can read the file. Keep it outside the database and its backups, and keep a copy: with another key the hashes of old and new values cannot be compared, and old checkpoints need the old public key.
 
-Prints the public key, which checks signatures and is no secret.`
+Prints the public key, which verifies signatures and is not secret.`
 }
 
 // Run creates the key, or reads it, and prints its public key.
@@ -47,7 +48,10 @@ func (a *auditKey) Run(c *console) error {
 	key, err := audit.CreateKey(a.File)
 	if err != nil {
 		existing, failed := audit.LoadKey(a.File)
-		if failed != nil {
+		switch {
+		case failed != nil && errors.Is(err, fs.ErrExist):
+			return fmt.Errorf("%s exists and holds no audit key", a.File)
+		case failed != nil:
 			return err
 		}
 		key = existing
@@ -62,7 +66,7 @@ type auditVerify struct{ config.AuditVerifyFlags }
 func (auditVerify) Help() string {
 	return `Compares every event with the block that sealed it, every block with the one before, and both with the signed checkpoints. Prints each problem with its place: practice, block, event. Safe while the server runs; it changes nothing.
 
-The exit status is 0 if everything fits and 1 if not. Events of the last seconds are not sealed yet: their number is printed.`
+The exit status is 0 if there is no problem, else 1. Events of the last few seconds are not sealed yet; the command prints their number.`
 }
 
 var errTampered = errors.New("the audit log was changed")
@@ -95,11 +99,14 @@ func (a *auditVerify) Run(c *console) error {
 		for _, practice := range r.Deleted {
 			fmt.Fprintf(c.out, "practice %s is deleted, or is being deleted: its events were not compared\n", practice)
 		}
+		if len(r.Problems) == 0 {
+			fmt.Fprintln(c.out, "no problems found")
+		}
 		if r.Unsealed > 0 {
 			fmt.Fprintf(c.out, "%d events are not sealed yet, the oldest of %s; a running server seals them\n", r.Unsealed, r.UnsealedSince.UTC().Format(time.RFC3339))
 		}
 		if a.AuditCheckpoints == "" {
-			fmt.Fprintln(c.out, "without checkpoints (--audit-checkpoints), a chain that was recomputed or cut off at its end is not found")
+			fmt.Fprintln(c.out, "without checkpoints (--audit-checkpoints), a chain that was recomputed or cut off at its end cannot be detected")
 		}
 		if len(r.Problems) > 0 {
 			return errTampered
@@ -118,7 +125,7 @@ func (auditList) Help() string {
 // noPractice names the events of no practice.
 const noPractice = "none"
 
-// Run prints events, the newest first.
+// Run prints events, newest first.
 func (a *auditList) Run(c *console) error {
 	flags, err := a.Read()
 	if err != nil {
@@ -139,6 +146,13 @@ func (a *auditList) Run(c *console) error {
 		q := db.Ent.AuditEvent.Query().Where(auditevent.PracticeID(practice)).Order(ent.Desc(auditevent.FieldID)).Limit(flags.Limit)
 		if flags.Patient != 0 {
 			q.Where(trail.AboutPatient(practice, flags.Patient))
+		}
+		if flags.Email != "" {
+			u, err := findUser(c, db.Ent, flags.Email)
+			if err != nil {
+				return err
+			}
+			flags.User = u.ID
 		}
 		if flags.User != 0 {
 			q.Where(auditevent.UserID(flags.User))
@@ -206,7 +220,7 @@ type auditPrune struct {
 
 // Help is the text of --help.
 func (auditPrune) Help() string {
-	return `Deletes the oldest blocks of each practice with their events, whole months at a time (UTC), and signs each cut with the audit key, so that "chairside audit verify" finds the rest complete. Keeps the last block of each practice. The events are gone: keep a backup for as long as the law asks.`
+	return `Deletes the oldest blocks of each practice with their events, whole months at a time (UTC), and signs each cut with the audit key, so that "chairside audit verify" finds the rest complete. Keeps the last block of each practice. This cannot be undone: keep a backup for as long as the law requires.`
 }
 
 // Validate reports every mistake in the command; the parser calls it.

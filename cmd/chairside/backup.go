@@ -17,7 +17,7 @@ import (
 type backupCommand struct {
 	config.Database
 	File      string   `arg:"" help:"Path of the copy. The file must not exist."`
-	EncryptTo []string `placeholder:"RECIPIENT" help:"Encrypt the copy to an age public key (age1…), so that only its secret key opens it: age --decrypt --identity KEY FILE. Can be repeated."`
+	EncryptTo []string `placeholder:"RECIPIENT" help:"Encrypt the copy to an age public key (age1…), so that only its secret key opens it: age --decrypt --identity KEY FILE. Repeat the flag for each recipient."`
 }
 
 // Help is the text of --help.
@@ -36,7 +36,7 @@ func (b backupCommand) recipients() (all []age.Recipient, err error) {
 	for _, text := range b.EncryptTo {
 		r, err := age.ParseX25519Recipient(text)
 		if err != nil {
-			m = append(m, "--encrypt-to must be a public key of age, which begins with age1")
+			m = append(m, "--encrypt-to: must be an age public key, which begins with age1")
 			continue
 		}
 		all = append(all, r)

@@ -30,7 +30,7 @@ type importCommand struct{ config.ImportFlags }
 func (importCommand) Help() string {
 	return `An export goes into an empty database, in full or not at all.
 
-An export of one practice ("chairside export --practice") goes into any database, in full or not at all. Ids that the database already uses get new ones, and every reference follows; --id-map lists them. Its users have no passwords then: set them with "chairside user reset-password". E-mail addresses and the short name that other practices have are all listed before anything is written: give other ones with --email and --slug. The audit log is imported only if no id changes; otherwise keep the export, whose files are the evidence.
+An export of one practice ("chairside export --practice") goes into any database, in full or not at all. Ids that the database already uses get new ones, and every reference follows; --id-map lists them. Its users have no passwords: set them with "chairside user reset-password". If another practice has the short name or an e-mail address, the command lists all such conflicts and writes nothing: choose others with --slug and --email. The audit log is imported only if no id changes; otherwise keep the export, whose files are the evidence.
 
 CSV files from another system go into a practice. A mapping.yaml beside them maps their columns:
 
@@ -45,7 +45,28 @@ CSV files from another system go into a practice. A mapping.yaml beside them map
 
 Prints the number of rows created, updated and rejected per file. The exit status is 0 if all rows were imported, and 1 if some were rejected (the others are imported) or the import failed.
 
-` + importer.Guide
+` + helpText(importer.Guide)
+}
+
+// helpText turns Markdown into the format of help texts (go/doc), which knows neither fences nor
+// lists without indentation.
+func helpText(markdown string) string {
+	var text strings.Builder
+	fenced := false
+	for line := range strings.Lines(markdown) {
+		fence := strings.HasPrefix(line, "```")
+		switch {
+		case fence:
+			fenced = !fenced
+			continue
+		case fenced && line != "\n", strings.HasPrefix(line, "- "), strings.HasPrefix(line, "  "):
+			text.WriteString("  ")
+		case strings.HasPrefix(line, "#"):
+			line = "# " + strings.TrimLeft(line, "# ")
+		}
+		text.WriteString(line)
+	}
+	return text.String()
 }
 
 // Run imports the files in the directory.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"text/tabwriter"
 
@@ -17,7 +18,7 @@ import (
 type keysCommands struct {
 	Create keysCreate `cmd:"" help:"Create a file with a new key."`
 	Status keysStatus `cmd:"" help:"List the keys and how many values each has sealed."`
-	Rotate keysRotate `cmd:"" help:"Add a key and seal everything again with it."`
+	Rotate keysRotate `cmd:"" help:"Add a key and seal all values again with it."`
 	Remove keysRemove `cmd:"" help:"Remove an old key from the file."`
 }
 
@@ -47,7 +48,7 @@ type keysCreate struct{ config.KeysCreateFlags }
 
 // Help is the text of --help.
 func (keysCreate) Help() string {
-	return `The keys seal what the server must be able to read and a copy of the database must not show: authenticator secrets and signing secrets of webhooks. Without the file they are lost, so keep a copy of it, apart from the database and its backups.
+	return `The keys seal what the server must be able to read and a copy of the database must not show: authenticator secrets and the signing secrets of webhooks. Without the file these are lost: keep a copy of it, apart from the database and its backups.
 
 Servers and commands take the file with --keys-file, or its content in the environment variable CHAIRSIDE_KEYS.`
 }
@@ -136,7 +137,10 @@ func (k *keysRotate) Run(c *console) error {
 		unfinished := len(db.Keys.IDs()) > 1 && slices.ContainsFunc(uses, func(u sealing.Use) bool { return u.Key != db.Keys.IDs()[0] })
 		if k.AddOnly || !unfinished {
 			id, err := db.Keys.Add()
-			if err != nil {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return errors.New("there is no file of keys yet: create one with \"chairside keys create\"")
+			case err != nil:
 				return err
 			}
 			if err := c.audited(c, db, trail.Entry{Action: "rotate", Record: id.String()}); err != nil {
@@ -167,12 +171,12 @@ func (keysRemove) Help() string {
 func (k *keysRemove) Run(c *console) error {
 	id, err := seal.ParseKeyID(k.Key)
 	if err != nil {
-		return config.Mistakes{"KEY: " + err.Error()}
+		return config.Mistakes{"<key>: " + err.Error() + "; see \"chairside keys status\""}
 	}
 	return c.withDatabase(k.Database, func(db *store.DB) error {
 		switch ids := db.Keys.IDs(); {
 		case !slices.Contains(ids, id):
-			return fmt.Errorf("there is no key %s", id)
+			return fmt.Errorf("there is no key %s: see \"chairside keys status\"", id)
 		case id == ids[0]:
 			return errors.New("this key seals new values: add another one first, with \"chairside keys rotate\"")
 		}

@@ -23,7 +23,7 @@ type commands struct {
 	Serve    serveCommand     `cmd:"" help:"Start the server."`
 	Migrate  migrateCommands  `cmd:"" help:"Apply, list and verify database migrations."`
 	Database databaseCommands `cmd:"" help:"Set up the roles of a PostgreSQL database."`
-	Doctor   doctorCommand    `cmd:"" help:"Check that a database is set up as a server needs it."`
+	Doctor   doctorCommand    `cmd:"" help:"Check that a database is set up correctly."`
 	Counters countersCommands `cmd:"" help:"Check and repair the totals that lists show."`
 	Seed     seedCommand      `cmd:"" help:"Fill a database with two demo practices."`
 	Practice practiceCommands `cmd:"" help:"Create practices and set their rules."`
@@ -34,7 +34,7 @@ type commands struct {
 	Report   reportCommands   `cmd:"" help:"Run reports."`
 	Subject  subjectCommands  `cmd:"" help:"Answer patients' requests about their data."`
 	Export   exportCommand    `cmd:"" help:"Export all data to files."`
-	MCP      mcpCommand       `cmd:"" name:"mcp" help:"Serve an assistant over standard input and output."`
+	MCP      mcpCommand       `cmd:"" name:"mcp" help:"Serve an AI assistant over standard input and output (MCP)."`
 	Import   importCommand    `cmd:"" help:"Import an export, or CSV files from another system."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
 	Audit    auditCommands    `cmd:"" help:"Verify, list and prune the audit log."`
@@ -72,6 +72,9 @@ func main() {
 // repeat.
 var credentials = regexp.MustCompile(`://[^\s/@]*@`)
 
+// packageName matches the Go package's name that begins a message for developers.
+var packageName = regexp.MustCompile(`(?m)^(audit|ent|feed|migrate|report|rowscan|seal|server|signin|store|subject|webhook): `)
+
 // run parses and runs a command line and returns the exit status.
 func run(c *console, args []string) int {
 	parser, err := kong.New(&commands{},
@@ -80,29 +83,36 @@ func run(c *console, args []string) int {
 		kong.DefaultEnvars(config.EnvPrefix),
 		kong.Writers(c.out, c.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
-		kong.Vars{"roles": config.Roles(), "scopes": strings.Join(scope.Families, ", ")},
+		kong.Vars{"roles": config.Roles(), "scopes": strings.Join(scope.Families, ", "), "actions": config.Actions()},
 	)
 	if err != nil {
 		panic(err) // the commands struct is invalid
 	}
-	misuse := func(err error) int {
-		message := credentials.ReplaceAllString(err.Error(), "://…@")
-		fmt.Fprintf(c.err, "chairside: %s\nRun \"chairside --help\" for usage.\n", message)
+	misuse := func(err error, at *kong.Context) int {
+		message, usage := credentials.ReplaceAllString(err.Error(), "://…@"), "chairside"
+		if at != nil && at.Selected() != nil {
+			usage = at.Selected().FullPath()
+		}
+		fmt.Fprintf(c.err, "chairside: %s\nRun \"%s --help\" for usage.\n", message, usage)
 		return exitUsage
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		return misuse(err)
+		var wrong *kong.ParseError
+		if errors.As(err, &wrong) {
+			return misuse(err, wrong.Context)
+		}
+		return misuse(err, nil)
 	}
 	switch err := command.Run(c); {
 	case err == nil:
 		return exitOK
 	case errors.As(err, new(config.Mistakes)):
-		return misuse(err)
+		return misuse(err, command)
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(c.err, "chairside: interrupted")
 	default:
-		fmt.Fprintf(c.err, "chairside: %v\n", err)
+		fmt.Fprintf(c.err, "chairside: %s\n", packageName.ReplaceAllString(err.Error(), ""))
 	}
 	return exitFailed
 }

@@ -15,7 +15,7 @@ type mcpCommand struct{ config.MCPFlags }
 
 // Help is the text of --help.
 func (mcpCommand) Help() string {
-	return `Serves one assistant over standard input and output, by the Model Context Protocol. Each operation of the API that the access token allows is a tool. Standard output carries only the protocol.
+	return `Speaks the Model Context Protocol (MCP) with one assistant. Each operation of the API that the access token allows is a tool. Standard output carries only the protocol.
 
 The token comes from the environment variable CHAIRSIDE_TOKEN or from --token-file, never from an argument. Create one with "chairside token create", with no more scopes than the assistant needs.
 

@@ -12,10 +12,10 @@ import (
 
 type practiceCommands struct {
 	Create    practiceCreate    `cmd:"" help:"Create a practice that is ready for appointments."`
-	List      practiceList      `cmd:"" help:"List practices, and those that were deleted."`
-	Delete    practiceDelete    `cmd:"" help:"Close a practice on a day, and delete everything that it has."`
-	Keep      practiceKeep      `cmd:"" help:"Cancel the deletion of a practice that is not closed yet."`
-	Retention practiceRetention `cmd:"" help:"Show or set how long patients' records are kept."`
+	List      practiceList      `cmd:"" help:"List practices, including deleted ones."`
+	Delete    practiceDelete    `cmd:"" help:"Schedule a practice to be closed and deleted."`
+	Keep      practiceKeep      `cmd:"" help:"Cancel a practice's deletion before it closes."`
+	Retention practiceRetention `cmd:"" help:"Show or change how long patients' records are kept."`
 	SignIn    practiceSignIn    `cmd:"" help:"Show or change who needs two-factor authentication, and when sessions lock."`
 }
 
@@ -58,7 +58,7 @@ type practiceRetention struct{ config.RetentionFlags }
 
 // Help is the text of --help.
 func (practiceRetention) Help() string {
-	return "\"chairside subject erase\" refuses to erase a record before then. Set fewer years than the default only if you know that the law of your country allows it."
+	return "Prints the rule, after changing it if --years is given. \"chairside subject erase\" refuses to erase a record earlier. Set fewer years than the default only if the law of your country allows it."
 }
 
 // Run sets the years, if there are any, and prints the rule.

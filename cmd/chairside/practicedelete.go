@@ -68,11 +68,11 @@ type practiceDelete struct {
 
 // Help is the text of --help.
 func (practiceDelete) Help() string {
-	return `Until the day the practice works as before, its managers see the day on the settings pages, and "chairside practice keep" cancels the deletion. From then on no one can sign in, tokens are refused, and the server deletes all rows of the practice in the background. That cannot be undone. What stays is the practice's id, the times, and the reason.
+	return `Until the practice closes, it works as before, its managers see the day on every settings page, and "chairside practice keep" cancels the deletion. From then on no one can sign in, tokens are refused, and the server deletes all rows of the practice in the background. This cannot be undone. Only the practice's id, the times, and the text of --records-kept-elsewhere stay.
 
-Refuses while the law or a legal hold keeps patients' records (see "chairside practice retention"), unless you say where they are kept. Write an export first: "chairside export --practice". Backups keep the practice, too.
+Refuses while the law or a legal hold keeps patients' records (see "chairside practice retention"), unless --records-kept-elsewhere says where they are. Export the practice first, with "chairside export --practice". Backups still contain the practice.
 
-On PostgreSQL, run it as the owner of the tables.`
+On PostgreSQL, run the command as the tables' owner.`
 }
 
 var (
@@ -145,6 +145,10 @@ func (p *practiceKeep) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		return closure.Cancel(c, db, practice.ID)
+		if err := closure.Cancel(c, db, practice.ID); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.out, "%s stays open\n", practice.Name)
+		return nil
 	})
 }

@@ -14,15 +14,15 @@ import (
 )
 
 type subjectCommands struct {
-	Export  subjectExport  `cmd:"" help:"Write everything that the database holds about a patient."`
-	Erase   subjectErase   `cmd:"" help:"Erase a patient, once the law no longer keeps the record."`
-	Hold    subjectHold    `cmd:"" help:"Keep a patient's record from being erased."`
-	Release subjectRelease `cmd:"" help:"End the legal hold of a patient."`
+	Export  subjectExport  `cmd:"" help:"Export everything that the database holds about a patient."`
+	Erase   subjectErase   `cmd:"" help:"Erase a patient whose retention period has ended."`
+	Hold    subjectHold    `cmd:"" help:"Place a legal hold on a patient's record."`
+	Release subjectRelease `cmd:"" help:"End the legal hold on a patient's record."`
 }
 
 type subjectExport struct {
 	config.SubjectFlags
-	Patient int64 `arg:"" help:"Id of the patient."`
+	Patient int64 `arg:"" help:"The patient's id."`
 }
 
 // Help is the text of --help.
@@ -62,7 +62,7 @@ func noPatient(err error, id int64) error {
 
 // subjectOf is the patient of a command.
 type subjectOf struct {
-	Patient int64 `arg:"" help:"Id of the patient."`
+	Patient int64 `arg:"" help:"The patient's id."`
 }
 
 // withPatient runs work as the practice of a patient.
@@ -80,14 +80,14 @@ type subjectErase struct {
 	config.SubjectDatabase
 	confirmation
 	subjectOf
-	DryRun bool `help:"Print who the patient is, and what would be removed, blanked and kept. Change nothing."`
+	DryRun bool `help:"Print who the patient is, and what would be removed, blanked and kept, without changing anything."`
 }
 
 // Help is the text of --help.
 func (subjectErase) Help() string {
-	return `Removes the patient's appointments, notes, treatment and everything else about the person, and blanks the name and all texts in what stays: the amounts and dates of invoices, payments, the account and NHS claims. It cannot be undone. Prints what was removed, what was blanked, and what stays and why.
+	return `Removes the patient's appointments, notes, treatment and everything else about the person, and blanks the name and all texts in what stays: the amounts and dates of invoices, payments, the account and NHS claims. This cannot be undone. Prints what was removed, what was blanked, and what stays and why.
 
-Refuses while the law or a legal hold keeps the record, and says which entry does so until which day: see "chairside practice retention". Safe while the server runs. On PostgreSQL, run it as the owner of the tables.`
+Refuses while the retention period (see "chairside practice retention") or a legal hold keeps the record, and prints the entry and the day on which the period ends. Safe while the server runs. On PostgreSQL, run the command as the tables' owner.`
 }
 
 // Run erases the patient, or says what that would do.
@@ -151,13 +151,17 @@ type subjectHold struct {
 
 // Help is the text of --help.
 func (subjectHold) Help() string {
-	return "For a claim, a complaint or an investigation: the patient cannot be erased until \"chairside subject release\", even if the law no longer keeps the record."
+	return "For a claim, a complaint or an investigation: the patient cannot be erased until \"chairside subject release\", even after the retention period."
 }
 
 // Run starts the hold.
 func (h *subjectHold) Run(c *console) error {
 	return c.withPatient(h.SubjectDatabase, h.Patient, func(ctx context.Context, db *store.DB) error {
-		return subject.Hold(ctx, db, h.Patient, h.Reason)
+		if err := subject.Hold(ctx, db, h.Patient, h.Reason); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.out, "patient %d is on legal hold; \"chairside subject release\" ends it\n", h.Patient)
+		return nil
 	})
 }
 
@@ -170,9 +174,13 @@ type subjectRelease struct {
 // Run ends the hold.
 func (r *subjectRelease) Run(c *console) error {
 	return c.withPatient(r.SubjectDatabase, r.Patient, func(ctx context.Context, db *store.DB) error {
-		if err := r.confirm(c, fmt.Sprintf("This ends the legal hold of patient %d.", r.Patient)); err != nil {
+		if err := r.confirm(c, fmt.Sprintf("This ends the legal hold on patient %d.", r.Patient)); err != nil {
 			return err
 		}
-		return subject.Release(ctx, db, r.Patient)
+		if err := subject.Release(ctx, db, r.Patient); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.out, "patient %d is no longer on legal hold\n", r.Patient)
+		return nil
 	})
 }

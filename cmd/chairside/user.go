@@ -20,16 +20,16 @@ import (
 type userCommands struct {
 	Create            userCreate            `cmd:"" help:"Add a user to a practice."`
 	List              userList              `cmd:"" help:"List users."`
-	Disable           userDisable           `cmd:"" help:"Disable a user and end the user's sessions and tokens within a second."`
+	Disable           userDisable           `cmd:"" help:"Disable a user, and end the user's sessions and tokens."`
 	Enable            userEnable            `cmd:"" help:"Let a disabled user sign in again."`
-	ResetPassword     userResetPassword     `cmd:"" help:"Set a new password, remove the user's passkeys and end the sessions and tokens."`
-	ResetSecondFactor userResetSecondFactor `cmd:"" help:"Turn off a user's two-factor authentication, remove the passkeys and end the sessions."`
+	ResetPassword     userResetPassword     `cmd:"" help:"Set a user's new password, and end the passkeys, sessions and tokens."`
+	ResetSecondFactor userResetSecondFactor `cmd:"" help:"Turn off a user's two-factor authentication, and end the passkeys and sessions."`
 }
 
 var (
 	errNoUser     = errors.New("no user with this e-mail address; see \"chairside user list\"")
 	errDisabled   = errors.New("the user is disabled: run \"chairside user enable\" first")
-	errNoPractice = errors.New("no such practice: use its id or its short name, as in \"chairside user list\"")
+	errNoPractice = errors.New("no such practice: use its id or its short name; see \"chairside practice list\"")
 )
 
 type userCreate struct{ config.UserFlags }

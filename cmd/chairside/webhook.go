@@ -29,11 +29,11 @@ import (
 type webhookCommands struct {
 	Create     webhookCreate     `cmd:"" help:"Create a webhook."`
 	List       webhookList       `cmd:"" help:"List webhooks."`
-	Update     webhookUpdate     `cmd:"" help:"Change a webhook's URL and events, pause it or resume it."`
+	Update     webhookUpdate     `cmd:"" help:"Change a webhook's URL or events, pause it or resume it."`
 	Delete     webhookDelete     `cmd:"" help:"Delete a webhook and its log."`
-	Rotate     webhookRotate     `cmd:"" help:"Replace a webhook's signing secret. For a day, webhook-signature also has the old one's signature; X-Chairside-Signature uses the new secret at once."`
+	Rotate     webhookRotate     `cmd:"" help:"Replace a webhook's signing secret."`
 	Test       webhookTest       `cmd:"" help:"Send a test event."`
-	Deliveries webhookDeliveries `cmd:"" help:"List a webhook's last deliveries."`
+	Deliveries webhookDeliveries `cmd:"" help:"List a webhook's latest deliveries."`
 	Redeliver  webhookRedeliver  `cmd:"" help:"Deliver an event again."`
 }
 
@@ -212,6 +212,11 @@ func (w *webhookDelete) Run(c *console) error {
 
 type webhookRotate struct{ webhookFlags }
 
+// Help is the text of --help.
+func (webhookRotate) Help() string {
+	return "Prints the new secret as JSON. For a day, webhook-signature also has a signature with the old secret; X-Chairside-Signature uses the new secret at once."
+}
+
 // Run replaces the secret and prints the new one.
 func (w *webhookRotate) Run(c *console) error {
 	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
@@ -253,7 +258,7 @@ func (w *webhookTest) Run(c *console) error {
 
 type webhookDeliveries struct {
 	webhookFlags
-	Limit int `placeholder:"N" default:"20" help:"Most deliveries to list. Default: ${default}"`
+	Limit int `placeholder:"N" default:"20" help:"Maximum number of deliveries, newest first. Default: ${default}"`
 }
 
 // Run prints the last deliveries of the webhook, the newest first, one per line.

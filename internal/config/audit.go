@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -8,26 +9,31 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/civil"
+	"chairside/schema"
 )
 
 // AuditListFlags are the flags of "chairside audit list".
 type AuditListFlags struct {
 	Database
-	Practice    string `placeholder:"ID" help:"Practice: its id or its short name. Default: the oldest one. \"none\" lists events of no practice, such as exports."`
-	Patient     string `placeholder:"ID" help:"Writes and reads of this patient's records."`
-	User        string `placeholder:"ID" help:"By the user with this id."`
-	Application string `placeholder:"ID" help:"Through the application with this id."`
-	Action      string `placeholder:"ACTION" help:"With this action: create, update, delete, read, refuse, sign_in, …"`
-	Day         string `placeholder:"DATE" help:"On this day, YYYY-MM-DD, in the practice's time zone."`
-	Limit       int    `placeholder:"N" default:"50" help:"Most events to list, the newest first. Default: ${default}"`
-	Format      string `placeholder:"FORM" enum:"table,json" default:"table" help:"Output format: table, or json (one object a line, with all details). Default: ${default}"`
+	Practice    string `placeholder:"ID" help:"Practice: its id or its short name; \"none\" for events of no practice, such as full exports. Default: the oldest one."`
+	Patient     string `placeholder:"ID" help:"Show only writes and reads of this patient's records."`
+	User        string `placeholder:"EMAIL" help:"Show only events of this user: the e-mail address, or the id."`
+	Application string `placeholder:"ID" help:"Show only events through this application; see \"chairside app list\"."`
+	Action      string `placeholder:"ACTION" help:"Show only this action: ${actions}."`
+	Day         string `placeholder:"DATE" help:"Show only this day, YYYY-MM-DD, in the practice's time zone."`
+	Limit       int    `placeholder:"N" default:"50" help:"Maximum number of events, newest first. Default: ${default}"`
+	Format      string `placeholder:"FORMAT" enum:"table,json" default:"table" help:"Output format: table, or json (one object a line, with all details). Default: ${default}"`
 }
+
+// Actions returns the actions of the audit log, for messages.
+func Actions() string { return strings.Join(schema.AuditActions, ", ") }
 
 // AuditList is the parsed AuditListFlags.
 type AuditList struct {
 	Database      Database
 	Practice      string
 	Patient, User int64      // 0 if not given
+	Email         string     // of the user; "" if not given
 	Application   *uuid.UUID // nil if not given
 	Action        string
 	Day           civil.Date // zero if not given
@@ -40,17 +46,26 @@ func (f AuditListFlags) Read() (AuditList, error) {
 	var m Mistakes
 	f.Database.check(&m)
 	c := AuditList{Database: f.Database, Practice: strings.TrimSpace(f.Practice), Action: f.Action, Limit: max(f.Limit, 1), JSON: f.Format == "json"}
-	number := func(flag, text string) int64 {
+	number := func(flag, text, rule string) int64 {
 		if text == "" {
 			return 0
 		}
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id < 1 {
-			m.add(flag, "must be an id, which is a number")
+			m.add(flag, "%s", rule)
 		}
 		return id
 	}
-	c.Patient, c.User = number("patient", f.Patient), number("user", f.User)
+	c.Patient = number("patient", f.Patient, "must be an id, which is a number")
+	if strings.Contains(f.User, "@") {
+		c.Email = f.User
+		readEmail(&m, &c.Email)
+	} else {
+		c.User = number("user", f.User, "must be an e-mail address or an id, which is a number")
+	}
+	if f.Action != "" && !slices.Contains(schema.AuditActions, f.Action) {
+		m.add("action", "must be one of: %s", Actions())
+	}
 	if f.Application != "" {
 		id, err := uuid.Parse(f.Application)
 		if err != nil {
@@ -71,8 +86,8 @@ func (f AuditListFlags) Validate() error {
 // AuditVerifyFlags are the flags of "chairside audit verify".
 type AuditVerifyFlags struct {
 	Database
-	PublicKey        []string `placeholder:"KEY" sep:"none" help:"Public key of the audit key, as \"chairside audit key\" prints it, in place of --audit-key. Repeat it for earlier keys, which signed older checkpoints and cuts."`
-	AuditCheckpoints string   `placeholder:"DIR" help:"Directory of the checkpoints. Without it, a chain that was recomputed or cut off at its end is not found. Needs a key."`
+	PublicKey        []string `placeholder:"KEY" sep:"none" help:"Public key of the audit key, as \"chairside audit key\" prints it, in place of --audit-key. Repeat the flag for earlier keys, which signed older checkpoints and cuts."`
+	AuditCheckpoints string   `placeholder:"DIR" help:"Directory of the checkpoints. Without it, a chain that was recomputed or cut off at its end cannot be detected. Needs a key."`
 }
 
 // Validate reports every mistake in the flags; the parser calls it.

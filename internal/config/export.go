@@ -5,7 +5,7 @@ import "strings"
 // ExportFlags are the flags of "chairside export".
 type ExportFlags struct {
 	Database
-	Format   string `placeholder:"FORM" enum:"ndjson,csv" default:"ndjson" help:"File format: ndjson or csv. Default: ${default}"`
+	Format   string `placeholder:"FORMAT" enum:"ndjson,csv" default:"ndjson" help:"File format: ndjson or csv. Default: ${default}"`
 	Practice string `placeholder:"ID" help:"Export only this practice: its id or its short name."`
 	Dir      string `arg:"" help:"Directory to create. If it exists, it must be empty."`
 }

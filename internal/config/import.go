@@ -11,12 +11,12 @@ import (
 type ImportFlags struct {
 	Database
 	Mapping  string            `placeholder:"FILE" help:"Mapping of another system's CSV files. Default: mapping.yaml in the directory."`
-	Practice string            `placeholder:"ID" help:"Practice that CSV files are imported into: its id or its short name. Default: the mapping's, or the only practice."`
+	Practice string            `placeholder:"ID" help:"Practice to import CSV files into: its id or its short name. Default: the mapping's, or the only practice."`
 	Rejects  string            `placeholder:"DIR" help:"Directory for rejected rows and warnings. Default: rejects in the directory."`
 	DryRun   bool              `help:"Check the files and write the rejects, without changing the database."`
-	IDMap    string            `name:"id-map" placeholder:"FILE" help:"Of an export of one practice: CSV file to write with the ids that changed: table, old_id, new_id."`
-	Slug     string            `placeholder:"NAME" help:"Of an export of one practice: its new short name."`
-	Email    map[string]string `mapsep:"," placeholder:"OLD=NEW" help:"Of an export of one practice: a user's new e-mail address. Can be repeated."`
+	IDMap    string            `name:"id-map" placeholder:"FILE" help:"For an export of one practice: CSV file to write with the ids that changed (table, old_id, new_id)."`
+	Slug     string            `placeholder:"NAME" help:"For an export of one practice: its new short name."`
+	Email    map[string]string `mapsep:"," placeholder:"OLD=NEW" help:"For an export of one practice: a user's new e-mail address. Repeat the flag for each user."`
 	Dir      string            `arg:"" help:"Directory with an export, or with CSV files from another system and a mapping."`
 }
 

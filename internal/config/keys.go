@@ -21,11 +21,11 @@ type KeysCreateFlags struct {
 // KeysRotateFlags are the flags of "chairside keys rotate".
 type KeysRotateFlags struct {
 	Database
-	AddOnly bool `help:"Only add a key to the file. For several servers with a copy each: copy the file to all of them, then run the command again."`
+	AddOnly bool `help:"Only add a key to the file. If several servers have a copy each, copy the file to all of them, then run the command again."`
 }
 
 // KeysRemoveFlags are the flags of "chairside keys remove".
 type KeysRemoveFlags struct {
 	Database
-	Key string `arg:"" help:"Id of the key, as \"chairside keys status\" prints it."`
+	Key string `arg:"" help:"The key's id; see \"chairside keys status\"."`
 }

@@ -29,7 +29,7 @@ type ServeFlags struct {
 	TrustedProxies   []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`
 	PprofAddr        string   `placeholder:"HOST:PORT" help:"Loopback address that serves Go's profiles at /debug/pprof/, without a token. Default: off."`
 	MCPAllowWrites   bool     `name:"mcp-allow-writes" help:"Offer assistants at /mcp the operations that change data. Default: only those that read."`
-	LogFormat        string   `placeholder:"FORM" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
+	LogFormat        string   `placeholder:"FORMAT" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
 }
 
 // Serve is the parsed ServeFlags.

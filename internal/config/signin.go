@@ -10,7 +10,7 @@ import (
 // SignInFlags are the flags of "chairside practice sign-in".
 type SignInFlags struct {
 	Database
-	Practice     string `arg:"" help:"The practice: its id or its short name."`
+	Practice     string `arg:"" help:"Practice: its id or its short name."`
 	SecondFactor string `placeholder:"LEVEL" help:"Permission level from which users need two-factor authentication: none, reception, practitioner, manager or administrator."`
 	IdleLock     *int   `placeholder:"MINUTES" help:"Minutes without a request after which a browser session locks: 5 to 120, or 0 for never."`
 }

@@ -18,14 +18,14 @@ func (f SubjectDatabase) Validate() error {
 // SubjectFlags are the flags of "chairside subject export".
 type SubjectFlags struct {
 	SubjectDatabase
-	Format string `placeholder:"FORM" enum:"html,json,fhir" default:"html" help:"Output format: html (a page to read), json (everything) or fhir (FHIR R4: Patient, Appointment, Account, Invoice, Procedure). Default: ${default}"`
+	Format string `placeholder:"FORMAT" enum:"html,json,fhir" default:"html" help:"Output format: html (a page to read), json (everything) or fhir (FHIR R4: Patient, Appointment, Account, Invoice, Procedure). Default: ${default}"`
 	Output string `short:"o" placeholder:"FILE" help:"Write to this file, replacing it. Default: standard output."`
 }
 
 // HoldFlags are the flags of "chairside subject hold".
 type HoldFlags struct {
 	SubjectDatabase
-	Reason string `required:"" placeholder:"TEXT" help:"Why the record must be kept, such as the number of a claim."`
+	Reason string `required:"" placeholder:"TEXT" help:"Why the record must be kept, such as a claim number. At most 255 bytes."`
 }
 
 // Validate reports every mistake in the flags; the parser calls it.
@@ -33,15 +33,16 @@ func (f HoldFlags) Validate() error {
 	var m Mistakes
 	f.Database.check(&m)
 	if n := len(strings.TrimSpace(f.Reason)); n == 0 || n > maxName || strings.ContainsRune(f.Reason, 0) {
-		m.add("reason", "must have 1 to %d bytes and not be blank", maxName)
+		m.add("reason", "must not be blank, and have at most %d bytes", maxName)
 	}
 	return m.err()
 }
 
 // RetentionFlags are the flags of "chairside practice retention".
 type RetentionFlags struct {
-	SubjectDatabase
-	Years *int `placeholder:"N" help:"Keep records for so many years after the last entry: 1 to 100, or 0 for the default of the country."`
+	Database
+	Practice string `arg:"" help:"Practice: its id or its short name."`
+	Years    *int   `placeholder:"N" help:"Years to keep records after the last entry: 1 to 100, or 0 for the default of the country. Default: show the years."`
 }
 
 // Validate reports every mistake in the flags; the parser calls it.

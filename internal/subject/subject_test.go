@@ -243,7 +243,7 @@ func TestFilesOverHTTP(t *testing.T) {
 		other := storetest.Int(t, e.DB, "SELECT min(id) FROM patients WHERE practice_id <> (SELECT id FROM practices WHERE slug = 'demo')")
 		admin := e.Browser(t).SignIn(seed.DemoAdmin)
 		path := "/settings/patient-data/" + strconv.Itoa(id)
-		admin.Get("/settings/patient-data?patient="+strconv.Itoa(id)).Status(t, http.StatusOK).Has(t, "Appointments", "Page to read and print")
+		admin.Get("/settings/patient-data?patient="+strconv.Itoa(id)).Status(t, http.StatusOK).Has(t, "Appointments", "Readable page (HTML)")
 		for extension, mediaType := range map[string]string{"html": "text/html; charset=utf-8", "json": "application/json", "fhir.json": "application/fhir+json"} {
 			before := len(e.Log.String())
 			p := admin.Get(path+"."+extension).Status(t, http.StatusOK)

@@ -213,13 +213,13 @@ func TestPasskeyMeetsTheRule(t *testing.T) {
 		// The password alone is not enough any more, to sign in or to confirm.
 		again := e.Browser(t)
 		code := again.Follow(again.Submit(again.Get("/sign-in").Form(t, "/sign-in"), url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}}))
-		checkPage(t, code.Status(t, http.StatusOK).Has(t, "yours is a passkey").Lacks(t, "Authentication code"))
+		checkPage(t, code.Status(t, http.StatusOK).Has(t, "use your passkey").Lacks(t, "Authentication code"))
 		again.Post("/sign-in/code", url.Values{"code": {"000000"}}).Status(t, http.StatusUnprocessableEntity)
 		again.Get("/settings/tokens").Status(t, http.StatusSeeOther)
 		again.Post("/sign-in/code", url.Values{"passkey": {d.sign(t, challenge(t, again, "code"))}}).Status(t, http.StatusSeeOther)
 		again.Get("/settings/tokens").Status(t, http.StatusOK)
 		e.Clock.Advance(10 * time.Minute)
-		checkPage(t, again.Open("/settings/tokens/new").Has(t, "yours is a passkey", "Use a passkey"))
+		checkPage(t, again.Open("/settings/tokens/new").Has(t, "use your passkey", "Use a passkey"))
 		again.Post("/sign-in/confirm", url.Values{"password": {seed.Password}}).Status(t, http.StatusUnprocessableEntity)
 		again.Get("/settings/tokens/new").Status(t, http.StatusSeeOther)
 

@@ -10,7 +10,11 @@ import (
 	"chairside/internal/signin"
 )
 
-const passkeysPath = "/settings/passkeys"
+const (
+	passkeysPath = "/settings/passkeys"
+
+	passkeyAddPath = passkeysPath + "/options" // to which the script sends the form first
+)
 
 var tooManyPasskeys = fmt.Sprintf("You have %d passkeys, the most possible. Remove one first.", signin.MaxPasskeys)
 
@@ -34,7 +38,7 @@ func (s *Site) passkeys(w http.ResponseWriter, _ *http.Request) error {
 // newPasskey asks for the name of a new passkey.
 func (s *Site) newPasskey(w http.ResponseWriter, r *http.Request) error {
 	f := form{values: url.Values{"name": {signin.BrowserName(r.UserAgent())}}}
-	s.showNewPasskey(w, r, http.StatusOK, s.restored(r, f, passkeysPath), afterSetUp(r.URL.Query()))
+	s.showNewPasskey(w, r, http.StatusOK, s.restored(r, f, passkeysPath, passkeyAddPath), afterSetUp(r.URL.Query()))
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (s *Site) patientData(w http.ResponseWriter, r *http.Request) error {
 	}
 	file, err := s.patientFile(r, v.Form.Value("patient"))
 	if ent.IsNotFound(err) {
-		v.Form.add("patient", "No patient has this id. Enter the id as a number, such as 17.")
+		v.Form.add("patient", "No patient has this ID. Enter a number, such as 17.")
 		s.show(w, r, http.StatusUnprocessableEntity, "patient_data", v)
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"chairside/ent"
 	"chairside/internal/seed"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
@@ -115,6 +116,25 @@ func TestFormsAreKeptDuringAProof(t *testing.T) {
 				t.Errorf("%s has the values again", c.page)
 			}
 		}
+
+		// The script of a new passkey sends its form elsewhere first.
+		e.Clock.Advance(10 * time.Minute)
+		b.Post("/settings/passkeys/options", url.Values{"name": {"Desk"}}).Status(t, http.StatusSeeOther)
+		if got := askedFor(t, b, b.Get("/settings/passkeys/new"), "/settings/passkeys/new").Value(t, "name"); got != "Desk" {
+			t.Errorf("the new passkey is named %q", got)
+		}
+
+		// A locked session keeps a form and does nothing else, even soon after a proof.
+		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetIdleLockMinutes(5) })
+		e.Clock.Advance(6 * time.Minute)
+		locked := b.Post("/settings/tokens", url.Values{"name": {"While locked"}, "scopes": {"patient:read"}})
+		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM access_tokens WHERE name = 'While locked'"); n != 0 {
+			t.Errorf("a locked session made %d tokens", n)
+		}
+		if got := askedFor(t, b, locked, "/settings/tokens/new").Value(t, "name"); got != "While locked" {
+			t.Errorf("after the lock, the token is named %q", got)
+		}
+		e.ChangePractice(t, func(p *ent.PracticeUpdateOne) { p.SetIdleLockMinutes(0) })
 
 		// Another page does not take them, and a page with a mistake in them refuses them as usual.
 		e.Clock.Advance(10 * time.Minute)

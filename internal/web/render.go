@@ -90,8 +90,9 @@ type view struct {
 
 // show sends a page.
 func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
-	v.SwitchedOff = v.Here != webhooksPath && s.webhookIsOff(r)
-	if visitor := signin.From(r.Context()); visitor != nil && v.Here != signInsPath {
+	// Pages without navigation ask for one thing first.
+	v.SwitchedOff = v.Here != "" && v.Here != webhooksPath && s.webhookIsOff(r)
+	if visitor := signin.From(r.Context()); visitor != nil && v.Here != "" && v.Here != signInsPath {
 		v.NewBrowsers = len(signin.NewBrowsers(visitor, s.sessions.Identify(r))) > 0
 	}
 	if visitor := signin.From(r.Context()); visitor != nil && visitor.Practice().ClosesAt != nil && visitor.User.Role.PermissionLevel() >= scope.Manager {

@@ -88,7 +88,7 @@ func (s *Site) Routes() []Route {
 		{"/settings/password", nil, s.changePassword, user, plain},
 		{passkeysPath, s.passkeys, s.addPasskey, user, proofToPost | beforeSetUp},
 		{passkeysPath + "/new", s.newPasskey, nil, user, proof | beforeSetUp},
-		{passkeysPath + "/options", nil, s.newPasskeyOptions, user, proof | beforeSetUp},
+		{passkeyAddPath, nil, s.newPasskeyOptions, user, proof | beforeSetUp},
 		{passkeysPath + "/{id}/rename", nil, s.renamePasskey, user, plain},
 		{passkeysPath + "/{id}/remove", nil, s.removePasskey, user, proof},
 		{"/settings/second-factor", s.secondFactor, s.enableSecondFactor, user, proof | beforeSetUp},

@@ -68,8 +68,10 @@ func (s *Site) check(r *http.Request, route Route) error {
 // admit returns the action if the visitor may run it, and parses the form.
 func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (action, error) {
 	visitor := signin.From(r.Context())
+	// A locked session needs a proof, too. Its form is kept below if the page restores it.
+	locked := visitor == nil && signin.FromLocked(r.Context()) != nil && r.Method == http.MethodPost && route.rules&proofToPost != 0
 	switch {
-	case route.level > anyone && visitor == nil:
+	case route.level > anyone && visitor == nil && !locked:
 		return toSignIn(pageOf(r, route)), nil
 	case visitor != nil && visitor.NeedsFactor() && route.rules&beforeSetUp == 0:
 		return toSetUp(pageOf(r, route)), nil
@@ -79,7 +81,7 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request, route Route) (actio
 		}
 		return nil, errLevel
 	}
-	asks := s.needsProof(r, route)
+	asks := locked || s.needsProof(r, route)
 	switch {
 	case asks && r.Method != http.MethodPost:
 		return toConfirm(r.URL.RequestURI()), nil

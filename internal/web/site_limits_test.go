@@ -79,7 +79,7 @@ func TestSiteLimitIsLiftedForAnHour(t *testing.T) {
 				}
 			}
 		}
-		log := b.Get("/settings/audit").Has(t, "Reason: Fire at Bath, patients moved", "while the token’s site limit was lifted")
+		log := b.Get("/settings/audit").Has(t, "Reason: Fire at Bath, patients moved", "While the token’s site limit was lifted")
 		checkPage(t, log)
 
 		// A manager can end it, and the clock does.

@@ -96,10 +96,14 @@ func pages() []state {
 		{"confirm-wrong", late, "/settings/tokens/new", wrong, submit("Continue")},
 		{"confirm-code", lateFactor, "/settings/second-factor", 0, nil},
 		{"confirm-code-wrong", lateFactor, "/settings/second-factor", wrong, submit("Continue")},
-		{"confirm-locked", idle, "/settings/tokens", 0, nil},
+		{"confirm-locked", idle, "/settings/practice", 0, func(p *tab) {
+			p.env.ChangePractice(p.t, func(change *ent.PracticeUpdateOne) { change.SetIdleLockMinutes(5) })
+			p.env.Clock.Advance(6 * time.Minute)
+			p.fill("Lock idle sessions after (minutes)", "45").submit("Save changes").has("was not used for 5 minutes or more")
+		}},
 		{"confirm-asked", admin, "/sign-in/confirm", 0, nil},
 		{"practice", admin, "/settings/practice", 0, nil},
-		{"practice-wrong", admin, "/settings/practice", wrong, func(p *tab) { p.fill("Lock after minutes without use", "4").submit("Save changes") }},
+		{"practice-wrong", admin, "/settings/practice", wrong, func(p *tab) { p.fill("Lock idle sessions after (minutes)", "4").submit("Save changes") }},
 		{"practice-saved", admin, "/settings/practice", 0, submit("Save changes")},
 		{"practice-of-reception", reception, "/settings/practice", forbidden, nil},
 		{"second-factor-required", admin, "/settings/practice", 0, func(p *tab) {
@@ -193,13 +197,13 @@ func pages() []state {
 			p.choose("Require two-factor authentication", "Everyone").submit("Save changes").follow("Add a passkey instead")
 		}},
 		{"sign-in-code-passkey", signedOut, "/sign-in", 0, func(p *tab) {
-			requireFactor(p).giveCredentials(someUser(p.t, p.env, schema.RoleHygienist), seed.Password).has("yours is a passkey")
+			requireFactor(p).giveCredentials(someUser(p.t, p.env, schema.RoleHygienist), seed.Password).has("use your passkey")
 		}},
 		{"sign-in-code-passkey-wrong", signedOut, "/sign-in", wrong, func(p *tab) {
 			requireFactor(p).giveCredentials(someUser(p.t, p.env, schema.RoleHygienist), seed.Password)
 			p.load(func() { eval[any](p, "document.querySelector('[data-passkey]').submit()") })
 		}},
-		{"confirm-passkey", latePasskey, "/settings/tokens", 0, func(p *tab) { requireFactor(p).visit("/settings/tokens/new").has("yours is a passkey") }},
+		{"confirm-passkey", latePasskey, "/settings/tokens", 0, func(p *tab) { requireFactor(p).visit("/settings/tokens/new").has("use your passkey") }},
 		{"second-factor", admin, "/settings/second-factor", 0, nil},
 		{"second-factor-wrong", admin, "/settings/second-factor", wrong, func(p *tab) { p.fill("Authentication code", "000000").submit("Turn on") }},
 		{"recovery-codes", twoFactor, "/settings/security", 0, func(p *tab) {
