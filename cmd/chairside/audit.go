@@ -233,7 +233,7 @@ func (a *auditPrune) Run(c *console) error {
 		return err
 	}
 	return c.withDatabase(a.Database, func(db *store.DB) error {
-		if err := a.confirm(c, "This deletes audit events for good."); err != nil {
+		if err := a.confirmDeletion(c, "This deletes audit events for good."); err != nil {
 			return err
 		}
 		n, err := chain.Prune(c, db, db.AuditKey, clock.Now(c).Add(-age))

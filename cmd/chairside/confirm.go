@@ -13,12 +13,23 @@ import (
 	"chairside/internal/signin"
 )
 
-// errDeclined means that the answer to confirm was not yes.
-var errDeclined = errors.New("nothing was changed")
+var (
+	// errDeclined means that the answer to confirm was not yes.
+	errDeclined    = errors.New("nothing was changed")
+	errUnconfirmed = errors.New("nothing was changed: without a terminal, confirm with --yes")
+)
 
-// confirmation is the flag of commands that revoke access.
+// confirmation is the flag of commands that revoke access or delete data.
 type confirmation struct {
-	Yes bool `help:"Do not ask for confirmation on a terminal."`
+	Yes bool `help:"Do not ask for confirmation."`
+}
+
+// confirmDeletion asks whether to delete data for good. Scripts must have given --yes.
+func (f confirmation) confirmDeletion(c *console, consequence string) error {
+	if !f.Yes && !term.IsTerminal(int(c.in.Fd())) {
+		return errUnconfirmed
+	}
+	return f.confirm(c, consequence)
 }
 
 // confirm asks on a terminal whether to continue, and fails with errDeclined. It does

@@ -189,7 +189,7 @@ func (k *keysRemove) Run(c *console) error {
 				return fmt.Errorf("%d values of %s.%s need this key: run \"chairside keys rotate\" first", u.Values, u.Table, u.Column)
 			}
 		}
-		if err := k.confirm(c, "This removes the key. Older backups and exports hold secrets that need it."); err != nil {
+		if err := k.confirmDeletion(c, "This removes the key. Older backups and exports hold secrets that need it."); err != nil {
 			return err
 		}
 		return db.Keys.Remove(id)

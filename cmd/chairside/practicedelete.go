@@ -7,8 +7,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"golang.org/x/term"
-
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/ent/practicedeletion"
@@ -76,8 +74,7 @@ On PostgreSQL, run the command as the tables' owner.`
 }
 
 var (
-	errUnconfirmed = errors.New("nothing was changed: without a terminal, confirm with --yes")
-	errMustBeKept  = errors.New("nothing was changed: say with --records-kept-elsewhere where the records are")
+	errMustBeKept = errors.New("nothing was changed: say with --records-kept-elsewhere where the records are")
 )
 
 // Run schedules the deletion, after saying what it means.
@@ -119,10 +116,7 @@ func (p *practiceDelete) Run(c *console) error {
 			return errMustBeKept
 		}
 		due := clock.Now(ctx).AddDate(0, 0, flags.GraceDays)
-		if !p.Yes && !term.IsTerminal(int(c.in.Fd())) {
-			return errUnconfirmed
-		}
-		if err := p.confirm(c, fmt.Sprintf("This closes %s on %s and then deletes everything above for good.", practice.Name, due.UTC().Format(time.RFC3339))); err != nil {
+		if err := p.confirmDeletion(c, fmt.Sprintf("This closes %s on %s and then deletes everything above for good.", practice.Name, due.UTC().Format(time.RFC3339))); err != nil {
 			return err
 		}
 		if err := closure.Schedule(c, db, practice.ID, due, flags.KeptElsewhere); err != nil {

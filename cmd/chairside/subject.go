@@ -107,7 +107,7 @@ func (e *subjectErase) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		if err := e.confirm(c, fmt.Sprintf("This erases patient %d, %s, for good.", e.Patient, person)); err != nil {
+		if err := e.confirmDeletion(c, fmt.Sprintf("This erases patient %d, %s, for good.", e.Patient, person)); err != nil {
 			return err
 		}
 		done, err := subject.Erase(ctx, db, e.Patient)
