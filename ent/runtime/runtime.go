@@ -616,7 +616,7 @@ func init() {
 	// patient.DefaultMetadata holds the default value on creation for the metadata field.
 	patient.DefaultMetadata = patientDescMetadata.Default.(map[string]string)
 	// patientDescSearchText is the schema descriptor for search_text field.
-	patientDescSearchText := patientFields[48].Descriptor()
+	patientDescSearchText := patientFields[49].Descriptor()
 	// patient.DefaultSearchText holds the default value on creation for the search_text field.
 	patient.DefaultSearchText = patientDescSearchText.Default.(string)
 	patientreferralMixin := schema.PatientReferral{}.Mixin()

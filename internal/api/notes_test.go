@@ -45,7 +45,11 @@ func TestChangedNotesKeepTheirEarlierText(t *testing.T) {
 			var got []string
 			versions := versionsOf(t, e, id)
 			for _, v := range versions {
-				got = append(got, v.Body)
+				text, err := v.OpenBody(e.DB.Keys)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, text)
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("the earlier texts are %q, want %q", got, want)

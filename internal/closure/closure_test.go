@@ -52,8 +52,8 @@ func fillAll(t testing.TB, db *store.DB, practice string) {
 	id := "01890a5d-ac96-774b-bcce-b302099a8057"
 	user, patient := "(SELECT min(id) FROM users WHERE practice_id = $1)", "(SELECT min(id) FROM patients WHERE practice_id = $1)"
 	hash := []byte(strings.Repeat("x", 32))
-	storetest.Exec(t, db, "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) VALUES ($1, $2, $2, 'x', false, 'clinical', "+patient+", "+user+")", practice, at)
-	storetest.Exec(t, db, "INSERT INTO note_versions (practice_id, note_id, patient_id, body, at) VALUES ($1, 1, "+patient+", 'x', $2)", practice, at)
+	storetest.Exec(t, db, "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) VALUES ($1, $2, $2, 'sealed:00000000:AA', false, 'clinical', "+patient+", "+user+")", practice, at)
+	storetest.Exec(t, db, "INSERT INTO note_versions (practice_id, note_id, patient_id, body, at) VALUES ($1, 1, "+patient+", 'sealed:00000000:AA', $2)", practice, at)
 	storetest.Exec(t, db, "INSERT INTO audit_reads (practice_id, patient_id, event_id, at) VALUES ($1, "+patient+", 1, $2)", practice, at)
 	storetest.Exec(t, db, "INSERT INTO audit_cuts (practice_id, at, number, hash, signature) VALUES ($1, $2, 0, $3, $3)", practice, at, hash)
 	storetest.Exec(t, db, "INSERT INTO imported_records (practice_id, source, resource, legacy_id, record_id) VALUES ($1, 'old', 'patients', '7', '1')", practice)

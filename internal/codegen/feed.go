@@ -140,19 +140,25 @@ func feedSourcesOf(n *gen.Type) (all []table.FeedSource, err error) {
 // comparedColumns returns the columns that clients can see change, if the table also has columns
 // of bookkeeping.
 func comparedColumns(n *gen.Type) (columns []string, err error) {
-	bookkeeping := false
+	bookkeeping, sealed := false, false
 	for _, f := range n.Fields {
 		c, err := newColumn(f)
 		if err != nil {
 			return nil, err
 		}
 		bookkeeping = bookkeeping || c.API.Bookkeeping
-		if !c.API.Hidden && !c.API.Bookkeeping && c.Name != "updated_at" {
+		sealed = sealed || c.IsSealed() && !c.API.Hidden
+		if !c.API.Hidden && !c.API.Bookkeeping && !c.IsSealed() {
 			columns = append(columns, f.StorageKey())
 		}
 	}
-	if !bookkeeping {
-		return nil, nil
+	switch {
+	case sealed && bookkeeping:
+		return nil, fmt.Errorf("%s: a table with visible sealed columns cannot have bookkeeping columns: updated_at tells of a change of the former, and changes with the latter", n.Name)
+	case sealed: // another key changes nothing, and a change of the content sets updated_at
+		return columns, nil
+	case bookkeeping:
+		return slices.DeleteFunc(columns, func(name string) bool { return name == "updated_at" }), nil
 	}
-	return columns, nil
+	return nil, nil
 }

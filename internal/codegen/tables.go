@@ -124,7 +124,7 @@ func keyOf(i *schema.Index) (key table.Key, err error) {
 func (c *column) tableField() codec.Field {
 	f := c.bodyField()
 	if !c.API.Write {
-		f.Required = !c.Nillable && !c.Default
+		f.Required = !c.Nullable() && !c.Default
 		if c.IsString() {
 			f.MaxRunes = cmp.Or(f.MaxRunes, limit.LongText)
 		}

@@ -149,7 +149,7 @@ func (k *Keys) Seal(at Place, plain string) (Value, error) {
 	if err != nil {
 		return Value{}, fmt.Errorf("seal: %w", err)
 	}
-	return Value{text: prefix + r.ids[0].String() + ":" + base64.RawStdEncoding.EncodeToString(sealed)}, nil
+	return Value{text: prefix + r.ids[0].String() + ":" + base64.RawStdEncoding.EncodeToString(sealed), plain: &plain}, nil
 }
 
 // sealing returns the keys to seal with, and creates the file if that is asked for.
@@ -197,6 +197,18 @@ func (k *Keys) Open(at Place, v Value) (string, error) {
 		return "", ErrMoved
 	}
 	return string(plain), nil
+}
+
+// Unseal makes the plain text of a value known to it. It fails as Open does.
+func (k *Keys) Unseal(at Place, v *Value) error {
+	if _, known := v.Plain(); known {
+		return nil
+	}
+	plain, err := k.Open(at, *v)
+	if err == nil {
+		v.plain = &plain
+	}
+	return err
 }
 
 // opening returns keys with the one of the given id. It reads the file again if a key may have
