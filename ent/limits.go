@@ -195,6 +195,8 @@ var Limits = []limit.Column{
 	{Table: "webhooks", Name: "secret", Sealed: true},
 	{Table: "webhooks", Name: "previous_secret", Nullable: true, Sealed: true},
 	{Table: "webhook_attempts", Name: "headers", JSON: "object"},
+	{Table: "webhook_attempts", Name: "body", Sealed: true},
+	{Table: "webhook_attempts", Name: "response", Nullable: true, Sealed: true},
 	{Table: "working_sessions", Name: "weekday", Min: new(int64(0)), Max: new(int64(6))},
 	{Table: "working_sessions", Name: "start_minute", Min: new(int64(0)), Max: new(int64(1440))},
 	{Table: "working_sessions", Name: "finish_minute", Min: new(int64(0)), Max: new(int64(1440))},

@@ -61407,12 +61407,12 @@ type WebhookAttemptMutation struct {
 	adddelivery_id  *int64
 	at              *time.Time
 	headers         *map[string]string
-	body            *string
+	body            *seal.Value
 	records         *[]byte
 	status          *int
 	addstatus       *int
 	error           *string
-	response        *string
+	response        *seal.Value
 	duration_ms     *int
 	addduration_ms  *int
 	clearedFields   map[string]struct{}
@@ -61692,12 +61692,12 @@ func (m *WebhookAttemptMutation) ResetHeaders() {
 }
 
 // SetBody sets the "body" field.
-func (m *WebhookAttemptMutation) SetBody(s string) {
+func (m *WebhookAttemptMutation) SetBody(s seal.Value) {
 	m.body = &s
 }
 
 // Body returns the value of the "body" field in the mutation.
-func (m *WebhookAttemptMutation) Body() (r string, exists bool) {
+func (m *WebhookAttemptMutation) Body() (r seal.Value, exists bool) {
 	v := m.body
 	if v == nil {
 		return
@@ -61708,7 +61708,7 @@ func (m *WebhookAttemptMutation) Body() (r string, exists bool) {
 // OldBody returns the old "body" field's value of the WebhookAttempt entity.
 // If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookAttemptMutation) OldBody(ctx context.Context) (v string, err error) {
+func (m *WebhookAttemptMutation) OldBody(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldBody is only allowed on UpdateOne operations")
 	}
@@ -61856,12 +61856,12 @@ func (m *WebhookAttemptMutation) ResetError() {
 }
 
 // SetResponse sets the "response" field.
-func (m *WebhookAttemptMutation) SetResponse(s string) {
+func (m *WebhookAttemptMutation) SetResponse(s seal.Value) {
 	m.response = &s
 }
 
 // Response returns the value of the "response" field in the mutation.
-func (m *WebhookAttemptMutation) Response() (r string, exists bool) {
+func (m *WebhookAttemptMutation) Response() (r seal.Value, exists bool) {
 	v := m.response
 	if v == nil {
 		return
@@ -61872,7 +61872,7 @@ func (m *WebhookAttemptMutation) Response() (r string, exists bool) {
 // OldResponse returns the old "response" field's value of the WebhookAttempt entity.
 // If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookAttemptMutation) OldResponse(ctx context.Context) (v string, err error) {
+func (m *WebhookAttemptMutation) OldResponse(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldResponse is only allowed on UpdateOne operations")
 	}
@@ -61886,9 +61886,22 @@ func (m *WebhookAttemptMutation) OldResponse(ctx context.Context) (v string, err
 	return oldValue.Response, nil
 }
 
+// ClearResponse clears the value of the "response" field.
+func (m *WebhookAttemptMutation) ClearResponse() {
+	m.response = nil
+	m.clearedFields[webhookattempt.FieldResponse] = struct{}{}
+}
+
+// ResponseCleared returns if the "response" field was cleared in this mutation.
+func (m *WebhookAttemptMutation) ResponseCleared() bool {
+	_, ok := m.clearedFields[webhookattempt.FieldResponse]
+	return ok
+}
+
 // ResetResponse resets all changes to the "response" field.
 func (m *WebhookAttemptMutation) ResetResponse() {
 	m.response = nil
+	delete(m.clearedFields, webhookattempt.FieldResponse)
 }
 
 // SetDurationMs sets the "duration_ms" field.
@@ -62134,7 +62147,7 @@ func (m *WebhookAttemptMutation) SetField(name string, value ent.Value) error {
 		m.SetHeaders(v)
 		return nil
 	case webhookattempt.FieldBody:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -62162,7 +62175,7 @@ func (m *WebhookAttemptMutation) SetField(name string, value ent.Value) error {
 		m.SetError(v)
 		return nil
 	case webhookattempt.FieldResponse:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -62243,7 +62256,11 @@ func (m *WebhookAttemptMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *WebhookAttemptMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(webhookattempt.FieldResponse) {
+		fields = append(fields, webhookattempt.FieldResponse)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -62256,6 +62273,11 @@ func (m *WebhookAttemptMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *WebhookAttemptMutation) ClearField(name string) error {
+	switch name {
+	case webhookattempt.FieldResponse:
+		m.ClearResponse()
+		return nil
+	}
 	return fmt.Errorf("unknown WebhookAttempt nullable field %s", name)
 }
 

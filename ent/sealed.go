@@ -12,6 +12,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/user"
 	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
 	"chairside/internal/entx"
 	"chairside/internal/seal"
 )
@@ -151,4 +152,33 @@ func (_m *Webhook) Unseal(keys *seal.Keys) error {
 		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
 	}
 	return nil
+}
+
+// OpenBody returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *WebhookAttempt) OpenBody(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: webhookattempt.Table, Column: webhookattempt.FieldBody, Row: fmt.Sprint(_m.ID)}, _m.Body)
+}
+
+// OpenResponse returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *WebhookAttempt) OpenResponse(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: webhookattempt.Table, Column: webhookattempt.FieldResponse, Row: fmt.Sprint(_m.ID)}, _m.Response)
+}
+
+// Unseal opens all sealed columns. It fails as seal.Keys.Open does.
+func (_m *WebhookAttempt) Unseal(keys *seal.Keys) error {
+	at := seal.Place{Practice: _m.PracticeID, Table: webhookattempt.Table, Row: fmt.Sprint(_m.ID)}
+	at.Column = webhookattempt.FieldBody
+	if err := keys.Unseal(at, &_m.Body); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	at.Column = webhookattempt.FieldResponse
+	if err := keys.Unseal(at, &_m.Response); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	return nil
+}
+
+// NextID reserves the id of a new row, which its sealed values are bound to.
+func (m *WebhookAttemptMutation) NextID(ctx context.Context) (int64, error) {
+	return entx.NextID(ctx, m.driver, webhookattempt.Table)
 }

@@ -2921,7 +2921,7 @@ var (
 		{Name: "records", Type: field.TypeBytes},
 		{Name: "status", Type: field.TypeInt},
 		{Name: "error", Type: field.TypeString, Default: ""},
-		{Name: "response", Type: field.TypeString, Default: ""},
+		{Name: "response", Type: field.TypeString, Nullable: true},
 		{Name: "duration_ms", Type: field.TypeInt},
 		{Name: "practice_id", Type: field.TypeUUID},
 	}

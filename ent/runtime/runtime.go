@@ -1053,10 +1053,6 @@ func init() {
 	webhookattemptDescError := webhookattemptFields[7].Descriptor()
 	// webhookattempt.DefaultError holds the default value on creation for the error field.
 	webhookattempt.DefaultError = webhookattemptDescError.Default.(string)
-	// webhookattemptDescResponse is the schema descriptor for response field.
-	webhookattemptDescResponse := webhookattemptFields[8].Descriptor()
-	// webhookattempt.DefaultResponse holds the default value on creation for the response field.
-	webhookattempt.DefaultResponse = webhookattemptDescResponse.Default.(string)
 	webhookdeliveryMixin := schema.WebhookDelivery{}.Mixin()
 	webhookdeliveryMixinHooks0 := webhookdeliveryMixin[0].Hooks()
 	webhookdelivery.Hooks[0] = webhookdeliveryMixinHooks0[0]

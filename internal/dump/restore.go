@@ -260,6 +260,9 @@ func (r *restore) decodeRows(ctx context.Context, read rowFunc, t *table.Table, 
 			if err == nil && r.change != nil {
 				err = r.change(t, values)
 			}
+			if errors.Is(err, ErrOtherKeys) {
+				return fmt.Errorf("%s, line %d: %w", name, line, err)
+			}
 			if err != nil {
 				return fmt.Errorf("%w: %s, line %d: %w", ErrAltered, name, line, err)
 			}

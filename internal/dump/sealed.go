@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -46,6 +47,9 @@ func unseal(keys *seal.Keys, t *table.Table, values []any) error {
 	return nil
 }
 
+// ErrOtherKeys means that an export is sealed with keys that this installation does not have.
+var ErrOtherKeys = errors.New("the export is sealed with the keys of another installation: export again with --unsealed")
+
 // sealer seals the rows of an export for the places where they go.
 type sealer struct {
 	keys  *seal.Keys
@@ -71,7 +75,7 @@ func (s sealer) move(t *table.Table, values []any, change func() error) error {
 	}
 	for i := range t.Columns {
 		text, ok := values[i].(string)
-		if !ok || !t.Columns[i].IsSealed() || from == to && !s.plain {
+		if !ok || !t.Columns[i].IsSealed() {
 			continue
 		}
 		from, to := from, to
@@ -81,8 +85,13 @@ func (s sealer) move(t *table.Table, values []any, change func() error) error {
 			if err == nil {
 				text, err = s.keys.Open(from, v)
 			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", from.Column, err)
+			switch {
+			case errors.Is(err, seal.ErrLostKey), errors.Is(err, seal.ErrNoKeys):
+				return fmt.Errorf("%s: %w: %w", from.Column, ErrOtherKeys, err)
+			case err != nil:
+				return fmt.Errorf("%s: %w: %w", from.Column, ErrAltered, err)
+			case from == to:
+				continue
 			}
 		}
 		v, err := s.keys.Seal(to, text)

@@ -15,6 +15,7 @@ import (
 	"chairside/internal/dump"
 	"chairside/internal/entx/table"
 	"chairside/internal/store"
+	"chairside/internal/test/testkeys"
 )
 
 // The environment variables that make a process of this test binary only import.
@@ -29,6 +30,7 @@ func importAndExit() {
 	ctx := clock.With(context.Background(), now)
 	db, err := store.Open(ctx, os.Getenv(importDatabase))
 	if err == nil {
+		db.Keys = testkeys.Keys()
 		_, err = Import(ctx, db, os.Getenv(importDir), Options{Rejects: os.Getenv(importRejects)})
 	}
 	if err != nil {

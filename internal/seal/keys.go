@@ -19,7 +19,7 @@ import (
 
 var (
 	// ErrNoKeys means that the program was given no keys.
-	ErrNoKeys = errors.New(`there are no keys to seal secrets with: create them with "chairside keys create FILE", then name the file with --keys-file`)
+	ErrNoKeys = errors.New(`there are no keys for sealed values: create them with "chairside keys create FILE", then name the file with --keys-file`)
 	// ErrLostKey means that a value was sealed with a key that the keys lack.
 	ErrLostKey = errors.New("the keys do not include the one that sealed a value: use the file of keys that belongs to this database")
 	// ErrMoved means that a value was changed, or stands in another place than it was sealed for.

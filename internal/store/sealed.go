@@ -2,14 +2,17 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 
+	entsql "entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/ent/practice"
+	"chairside/internal/entx"
 	"chairside/internal/seal"
 	"chairside/schema"
 )
@@ -141,6 +144,12 @@ func idToSealFor(ctx context.Context, m ent.Mutation) (string, error) {
 		numbered.SetID(id)
 	}
 	return recordID(m)
+}
+
+// NextID reserves the id of a new row of a table, which its sealed values are bound to, for SQL.
+// Ent does so itself.
+func (db *DB) NextID(ctx context.Context, tx *sql.Tx, table string) (int64, error) {
+	return entx.NextID(ctx, entsql.NewDriver(db.Dialect, entsql.Conn{ExecQuerier: tx}), table)
 }
 
 // openToHash opens the old value of a sealed column, because the audit log has the hash of its plain

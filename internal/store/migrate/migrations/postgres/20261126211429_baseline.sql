@@ -1626,12 +1626,14 @@ CREATE TABLE "webhook_attempts" (
   "records" bytea NOT NULL,
   "status" bigint NOT NULL,
   "error" character varying NOT NULL DEFAULT '' COLLATE "C",
-  "response" character varying NOT NULL DEFAULT '' COLLATE "C",
+  "response" character varying NULL COLLATE "C",
   "duration_ms" bigint NOT NULL,
   "practice_id" uuid NOT NULL,
   PRIMARY KEY ("id"),
   CONSTRAINT "webhook_attempts_practices_practice" FOREIGN KEY ("practice_id") REFERENCES "practices" ("id") ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT "webhook_attempts_headers_check" CHECK (jsonb_typeof(headers) = ANY (ARRAY['object'::text, 'null'::text]))
+  CONSTRAINT "webhook_attempts_body_check" CHECK ((body)::text ~~ 'sealed:%'::text),
+  CONSTRAINT "webhook_attempts_headers_check" CHECK (jsonb_typeof(headers) = ANY (ARRAY['object'::text, 'null'::text])),
+  CONSTRAINT "webhook_attempts_response_check" CHECK ((response)::text ~~ 'sealed:%'::text)
 );
 -- Create index "webhookattempt_delivery_id_id" to table: "webhook_attempts"
 CREATE INDEX "webhookattempt_delivery_id_id" ON "webhook_attempts" ("delivery_id", "id");

@@ -1566,11 +1566,13 @@ CREATE TABLE `webhook_attempts` (
   `records` blob NOT NULL,
   `status` integer NOT NULL,
   `error` text NOT NULL DEFAULT '',
-  `response` text NOT NULL DEFAULT '',
+  `response` text NULL,
   `duration_ms` integer NOT NULL,
   `practice_id` uuid NOT NULL,
   CONSTRAINT `webhook_attempts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `webhook_attempts_headers_check` CHECK (json_type(headers) IN ('object', 'null'))
+  CONSTRAINT `webhook_attempts_body_check` CHECK (CAST(body AS text) LIKE 'sealed:%'),
+  CONSTRAINT `webhook_attempts_headers_check` CHECK (json_type(headers) IN ('object', 'null')),
+  CONSTRAINT `webhook_attempts_response_check` CHECK (CAST(response AS text) LIKE 'sealed:%')
 );
 -- Create index "webhookattempt_delivery_id_id" to table: "webhook_attempts"
 CREATE INDEX `webhookattempt_delivery_id_id` ON `webhook_attempts` (`delivery_id`, `id`);
