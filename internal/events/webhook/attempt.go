@@ -142,7 +142,7 @@ func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, header
 		}
 		// Attempts of all processes that began before the webhook was held are one failure.
 		var inRow int
-		err := tx.QueryRowContext(ctx, `UPDATE webhooks SET failed_deliveries = failed_deliveries + 1,
+		err = tx.QueryRowContext(ctx, `UPDATE webhooks SET failed_deliveries = failed_deliveries + 1,
 			failures_in_row = failures_in_row + CASE WHEN held_until IS NULL OR held_until <= $2 THEN 1 ELSE 0 END
 			WHERE id = $1 RETURNING failures_in_row`, x.webhook, at).Scan(&inRow)
 		if errors.Is(err, sql.ErrNoRows) { // deleted
