@@ -91,6 +91,14 @@ func rowsOf(t testing.TB, db *store.DB, of *table.Table, practice string, others
 				row[c.Name] = null
 			}
 		}
+		// Equal texts are sealed differently. A value that does not open is compared as it is.
+		if practiceColumn(of) != "" && unseal(db.Keys, of, values) == nil {
+			for i, c := range of.Columns {
+				if text, ok := values[i].(string); ok && c.IsSealed() {
+					row[c.Name] = text
+				}
+			}
+		}
 		all[row["id"]] = row
 	}
 	if err := rows.Err(); err != nil {
