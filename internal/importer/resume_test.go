@@ -52,6 +52,14 @@ func TestKilledImportResumes(t *testing.T) {
 			base := filepath.Join(t.TempDir(), "base")
 			template := open(t, databases["sqlite"](t))
 			createPractice(t, template)
+			var practice string
+			if err := template.SQL.QueryRowContext(t.Context(), "SELECT id FROM practices").Scan(&practice); err != nil {
+				t.Fatal(err)
+			}
+			// Each import of a practice without a search key would make another one.
+			if _, err := template.SQL.ExecContext(t.Context(), "UPDATE practices SET search_key = $1", testkeys.Seal(practice, "practices", "search_key", practice, "search")); err != nil {
+				t.Fatal(err)
+			}
 			if err := dump.Export(t.Context(), template, base, dump.ExportOptions{}); err != nil {
 				t.Fatal(err)
 			}

@@ -72,6 +72,7 @@ func (p practice) ask(t testing.TB, name string, f report.Filter) *report.Answer
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.Keys = p.Keys
 	var a *report.Answer
 	err = p.View(p.ctx, func(client *ent.Client) (err error) {
 		a, err = r.Ask(p.ctx, client, f)

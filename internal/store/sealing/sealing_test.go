@@ -204,6 +204,7 @@ func TestRotationOfRecords(t *testing.T) {
 			n := 0
 			defer func() { written <- n }()
 			for i, id := range patients[:len(patients)-1] {
+				e.Clock.Advance(time.Millisecond) // a change of the text and the key shows by its time
 				e.Patch(t, "/v1/patients"+harness.ID(id), token, map[string]any{"patient": map[string]any{"ni_number": fmt.Sprint("NI ", id)}}).Status(t, 200)
 				e.Patch(t, "/v1/notes/"+note, token, map[string]any{"note": map[string]any{"body": fmt.Sprint(i + 1)}}).Status(t, 200)
 				n += 2
