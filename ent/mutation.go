@@ -27770,7 +27770,7 @@ type NoteMutation struct {
 	id              *int64
 	created_at      *time.Time
 	updated_at      *time.Time
-	body            *string
+	body            *seal.Value
 	pinned          *bool
 	kind            *schema.NoteKind
 	clearedFields   map[string]struct{}
@@ -28070,12 +28070,12 @@ func (m *NoteMutation) ResetUserID() {
 }
 
 // SetBody sets the "body" field.
-func (m *NoteMutation) SetBody(s string) {
+func (m *NoteMutation) SetBody(s seal.Value) {
 	m.body = &s
 }
 
 // Body returns the value of the "body" field in the mutation.
-func (m *NoteMutation) Body() (r string, exists bool) {
+func (m *NoteMutation) Body() (r seal.Value, exists bool) {
 	v := m.body
 	if v == nil {
 		return
@@ -28086,7 +28086,7 @@ func (m *NoteMutation) Body() (r string, exists bool) {
 // OldBody returns the old "body" field's value of the Note entity.
 // If the Note object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *NoteMutation) OldBody(ctx context.Context) (v string, err error) {
+func (m *NoteMutation) OldBody(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldBody is only allowed on UpdateOne operations")
 	}
@@ -28411,7 +28411,7 @@ func (m *NoteMutation) SetField(name string, value ent.Value) error {
 		m.SetUserID(v)
 		return nil
 	case note.FieldBody:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -28629,7 +28629,7 @@ type NoteVersionMutation struct {
 	id              *int64
 	note_id         *int64
 	addnote_id      *int64
-	body            *string
+	body            *seal.Value
 	at              *time.Time
 	clearedFields   map[string]struct{}
 	practice        *uuid.UUID
@@ -28876,12 +28876,12 @@ func (m *NoteVersionMutation) ResetPatientID() {
 }
 
 // SetBody sets the "body" field.
-func (m *NoteVersionMutation) SetBody(s string) {
+func (m *NoteVersionMutation) SetBody(s seal.Value) {
 	m.body = &s
 }
 
 // Body returns the value of the "body" field in the mutation.
-func (m *NoteVersionMutation) Body() (r string, exists bool) {
+func (m *NoteVersionMutation) Body() (r seal.Value, exists bool) {
 	v := m.body
 	if v == nil {
 		return
@@ -28892,7 +28892,7 @@ func (m *NoteVersionMutation) Body() (r string, exists bool) {
 // OldBody returns the old "body" field's value of the NoteVersion entity.
 // If the NoteVersion object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *NoteVersionMutation) OldBody(ctx context.Context) (v string, err error) {
+func (m *NoteVersionMutation) OldBody(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldBody is only allowed on UpdateOne operations")
 	}
@@ -29202,7 +29202,7 @@ func (m *NoteVersionMutation) SetField(name string, value ent.Value) error {
 		m.SetPatientID(v)
 		return nil
 	case noteversion.FieldBody:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -31246,9 +31246,9 @@ type PatientMutation struct {
 	marketing                          *int
 	addmarketing                       *int
 	medical_alert                      *bool
-	medical_alert_text                 *string
-	nhs_number                         *string
-	ni_number                          *string
+	medical_alert_text                 *seal.Value
+	nhs_number                         *seal.Value
+	ni_number                          *seal.Value
 	occupation                         *string
 	use_email                          *bool
 	use_sms                            *bool
@@ -31258,6 +31258,7 @@ type PatientMutation struct {
 	erased_at                          *time.Time
 	legal_hold_at                      *time.Time
 	legal_hold_reason                  *string
+	nhs_number_hash                    *string
 	search_text                        *string
 	home_phone                         *string
 	home_phone_country                 *string
@@ -33133,12 +33134,12 @@ func (m *PatientMutation) ResetMedicalAlert() {
 }
 
 // SetMedicalAlertText sets the "medical_alert_text" field.
-func (m *PatientMutation) SetMedicalAlertText(s string) {
+func (m *PatientMutation) SetMedicalAlertText(s seal.Value) {
 	m.medical_alert_text = &s
 }
 
 // MedicalAlertText returns the value of the "medical_alert_text" field in the mutation.
-func (m *PatientMutation) MedicalAlertText() (r string, exists bool) {
+func (m *PatientMutation) MedicalAlertText() (r seal.Value, exists bool) {
 	v := m.medical_alert_text
 	if v == nil {
 		return
@@ -33149,7 +33150,7 @@ func (m *PatientMutation) MedicalAlertText() (r string, exists bool) {
 // OldMedicalAlertText returns the old "medical_alert_text" field's value of the Patient entity.
 // If the Patient object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PatientMutation) OldMedicalAlertText(ctx context.Context) (v *string, err error) {
+func (m *PatientMutation) OldMedicalAlertText(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldMedicalAlertText is only allowed on UpdateOne operations")
 	}
@@ -33182,12 +33183,12 @@ func (m *PatientMutation) ResetMedicalAlertText() {
 }
 
 // SetNhsNumber sets the "nhs_number" field.
-func (m *PatientMutation) SetNhsNumber(s string) {
+func (m *PatientMutation) SetNhsNumber(s seal.Value) {
 	m.nhs_number = &s
 }
 
 // NhsNumber returns the value of the "nhs_number" field in the mutation.
-func (m *PatientMutation) NhsNumber() (r string, exists bool) {
+func (m *PatientMutation) NhsNumber() (r seal.Value, exists bool) {
 	v := m.nhs_number
 	if v == nil {
 		return
@@ -33198,7 +33199,7 @@ func (m *PatientMutation) NhsNumber() (r string, exists bool) {
 // OldNhsNumber returns the old "nhs_number" field's value of the Patient entity.
 // If the Patient object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PatientMutation) OldNhsNumber(ctx context.Context) (v *string, err error) {
+func (m *PatientMutation) OldNhsNumber(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldNhsNumber is only allowed on UpdateOne operations")
 	}
@@ -33231,12 +33232,12 @@ func (m *PatientMutation) ResetNhsNumber() {
 }
 
 // SetNiNumber sets the "ni_number" field.
-func (m *PatientMutation) SetNiNumber(s string) {
+func (m *PatientMutation) SetNiNumber(s seal.Value) {
 	m.ni_number = &s
 }
 
 // NiNumber returns the value of the "ni_number" field in the mutation.
-func (m *PatientMutation) NiNumber() (r string, exists bool) {
+func (m *PatientMutation) NiNumber() (r seal.Value, exists bool) {
 	v := m.ni_number
 	if v == nil {
 		return
@@ -33247,7 +33248,7 @@ func (m *PatientMutation) NiNumber() (r string, exists bool) {
 // OldNiNumber returns the old "ni_number" field's value of the Patient entity.
 // If the Patient object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *PatientMutation) OldNiNumber(ctx context.Context) (v *string, err error) {
+func (m *PatientMutation) OldNiNumber(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldNiNumber is only allowed on UpdateOne operations")
 	}
@@ -33679,6 +33680,55 @@ func (m *PatientMutation) LegalHoldReasonCleared() bool {
 func (m *PatientMutation) ResetLegalHoldReason() {
 	m.legal_hold_reason = nil
 	delete(m.clearedFields, patient.FieldLegalHoldReason)
+}
+
+// SetNhsNumberHash sets the "nhs_number_hash" field.
+func (m *PatientMutation) SetNhsNumberHash(s string) {
+	m.nhs_number_hash = &s
+}
+
+// NhsNumberHash returns the value of the "nhs_number_hash" field in the mutation.
+func (m *PatientMutation) NhsNumberHash() (r string, exists bool) {
+	v := m.nhs_number_hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNhsNumberHash returns the old "nhs_number_hash" field's value of the Patient entity.
+// If the Patient object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PatientMutation) OldNhsNumberHash(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNhsNumberHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNhsNumberHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNhsNumberHash: %w", err)
+	}
+	return oldValue.NhsNumberHash, nil
+}
+
+// ClearNhsNumberHash clears the value of the "nhs_number_hash" field.
+func (m *PatientMutation) ClearNhsNumberHash() {
+	m.nhs_number_hash = nil
+	m.clearedFields[patient.FieldNhsNumberHash] = struct{}{}
+}
+
+// NhsNumberHashCleared returns if the "nhs_number_hash" field was cleared in this mutation.
+func (m *PatientMutation) NhsNumberHashCleared() bool {
+	_, ok := m.clearedFields[patient.FieldNhsNumberHash]
+	return ok
+}
+
+// ResetNhsNumberHash resets all changes to the "nhs_number_hash" field.
+func (m *PatientMutation) ResetNhsNumberHash() {
+	m.nhs_number_hash = nil
+	delete(m.clearedFields, patient.FieldNhsNumberHash)
 }
 
 // SetSearchText sets the "search_text" field.
@@ -34864,7 +34914,7 @@ func (m *PatientMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *PatientMutation) Fields() []string {
-	fields := make([]string, 0, 63)
+	fields := make([]string, 0, 64)
 	if m.practice != nil {
 		fields = append(fields, patient.FieldPracticeID)
 	}
@@ -35015,6 +35065,9 @@ func (m *PatientMutation) Fields() []string {
 	if m.legal_hold_reason != nil {
 		fields = append(fields, patient.FieldLegalHoldReason)
 	}
+	if m.nhs_number_hash != nil {
+		fields = append(fields, patient.FieldNhsNumberHash)
+	}
 	if m.search_text != nil {
 		fields = append(fields, patient.FieldSearchText)
 	}
@@ -35162,6 +35215,8 @@ func (m *PatientMutation) Field(name string) (ent.Value, bool) {
 		return m.LegalHoldAt()
 	case patient.FieldLegalHoldReason:
 		return m.LegalHoldReason()
+	case patient.FieldNhsNumberHash:
+		return m.NhsNumberHash()
 	case patient.FieldSearchText:
 		return m.SearchText()
 	case patient.FieldHomePhone:
@@ -35297,6 +35352,8 @@ func (m *PatientMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldLegalHoldAt(ctx)
 	case patient.FieldLegalHoldReason:
 		return m.OldLegalHoldReason(ctx)
+	case patient.FieldNhsNumberHash:
+		return m.OldNhsNumberHash(ctx)
 	case patient.FieldSearchText:
 		return m.OldSearchText(ctx)
 	case patient.FieldHomePhone:
@@ -35599,21 +35656,21 @@ func (m *PatientMutation) SetField(name string, value ent.Value) error {
 		m.SetMedicalAlert(v)
 		return nil
 	case patient.FieldMedicalAlertText:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetMedicalAlertText(v)
 		return nil
 	case patient.FieldNhsNumber:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetNhsNumber(v)
 		return nil
 	case patient.FieldNiNumber:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -35681,6 +35738,13 @@ func (m *PatientMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetLegalHoldReason(v)
+		return nil
+	case patient.FieldNhsNumberHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNhsNumberHash(v)
 		return nil
 	case patient.FieldSearchText:
 		v, ok := value.(string)
@@ -35950,6 +36014,9 @@ func (m *PatientMutation) ClearedFields() []string {
 	if m.FieldCleared(patient.FieldLegalHoldReason) {
 		fields = append(fields, patient.FieldLegalHoldReason)
 	}
+	if m.FieldCleared(patient.FieldNhsNumberHash) {
+		fields = append(fields, patient.FieldNhsNumberHash)
+	}
 	if m.FieldCleared(patient.FieldHomePhone) {
 		fields = append(fields, patient.FieldHomePhone)
 	}
@@ -36083,6 +36150,9 @@ func (m *PatientMutation) ClearField(name string) error {
 		return nil
 	case patient.FieldLegalHoldReason:
 		m.ClearLegalHoldReason()
+		return nil
+	case patient.FieldNhsNumberHash:
+		m.ClearNhsNumberHash()
 		return nil
 	case patient.FieldHomePhone:
 		m.ClearHomePhone()
@@ -36277,6 +36347,9 @@ func (m *PatientMutation) ResetField(name string) error {
 		return nil
 	case patient.FieldLegalHoldReason:
 		m.ResetLegalHoldReason()
+		return nil
+	case patient.FieldNhsNumberHash:
+		m.ResetNhsNumberHash()
 		return nil
 	case patient.FieldSearchText:
 		m.ResetSearchText()
@@ -40222,6 +40295,7 @@ type PracticeMutation struct {
 	addsecond_factor_level          *int
 	idle_lock_minutes               *int
 	addidle_lock_minutes            *int
+	search_key                      *seal.Value
 	address_line_1                  *string
 	address_line_2                  *string
 	town                            *string
@@ -41206,6 +41280,55 @@ func (m *PracticeMutation) ResetIdleLockMinutes() {
 	m.addidle_lock_minutes = nil
 }
 
+// SetSearchKey sets the "search_key" field.
+func (m *PracticeMutation) SetSearchKey(s seal.Value) {
+	m.search_key = &s
+}
+
+// SearchKey returns the value of the "search_key" field in the mutation.
+func (m *PracticeMutation) SearchKey() (r seal.Value, exists bool) {
+	v := m.search_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSearchKey returns the old "search_key" field's value of the Practice entity.
+// If the Practice object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeMutation) OldSearchKey(ctx context.Context) (v seal.Value, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSearchKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSearchKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSearchKey: %w", err)
+	}
+	return oldValue.SearchKey, nil
+}
+
+// ClearSearchKey clears the value of the "search_key" field.
+func (m *PracticeMutation) ClearSearchKey() {
+	m.search_key = nil
+	m.clearedFields[practice.FieldSearchKey] = struct{}{}
+}
+
+// SearchKeyCleared returns if the "search_key" field was cleared in this mutation.
+func (m *PracticeMutation) SearchKeyCleared() bool {
+	_, ok := m.clearedFields[practice.FieldSearchKey]
+	return ok
+}
+
+// ResetSearchKey resets all changes to the "search_key" field.
+func (m *PracticeMutation) ResetSearchKey() {
+	m.search_key = nil
+	delete(m.clearedFields, practice.FieldSearchKey)
+}
+
 // SetAddressLine1 sets the "address_line_1" field.
 func (m *PracticeMutation) SetAddressLine1(s string) {
 	m.address_line_1 = &s
@@ -41485,7 +41608,7 @@ func (m *PracticeMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *PracticeMutation) Fields() []string {
-	fields := make([]string, 0, 24)
+	fields := make([]string, 0, 25)
 	if m.created_at != nil {
 		fields = append(fields, practice.FieldCreatedAt)
 	}
@@ -41542,6 +41665,9 @@ func (m *PracticeMutation) Fields() []string {
 	}
 	if m.idle_lock_minutes != nil {
 		fields = append(fields, practice.FieldIdleLockMinutes)
+	}
+	if m.search_key != nil {
+		fields = append(fields, practice.FieldSearchKey)
 	}
 	if m.address_line_1 != nil {
 		fields = append(fields, practice.FieldAddressLine1)
@@ -41604,6 +41730,8 @@ func (m *PracticeMutation) Field(name string) (ent.Value, bool) {
 		return m.SecondFactorLevel()
 	case practice.FieldIdleLockMinutes:
 		return m.IdleLockMinutes()
+	case practice.FieldSearchKey:
+		return m.SearchKey()
 	case practice.FieldAddressLine1:
 		return m.AddressLine1()
 	case practice.FieldAddressLine2:
@@ -41661,6 +41789,8 @@ func (m *PracticeMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldSecondFactorLevel(ctx)
 	case practice.FieldIdleLockMinutes:
 		return m.OldIdleLockMinutes(ctx)
+	case practice.FieldSearchKey:
+		return m.OldSearchKey(ctx)
 	case practice.FieldAddressLine1:
 		return m.OldAddressLine1(ctx)
 	case practice.FieldAddressLine2:
@@ -41813,6 +41943,13 @@ func (m *PracticeMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetIdleLockMinutes(v)
 		return nil
+	case practice.FieldSearchKey:
+		v, ok := value.(seal.Value)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSearchKey(v)
+		return nil
 	case practice.FieldAddressLine1:
 		v, ok := value.(string)
 		if !ok {
@@ -41953,6 +42090,9 @@ func (m *PracticeMutation) ClearedFields() []string {
 	if m.FieldCleared(practice.FieldCustomPatientFieldLabel2) {
 		fields = append(fields, practice.FieldCustomPatientFieldLabel2)
 	}
+	if m.FieldCleared(practice.FieldSearchKey) {
+		fields = append(fields, practice.FieldSearchKey)
+	}
 	if m.FieldCleared(practice.FieldAddressLine1) {
 		fields = append(fields, practice.FieldAddressLine1)
 	}
@@ -42005,6 +42145,9 @@ func (m *PracticeMutation) ClearField(name string) error {
 		return nil
 	case practice.FieldCustomPatientFieldLabel2:
 		m.ClearCustomPatientFieldLabel2()
+		return nil
+	case practice.FieldSearchKey:
+		m.ClearSearchKey()
 		return nil
 	case practice.FieldAddressLine1:
 		m.ClearAddressLine1()
@@ -42085,6 +42228,9 @@ func (m *PracticeMutation) ResetField(name string) error {
 		return nil
 	case practice.FieldIdleLockMinutes:
 		m.ResetIdleLockMinutes()
+		return nil
+	case practice.FieldSearchKey:
+		m.ResetSearchKey()
 		return nil
 	case practice.FieldAddressLine1:
 		m.ResetAddressLine1()
@@ -61261,12 +61407,12 @@ type WebhookAttemptMutation struct {
 	adddelivery_id  *int64
 	at              *time.Time
 	headers         *map[string]string
-	body            *string
+	body            *seal.Value
 	records         *[]byte
 	status          *int
 	addstatus       *int
 	error           *string
-	response        *string
+	response        *seal.Value
 	duration_ms     *int
 	addduration_ms  *int
 	clearedFields   map[string]struct{}
@@ -61546,12 +61692,12 @@ func (m *WebhookAttemptMutation) ResetHeaders() {
 }
 
 // SetBody sets the "body" field.
-func (m *WebhookAttemptMutation) SetBody(s string) {
+func (m *WebhookAttemptMutation) SetBody(s seal.Value) {
 	m.body = &s
 }
 
 // Body returns the value of the "body" field in the mutation.
-func (m *WebhookAttemptMutation) Body() (r string, exists bool) {
+func (m *WebhookAttemptMutation) Body() (r seal.Value, exists bool) {
 	v := m.body
 	if v == nil {
 		return
@@ -61562,7 +61708,7 @@ func (m *WebhookAttemptMutation) Body() (r string, exists bool) {
 // OldBody returns the old "body" field's value of the WebhookAttempt entity.
 // If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookAttemptMutation) OldBody(ctx context.Context) (v string, err error) {
+func (m *WebhookAttemptMutation) OldBody(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldBody is only allowed on UpdateOne operations")
 	}
@@ -61710,12 +61856,12 @@ func (m *WebhookAttemptMutation) ResetError() {
 }
 
 // SetResponse sets the "response" field.
-func (m *WebhookAttemptMutation) SetResponse(s string) {
+func (m *WebhookAttemptMutation) SetResponse(s seal.Value) {
 	m.response = &s
 }
 
 // Response returns the value of the "response" field in the mutation.
-func (m *WebhookAttemptMutation) Response() (r string, exists bool) {
+func (m *WebhookAttemptMutation) Response() (r seal.Value, exists bool) {
 	v := m.response
 	if v == nil {
 		return
@@ -61726,7 +61872,7 @@ func (m *WebhookAttemptMutation) Response() (r string, exists bool) {
 // OldResponse returns the old "response" field's value of the WebhookAttempt entity.
 // If the WebhookAttempt object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *WebhookAttemptMutation) OldResponse(ctx context.Context) (v string, err error) {
+func (m *WebhookAttemptMutation) OldResponse(ctx context.Context) (v seal.Value, err error) {
 	if !m.op.Is(OpUpdateOne) {
 		return v, errors.New("OldResponse is only allowed on UpdateOne operations")
 	}
@@ -61740,9 +61886,22 @@ func (m *WebhookAttemptMutation) OldResponse(ctx context.Context) (v string, err
 	return oldValue.Response, nil
 }
 
+// ClearResponse clears the value of the "response" field.
+func (m *WebhookAttemptMutation) ClearResponse() {
+	m.response = nil
+	m.clearedFields[webhookattempt.FieldResponse] = struct{}{}
+}
+
+// ResponseCleared returns if the "response" field was cleared in this mutation.
+func (m *WebhookAttemptMutation) ResponseCleared() bool {
+	_, ok := m.clearedFields[webhookattempt.FieldResponse]
+	return ok
+}
+
 // ResetResponse resets all changes to the "response" field.
 func (m *WebhookAttemptMutation) ResetResponse() {
 	m.response = nil
+	delete(m.clearedFields, webhookattempt.FieldResponse)
 }
 
 // SetDurationMs sets the "duration_ms" field.
@@ -61988,7 +62147,7 @@ func (m *WebhookAttemptMutation) SetField(name string, value ent.Value) error {
 		m.SetHeaders(v)
 		return nil
 	case webhookattempt.FieldBody:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -62016,7 +62175,7 @@ func (m *WebhookAttemptMutation) SetField(name string, value ent.Value) error {
 		m.SetError(v)
 		return nil
 	case webhookattempt.FieldResponse:
-		v, ok := value.(string)
+		v, ok := value.(seal.Value)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
@@ -62097,7 +62256,11 @@ func (m *WebhookAttemptMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *WebhookAttemptMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(webhookattempt.FieldResponse) {
+		fields = append(fields, webhookattempt.FieldResponse)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -62110,6 +62273,11 @@ func (m *WebhookAttemptMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *WebhookAttemptMutation) ClearField(name string) error {
+	switch name {
+	case webhookattempt.FieldResponse:
+		m.ClearResponse()
+		return nil
+	}
 	return fmt.Errorf("unknown WebhookAttempt nullable field %s", name)
 }
 

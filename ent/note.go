@@ -7,6 +7,7 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/practice"
 	"chairside/ent/user"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"fmt"
 	"strings"
@@ -34,7 +35,7 @@ type Note struct {
 	// The user who created it.
 	UserID int64 `json:"user_id,omitempty"`
 	// The text: at most 10,000 characters.
-	Body string `json:"body,omitempty"`
+	Body seal.Value `json:"-"`
 	// Whether the note stays at the top.
 	Pinned bool `json:"pinned,omitempty"`
 	// Kind of the note.
@@ -96,11 +97,13 @@ func (*Note) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case note.FieldBody:
+			values[i] = new(seal.Value)
 		case note.FieldPinned:
 			values[i] = new(sql.NullBool)
 		case note.FieldID, note.FieldPatientID, note.FieldUserID:
 			values[i] = new(sql.NullInt64)
-		case note.FieldBody, note.FieldKind:
+		case note.FieldKind:
 			values[i] = new(sql.NullString)
 		case note.FieldCreatedAt, note.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
@@ -158,10 +161,10 @@ func (_m *Note) assignValues(columns []string, values []any) error {
 				_m.UserID = value.Int64
 			}
 		case note.FieldBody:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field body", values[i])
-			} else if value.Valid {
-				_m.Body = value.String
+			} else if value != nil {
+				_m.Body = *value
 			}
 		case note.FieldPinned:
 			if value, ok := values[i].(*sql.NullBool); !ok {
@@ -241,8 +244,7 @@ func (_m *Note) String() string {
 	builder.WriteString("user_id=")
 	builder.WriteString(fmt.Sprintf("%v", _m.UserID))
 	builder.WriteString(", ")
-	builder.WriteString("body=")
-	builder.WriteString(_m.Body)
+	builder.WriteString("body=<sensitive>")
 	builder.WriteString(", ")
 	builder.WriteString("pinned=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Pinned))

@@ -8,6 +8,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/user"
 	"chairside/internal/entx"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -58,7 +59,7 @@ func (_c *NoteCreate) SetUserID(v int64) *NoteCreate {
 }
 
 // SetBody sets the "body" field.
-func (_c *NoteCreate) SetBody(v string) *NoteCreate {
+func (_c *NoteCreate) SetBody(v seal.Value) *NoteCreate {
 	_c.mutation.SetBody(v)
 	return _c
 }

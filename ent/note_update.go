@@ -8,6 +8,7 @@ import (
 	"chairside/ent/predicate"
 	"chairside/ent/user"
 	"chairside/internal/entx"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -76,13 +77,13 @@ func (_u *NoteUpdate) SetNillableUserID(v *int64) *NoteUpdate {
 }
 
 // SetBody sets the "body" field.
-func (_u *NoteUpdate) SetBody(v string) *NoteUpdate {
+func (_u *NoteUpdate) SetBody(v seal.Value) *NoteUpdate {
 	_u.mutation.SetBody(v)
 	return _u
 }
 
 // SetNillableBody sets the "body" field if the given value is not nil.
-func (_u *NoteUpdate) SetNillableBody(v *string) *NoteUpdate {
+func (_u *NoteUpdate) SetNillableBody(v *seal.Value) *NoteUpdate {
 	if v != nil {
 		_u.SetBody(*v)
 	}
@@ -345,13 +346,13 @@ func (_u *NoteUpdateOne) SetNillableUserID(v *int64) *NoteUpdateOne {
 }
 
 // SetBody sets the "body" field.
-func (_u *NoteUpdateOne) SetBody(v string) *NoteUpdateOne {
+func (_u *NoteUpdateOne) SetBody(v seal.Value) *NoteUpdateOne {
 	_u.mutation.SetBody(v)
 	return _u
 }
 
 // SetNillableBody sets the "body" field if the given value is not nil.
-func (_u *NoteUpdateOne) SetNillableBody(v *string) *NoteUpdateOne {
+func (_u *NoteUpdateOne) SetNillableBody(v *seal.Value) *NoteUpdateOne {
 	if v != nil {
 		_u.SetBody(*v)
 	}

@@ -7,6 +7,7 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/practice"
 	"chairside/ent/user"
+	"chairside/internal/seal"
 	"fmt"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ type NoteVersion struct {
 	// The note's patient before the change.
 	PatientID int64 `json:"patient_id,omitempty"`
 	// The text before the change.
-	Body string `json:"-"`
+	Body seal.Value `json:"-"`
 	// Time of the change.
 	At time.Time `json:"at,omitempty"`
 	// The user who changed the note; null for the system.
@@ -91,10 +92,10 @@ func (*NoteVersion) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case noteversion.FieldBody:
+			values[i] = new(seal.Value)
 		case noteversion.FieldID, noteversion.FieldNoteID, noteversion.FieldPatientID, noteversion.FieldUserID:
 			values[i] = new(sql.NullInt64)
-		case noteversion.FieldBody:
-			values[i] = new(sql.NullString)
 		case noteversion.FieldAt:
 			values[i] = new(sql.NullTime)
 		case noteversion.FieldPracticeID:
@@ -139,10 +140,10 @@ func (_m *NoteVersion) assignValues(columns []string, values []any) error {
 				_m.PatientID = value.Int64
 			}
 		case noteversion.FieldBody:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field body", values[i])
-			} else if value.Valid {
-				_m.Body = value.String
+			} else if value != nil {
+				_m.Body = *value
 			}
 		case noteversion.FieldAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {

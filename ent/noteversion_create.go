@@ -7,6 +7,7 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/practice"
 	"chairside/ent/user"
+	"chairside/internal/seal"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (_c *NoteVersionCreate) SetPatientID(v int64) *NoteVersionCreate {
 }
 
 // SetBody sets the "body" field.
-func (_c *NoteVersionCreate) SetBody(v string) *NoteVersionCreate {
+func (_c *NoteVersionCreate) SetBody(v seal.Value) *NoteVersionCreate {
 	_c.mutation.SetBody(v)
 	return _c
 }

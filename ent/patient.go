@@ -11,6 +11,7 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
 	"chairside/internal/civil"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"encoding/json"
 	"fmt"
@@ -105,11 +106,11 @@ type Patient struct {
 	// Whether the patient has a medical alert.
 	MedicalAlert bool `json:"medical_alert,omitempty"`
 	// Text of the medical alert.
-	MedicalAlertText *string `json:"medical_alert_text,omitempty"`
+	MedicalAlertText seal.Value `json:"-"`
 	// NHS number.
-	NhsNumber *string `json:"nhs_number,omitempty"`
+	NhsNumber seal.Value `json:"-"`
 	// National Insurance number.
-	NiNumber *string `json:"ni_number,omitempty"`
+	NiNumber seal.Value `json:"-"`
 	// Occupation.
 	Occupation *string `json:"occupation,omitempty"`
 	// Whether e-mail may be sent.
@@ -128,6 +129,8 @@ type Patient struct {
 	LegalHoldAt *time.Time `json:"legal_hold_at,omitempty"`
 	// Why it does.
 	LegalHoldReason *string `json:"legal_hold_reason,omitempty"`
+	// Keyed hash of the NHS number's digits (seal.Hash), by which search finds it.
+	NhsNumberHash *string `json:"nhs_number_hash,omitempty"`
 	// Text that search matches (SearchText).
 	SearchText string `json:"search_text,omitempty"`
 	// Home phone number, as entered.
@@ -337,11 +340,13 @@ func (*Patient) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case patient.FieldDateOfBirth:
 			values[i] = new(civil.Date)
+		case patient.FieldMedicalAlertText, patient.FieldNhsNumber, patient.FieldNiNumber:
+			values[i] = new(seal.Value)
 		case patient.FieldGender, patient.FieldActive, patient.FieldMedicalAlert, patient.FieldUseEmail, patient.FieldUseSms:
 			values[i] = new(sql.NullBool)
 		case patient.FieldID, patient.FieldPreferredPhoneNumber, patient.FieldPaymentPlanID, patient.FieldDentistID, patient.FieldDentistRecallInterval, patient.FieldHygienistID, patient.FieldHygienistRecallInterval, patient.FieldDoctorID, patient.FieldMarketing:
 			values[i] = new(sql.NullInt64)
-		case patient.FieldTitle, patient.FieldFirstName, patient.FieldMiddleName, patient.FieldLastName, patient.FieldPreferredName, patient.FieldFirstNameFolded, patient.FieldLastNameFolded, patient.FieldEthnicity, patient.FieldAddressLine1, patient.FieldAddressLine2, patient.FieldTown, patient.FieldCounty, patient.FieldPostcode, patient.FieldEmailAddress, patient.FieldEmergencyContactName, patient.FieldEmergencyContactRelationship, patient.FieldRecallMethod, patient.FieldLegacyID, patient.FieldMedicalAlertText, patient.FieldNhsNumber, patient.FieldNiNumber, patient.FieldOccupation, patient.FieldCustomField1, patient.FieldCustomField2, patient.FieldLegalHoldReason, patient.FieldSearchText, patient.FieldHomePhone, patient.FieldHomePhoneCountry, patient.FieldHomePhoneNormalized, patient.FieldMobilePhone, patient.FieldMobilePhoneCountry, patient.FieldMobilePhoneNormalized, patient.FieldWorkPhone, patient.FieldWorkPhoneCountry, patient.FieldWorkPhoneNormalized, patient.FieldEmergencyContactPhone, patient.FieldEmergencyContactPhoneCountry, patient.FieldEmergencyContactPhoneNormalized:
+		case patient.FieldTitle, patient.FieldFirstName, patient.FieldMiddleName, patient.FieldLastName, patient.FieldPreferredName, patient.FieldFirstNameFolded, patient.FieldLastNameFolded, patient.FieldEthnicity, patient.FieldAddressLine1, patient.FieldAddressLine2, patient.FieldTown, patient.FieldCounty, patient.FieldPostcode, patient.FieldEmailAddress, patient.FieldEmergencyContactName, patient.FieldEmergencyContactRelationship, patient.FieldRecallMethod, patient.FieldLegacyID, patient.FieldOccupation, patient.FieldCustomField1, patient.FieldCustomField2, patient.FieldLegalHoldReason, patient.FieldNhsNumberHash, patient.FieldSearchText, patient.FieldHomePhone, patient.FieldHomePhoneCountry, patient.FieldHomePhoneNormalized, patient.FieldMobilePhone, patient.FieldMobilePhoneCountry, patient.FieldMobilePhoneNormalized, patient.FieldWorkPhone, patient.FieldWorkPhoneCountry, patient.FieldWorkPhoneNormalized, patient.FieldEmergencyContactPhone, patient.FieldEmergencyContactPhoneCountry, patient.FieldEmergencyContactPhoneNormalized:
 			values[i] = new(sql.NullString)
 		case patient.FieldCreatedAt, patient.FieldUpdatedAt, patient.FieldErasedAt, patient.FieldLegalHoldAt:
 			values[i] = new(sql.NullTime)
@@ -616,25 +621,22 @@ func (_m *Patient) assignValues(columns []string, values []any) error {
 				_m.MedicalAlert = value.Bool
 			}
 		case patient.FieldMedicalAlertText:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field medical_alert_text", values[i])
-			} else if value.Valid {
-				_m.MedicalAlertText = new(string)
-				*_m.MedicalAlertText = value.String
+			} else if value != nil {
+				_m.MedicalAlertText = *value
 			}
 		case patient.FieldNhsNumber:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field nhs_number", values[i])
-			} else if value.Valid {
-				_m.NhsNumber = new(string)
-				*_m.NhsNumber = value.String
+			} else if value != nil {
+				_m.NhsNumber = *value
 			}
 		case patient.FieldNiNumber:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field ni_number", values[i])
-			} else if value.Valid {
-				_m.NiNumber = new(string)
-				*_m.NiNumber = value.String
+			} else if value != nil {
+				_m.NiNumber = *value
 			}
 		case patient.FieldOccupation:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -697,6 +699,13 @@ func (_m *Patient) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.LegalHoldReason = new(string)
 				*_m.LegalHoldReason = value.String
+			}
+		case patient.FieldNhsNumberHash:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field nhs_number_hash", values[i])
+			} else if value.Valid {
+				_m.NhsNumberHash = new(string)
+				*_m.NhsNumberHash = value.String
 			}
 		case patient.FieldSearchText:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -1041,20 +1050,11 @@ func (_m *Patient) String() string {
 	builder.WriteString("medical_alert=")
 	builder.WriteString(fmt.Sprintf("%v", _m.MedicalAlert))
 	builder.WriteString(", ")
-	if v := _m.MedicalAlertText; v != nil {
-		builder.WriteString("medical_alert_text=")
-		builder.WriteString(*v)
-	}
+	builder.WriteString("medical_alert_text=<sensitive>")
 	builder.WriteString(", ")
-	if v := _m.NhsNumber; v != nil {
-		builder.WriteString("nhs_number=")
-		builder.WriteString(*v)
-	}
+	builder.WriteString("nhs_number=<sensitive>")
 	builder.WriteString(", ")
-	if v := _m.NiNumber; v != nil {
-		builder.WriteString("ni_number=")
-		builder.WriteString(*v)
-	}
+	builder.WriteString("ni_number=<sensitive>")
 	builder.WriteString(", ")
 	if v := _m.Occupation; v != nil {
 		builder.WriteString("occupation=")
@@ -1092,6 +1092,11 @@ func (_m *Patient) String() string {
 	builder.WriteString(", ")
 	if v := _m.LegalHoldReason; v != nil {
 		builder.WriteString("legal_hold_reason=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.NhsNumberHash; v != nil {
+		builder.WriteString("nhs_number_hash=")
 		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")

@@ -18,6 +18,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/internal/civil"
 	"chairside/internal/entx"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -466,13 +467,13 @@ func (_c *PatientCreate) SetNillableMedicalAlert(v *bool) *PatientCreate {
 }
 
 // SetMedicalAlertText sets the "medical_alert_text" field.
-func (_c *PatientCreate) SetMedicalAlertText(v string) *PatientCreate {
+func (_c *PatientCreate) SetMedicalAlertText(v seal.Value) *PatientCreate {
 	_c.mutation.SetMedicalAlertText(v)
 	return _c
 }
 
 // SetNillableMedicalAlertText sets the "medical_alert_text" field if the given value is not nil.
-func (_c *PatientCreate) SetNillableMedicalAlertText(v *string) *PatientCreate {
+func (_c *PatientCreate) SetNillableMedicalAlertText(v *seal.Value) *PatientCreate {
 	if v != nil {
 		_c.SetMedicalAlertText(*v)
 	}
@@ -480,13 +481,13 @@ func (_c *PatientCreate) SetNillableMedicalAlertText(v *string) *PatientCreate {
 }
 
 // SetNhsNumber sets the "nhs_number" field.
-func (_c *PatientCreate) SetNhsNumber(v string) *PatientCreate {
+func (_c *PatientCreate) SetNhsNumber(v seal.Value) *PatientCreate {
 	_c.mutation.SetNhsNumber(v)
 	return _c
 }
 
 // SetNillableNhsNumber sets the "nhs_number" field if the given value is not nil.
-func (_c *PatientCreate) SetNillableNhsNumber(v *string) *PatientCreate {
+func (_c *PatientCreate) SetNillableNhsNumber(v *seal.Value) *PatientCreate {
 	if v != nil {
 		_c.SetNhsNumber(*v)
 	}
@@ -494,13 +495,13 @@ func (_c *PatientCreate) SetNillableNhsNumber(v *string) *PatientCreate {
 }
 
 // SetNiNumber sets the "ni_number" field.
-func (_c *PatientCreate) SetNiNumber(v string) *PatientCreate {
+func (_c *PatientCreate) SetNiNumber(v seal.Value) *PatientCreate {
 	_c.mutation.SetNiNumber(v)
 	return _c
 }
 
 // SetNillableNiNumber sets the "ni_number" field if the given value is not nil.
-func (_c *PatientCreate) SetNillableNiNumber(v *string) *PatientCreate {
+func (_c *PatientCreate) SetNillableNiNumber(v *seal.Value) *PatientCreate {
 	if v != nil {
 		_c.SetNiNumber(*v)
 	}
@@ -621,6 +622,20 @@ func (_c *PatientCreate) SetLegalHoldReason(v string) *PatientCreate {
 func (_c *PatientCreate) SetNillableLegalHoldReason(v *string) *PatientCreate {
 	if v != nil {
 		_c.SetLegalHoldReason(*v)
+	}
+	return _c
+}
+
+// SetNhsNumberHash sets the "nhs_number_hash" field.
+func (_c *PatientCreate) SetNhsNumberHash(v string) *PatientCreate {
+	_c.mutation.SetNhsNumberHash(v)
+	return _c
+}
+
+// SetNillableNhsNumberHash sets the "nhs_number_hash" field if the given value is not nil.
+func (_c *PatientCreate) SetNillableNhsNumberHash(v *string) *PatientCreate {
+	if v != nil {
+		_c.SetNhsNumberHash(*v)
 	}
 	return _c
 }
@@ -1284,15 +1299,15 @@ func (_c *PatientCreate) createSpec() (*Patient, *sqlgraph.CreateSpec) {
 	}
 	if value, ok := _c.mutation.MedicalAlertText(); ok {
 		_spec.SetField(patient.FieldMedicalAlertText, field.TypeString, value)
-		_node.MedicalAlertText = &value
+		_node.MedicalAlertText = value
 	}
 	if value, ok := _c.mutation.NhsNumber(); ok {
 		_spec.SetField(patient.FieldNhsNumber, field.TypeString, value)
-		_node.NhsNumber = &value
+		_node.NhsNumber = value
 	}
 	if value, ok := _c.mutation.NiNumber(); ok {
 		_spec.SetField(patient.FieldNiNumber, field.TypeString, value)
-		_node.NiNumber = &value
+		_node.NiNumber = value
 	}
 	if value, ok := _c.mutation.Occupation(); ok {
 		_spec.SetField(patient.FieldOccupation, field.TypeString, value)
@@ -1329,6 +1344,10 @@ func (_c *PatientCreate) createSpec() (*Patient, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.LegalHoldReason(); ok {
 		_spec.SetField(patient.FieldLegalHoldReason, field.TypeString, value)
 		_node.LegalHoldReason = &value
+	}
+	if value, ok := _c.mutation.NhsNumberHash(); ok {
+		_spec.SetField(patient.FieldNhsNumberHash, field.TypeString, value)
+		_node.NhsNumberHash = &value
 	}
 	if value, ok := _c.mutation.SearchText(); ok {
 		_spec.SetField(patient.FieldSearchText, field.TypeString, value)

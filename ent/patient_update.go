@@ -18,6 +18,7 @@ import (
 	"chairside/ent/treatmentplan"
 	"chairside/internal/civil"
 	"chairside/internal/entx"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -698,13 +699,13 @@ func (_u *PatientUpdate) SetNillableMedicalAlert(v *bool) *PatientUpdate {
 }
 
 // SetMedicalAlertText sets the "medical_alert_text" field.
-func (_u *PatientUpdate) SetMedicalAlertText(v string) *PatientUpdate {
+func (_u *PatientUpdate) SetMedicalAlertText(v seal.Value) *PatientUpdate {
 	_u.mutation.SetMedicalAlertText(v)
 	return _u
 }
 
 // SetNillableMedicalAlertText sets the "medical_alert_text" field if the given value is not nil.
-func (_u *PatientUpdate) SetNillableMedicalAlertText(v *string) *PatientUpdate {
+func (_u *PatientUpdate) SetNillableMedicalAlertText(v *seal.Value) *PatientUpdate {
 	if v != nil {
 		_u.SetMedicalAlertText(*v)
 	}
@@ -718,13 +719,13 @@ func (_u *PatientUpdate) ClearMedicalAlertText() *PatientUpdate {
 }
 
 // SetNhsNumber sets the "nhs_number" field.
-func (_u *PatientUpdate) SetNhsNumber(v string) *PatientUpdate {
+func (_u *PatientUpdate) SetNhsNumber(v seal.Value) *PatientUpdate {
 	_u.mutation.SetNhsNumber(v)
 	return _u
 }
 
 // SetNillableNhsNumber sets the "nhs_number" field if the given value is not nil.
-func (_u *PatientUpdate) SetNillableNhsNumber(v *string) *PatientUpdate {
+func (_u *PatientUpdate) SetNillableNhsNumber(v *seal.Value) *PatientUpdate {
 	if v != nil {
 		_u.SetNhsNumber(*v)
 	}
@@ -738,13 +739,13 @@ func (_u *PatientUpdate) ClearNhsNumber() *PatientUpdate {
 }
 
 // SetNiNumber sets the "ni_number" field.
-func (_u *PatientUpdate) SetNiNumber(v string) *PatientUpdate {
+func (_u *PatientUpdate) SetNiNumber(v seal.Value) *PatientUpdate {
 	_u.mutation.SetNiNumber(v)
 	return _u
 }
 
 // SetNillableNiNumber sets the "ni_number" field if the given value is not nil.
-func (_u *PatientUpdate) SetNillableNiNumber(v *string) *PatientUpdate {
+func (_u *PatientUpdate) SetNillableNiNumber(v *seal.Value) *PatientUpdate {
 	if v != nil {
 		_u.SetNiNumber(*v)
 	}
@@ -908,6 +909,26 @@ func (_u *PatientUpdate) SetNillableLegalHoldReason(v *string) *PatientUpdate {
 // ClearLegalHoldReason clears the value of the "legal_hold_reason" field.
 func (_u *PatientUpdate) ClearLegalHoldReason() *PatientUpdate {
 	_u.mutation.ClearLegalHoldReason()
+	return _u
+}
+
+// SetNhsNumberHash sets the "nhs_number_hash" field.
+func (_u *PatientUpdate) SetNhsNumberHash(v string) *PatientUpdate {
+	_u.mutation.SetNhsNumberHash(v)
+	return _u
+}
+
+// SetNillableNhsNumberHash sets the "nhs_number_hash" field if the given value is not nil.
+func (_u *PatientUpdate) SetNillableNhsNumberHash(v *string) *PatientUpdate {
+	if v != nil {
+		_u.SetNhsNumberHash(*v)
+	}
+	return _u
+}
+
+// ClearNhsNumberHash clears the value of the "nhs_number_hash" field.
+func (_u *PatientUpdate) ClearNhsNumberHash() *PatientUpdate {
+	_u.mutation.ClearNhsNumberHash()
 	return _u
 }
 
@@ -1753,6 +1774,12 @@ func (_u *PatientUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.LegalHoldReasonCleared() {
 		_spec.ClearField(patient.FieldLegalHoldReason, field.TypeString)
+	}
+	if value, ok := _u.mutation.NhsNumberHash(); ok {
+		_spec.SetField(patient.FieldNhsNumberHash, field.TypeString, value)
+	}
+	if _u.mutation.NhsNumberHashCleared() {
+		_spec.ClearField(patient.FieldNhsNumberHash, field.TypeString)
 	}
 	if value, ok := _u.mutation.SearchText(); ok {
 		_spec.SetField(patient.FieldSearchText, field.TypeString, value)
@@ -2951,13 +2978,13 @@ func (_u *PatientUpdateOne) SetNillableMedicalAlert(v *bool) *PatientUpdateOne {
 }
 
 // SetMedicalAlertText sets the "medical_alert_text" field.
-func (_u *PatientUpdateOne) SetMedicalAlertText(v string) *PatientUpdateOne {
+func (_u *PatientUpdateOne) SetMedicalAlertText(v seal.Value) *PatientUpdateOne {
 	_u.mutation.SetMedicalAlertText(v)
 	return _u
 }
 
 // SetNillableMedicalAlertText sets the "medical_alert_text" field if the given value is not nil.
-func (_u *PatientUpdateOne) SetNillableMedicalAlertText(v *string) *PatientUpdateOne {
+func (_u *PatientUpdateOne) SetNillableMedicalAlertText(v *seal.Value) *PatientUpdateOne {
 	if v != nil {
 		_u.SetMedicalAlertText(*v)
 	}
@@ -2971,13 +2998,13 @@ func (_u *PatientUpdateOne) ClearMedicalAlertText() *PatientUpdateOne {
 }
 
 // SetNhsNumber sets the "nhs_number" field.
-func (_u *PatientUpdateOne) SetNhsNumber(v string) *PatientUpdateOne {
+func (_u *PatientUpdateOne) SetNhsNumber(v seal.Value) *PatientUpdateOne {
 	_u.mutation.SetNhsNumber(v)
 	return _u
 }
 
 // SetNillableNhsNumber sets the "nhs_number" field if the given value is not nil.
-func (_u *PatientUpdateOne) SetNillableNhsNumber(v *string) *PatientUpdateOne {
+func (_u *PatientUpdateOne) SetNillableNhsNumber(v *seal.Value) *PatientUpdateOne {
 	if v != nil {
 		_u.SetNhsNumber(*v)
 	}
@@ -2991,13 +3018,13 @@ func (_u *PatientUpdateOne) ClearNhsNumber() *PatientUpdateOne {
 }
 
 // SetNiNumber sets the "ni_number" field.
-func (_u *PatientUpdateOne) SetNiNumber(v string) *PatientUpdateOne {
+func (_u *PatientUpdateOne) SetNiNumber(v seal.Value) *PatientUpdateOne {
 	_u.mutation.SetNiNumber(v)
 	return _u
 }
 
 // SetNillableNiNumber sets the "ni_number" field if the given value is not nil.
-func (_u *PatientUpdateOne) SetNillableNiNumber(v *string) *PatientUpdateOne {
+func (_u *PatientUpdateOne) SetNillableNiNumber(v *seal.Value) *PatientUpdateOne {
 	if v != nil {
 		_u.SetNiNumber(*v)
 	}
@@ -3161,6 +3188,26 @@ func (_u *PatientUpdateOne) SetNillableLegalHoldReason(v *string) *PatientUpdate
 // ClearLegalHoldReason clears the value of the "legal_hold_reason" field.
 func (_u *PatientUpdateOne) ClearLegalHoldReason() *PatientUpdateOne {
 	_u.mutation.ClearLegalHoldReason()
+	return _u
+}
+
+// SetNhsNumberHash sets the "nhs_number_hash" field.
+func (_u *PatientUpdateOne) SetNhsNumberHash(v string) *PatientUpdateOne {
+	_u.mutation.SetNhsNumberHash(v)
+	return _u
+}
+
+// SetNillableNhsNumberHash sets the "nhs_number_hash" field if the given value is not nil.
+func (_u *PatientUpdateOne) SetNillableNhsNumberHash(v *string) *PatientUpdateOne {
+	if v != nil {
+		_u.SetNhsNumberHash(*v)
+	}
+	return _u
+}
+
+// ClearNhsNumberHash clears the value of the "nhs_number_hash" field.
+func (_u *PatientUpdateOne) ClearNhsNumberHash() *PatientUpdateOne {
+	_u.mutation.ClearNhsNumberHash()
 	return _u
 }
 
@@ -4036,6 +4083,12 @@ func (_u *PatientUpdateOne) sqlSave(ctx context.Context) (_node *Patient, err er
 	}
 	if _u.mutation.LegalHoldReasonCleared() {
 		_spec.ClearField(patient.FieldLegalHoldReason, field.TypeString)
+	}
+	if value, ok := _u.mutation.NhsNumberHash(); ok {
+		_spec.SetField(patient.FieldNhsNumberHash, field.TypeString, value)
+	}
+	if _u.mutation.NhsNumberHashCleared() {
+		_spec.ClearField(patient.FieldNhsNumberHash, field.TypeString)
 	}
 	if value, ok := _u.mutation.SearchText(); ok {
 		_spec.SetField(patient.FieldSearchText, field.TypeString, value)

@@ -4,6 +4,7 @@ package ent
 
 import (
 	"chairside/ent/practice"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"encoding/json"
 	"fmt"
@@ -59,6 +60,8 @@ type Practice struct {
 	SecondFactorLevel int `json:"second_factor_level,omitempty"`
 	// Minutes without a request after which a browser session locks; 0 for never.
 	IdleLockMinutes int `json:"idle_lock_minutes,omitempty"`
+	// Key of the hashes by which sealed values are found (Hash); made with the first one.
+	SearchKey seal.Value `json:"-"`
 	// First line of the address.
 	AddressLine1 *string `json:"address_line_1,omitempty"`
 	// Second line of the address.
@@ -79,6 +82,8 @@ func (*Practice) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case practice.FieldOpeningHours:
 			values[i] = new([]byte)
+		case practice.FieldSearchKey:
+			values[i] = new(seal.Value)
 		case practice.FieldNhs:
 			values[i] = new(sql.NullBool)
 		case practice.FieldMinimumAppointmentDuration, practice.FieldRecordRetentionYears, practice.FieldSecondFactorLevel, practice.FieldIdleLockMinutes:
@@ -234,6 +239,12 @@ func (_m *Practice) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.IdleLockMinutes = int(value.Int64)
 			}
+		case practice.FieldSearchKey:
+			if value, ok := values[i].(*seal.Value); !ok {
+				return fmt.Errorf("unexpected type %T for field search_key", values[i])
+			} else if value != nil {
+				_m.SearchKey = *value
+			}
 		case practice.FieldAddressLine1:
 			if value, ok := values[i].(*sql.NullString); !ok {
 				return fmt.Errorf("unexpected type %T for field address_line_1", values[i])
@@ -377,6 +388,8 @@ func (_m *Practice) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("idle_lock_minutes=")
 	builder.WriteString(fmt.Sprintf("%v", _m.IdleLockMinutes))
+	builder.WriteString(", ")
+	builder.WriteString("search_key=<sensitive>")
 	builder.WriteString(", ")
 	if v := _m.AddressLine1; v != nil {
 		builder.WriteString("address_line_1=")

@@ -4,6 +4,7 @@ package ent
 
 import (
 	"chairside/ent/practice"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -228,6 +229,20 @@ func (_c *PracticeCreate) SetIdleLockMinutes(v int) *PracticeCreate {
 func (_c *PracticeCreate) SetNillableIdleLockMinutes(v *int) *PracticeCreate {
 	if v != nil {
 		_c.SetIdleLockMinutes(*v)
+	}
+	return _c
+}
+
+// SetSearchKey sets the "search_key" field.
+func (_c *PracticeCreate) SetSearchKey(v seal.Value) *PracticeCreate {
+	_c.mutation.SetSearchKey(v)
+	return _c
+}
+
+// SetNillableSearchKey sets the "search_key" field if the given value is not nil.
+func (_c *PracticeCreate) SetNillableSearchKey(v *seal.Value) *PracticeCreate {
+	if v != nil {
+		_c.SetSearchKey(*v)
 	}
 	return _c
 }
@@ -528,6 +543,10 @@ func (_c *PracticeCreate) createSpec() (*Practice, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.IdleLockMinutes(); ok {
 		_spec.SetField(practice.FieldIdleLockMinutes, field.TypeInt, value)
 		_node.IdleLockMinutes = value
+	}
+	if value, ok := _c.mutation.SearchKey(); ok {
+		_spec.SetField(practice.FieldSearchKey, field.TypeString, value)
+		_node.SearchKey = value
 	}
 	if value, ok := _c.mutation.AddressLine1(); ok {
 		_spec.SetField(practice.FieldAddressLine1, field.TypeString, value)

@@ -6,6 +6,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/predicate"
 	"chairside/internal/entx"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"context"
 	"errors"
@@ -351,6 +352,26 @@ func (_u *PracticeUpdate) AddIdleLockMinutes(v int) *PracticeUpdate {
 	return _u
 }
 
+// SetSearchKey sets the "search_key" field.
+func (_u *PracticeUpdate) SetSearchKey(v seal.Value) *PracticeUpdate {
+	_u.mutation.SetSearchKey(v)
+	return _u
+}
+
+// SetNillableSearchKey sets the "search_key" field if the given value is not nil.
+func (_u *PracticeUpdate) SetNillableSearchKey(v *seal.Value) *PracticeUpdate {
+	if v != nil {
+		_u.SetSearchKey(*v)
+	}
+	return _u
+}
+
+// ClearSearchKey clears the value of the "search_key" field.
+func (_u *PracticeUpdate) ClearSearchKey() *PracticeUpdate {
+	_u.mutation.ClearSearchKey()
+	return _u
+}
+
 // SetAddressLine1 sets the "address_line_1" field.
 func (_u *PracticeUpdate) SetAddressLine1(v string) *PracticeUpdate {
 	_u.mutation.SetAddressLine1(v)
@@ -587,6 +608,12 @@ func (_u *PracticeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedIdleLockMinutes(); ok {
 		_spec.AddField(practice.FieldIdleLockMinutes, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.SearchKey(); ok {
+		_spec.SetField(practice.FieldSearchKey, field.TypeString, value)
+	}
+	if _u.mutation.SearchKeyCleared() {
+		_spec.ClearField(practice.FieldSearchKey, field.TypeString)
 	}
 	if value, ok := _u.mutation.AddressLine1(); ok {
 		_spec.SetField(practice.FieldAddressLine1, field.TypeString, value)
@@ -962,6 +989,26 @@ func (_u *PracticeUpdateOne) AddIdleLockMinutes(v int) *PracticeUpdateOne {
 	return _u
 }
 
+// SetSearchKey sets the "search_key" field.
+func (_u *PracticeUpdateOne) SetSearchKey(v seal.Value) *PracticeUpdateOne {
+	_u.mutation.SetSearchKey(v)
+	return _u
+}
+
+// SetNillableSearchKey sets the "search_key" field if the given value is not nil.
+func (_u *PracticeUpdateOne) SetNillableSearchKey(v *seal.Value) *PracticeUpdateOne {
+	if v != nil {
+		_u.SetSearchKey(*v)
+	}
+	return _u
+}
+
+// ClearSearchKey clears the value of the "search_key" field.
+func (_u *PracticeUpdateOne) ClearSearchKey() *PracticeUpdateOne {
+	_u.mutation.ClearSearchKey()
+	return _u
+}
+
 // SetAddressLine1 sets the "address_line_1" field.
 func (_u *PracticeUpdateOne) SetAddressLine1(v string) *PracticeUpdateOne {
 	_u.mutation.SetAddressLine1(v)
@@ -1228,6 +1275,12 @@ func (_u *PracticeUpdateOne) sqlSave(ctx context.Context) (_node *Practice, err 
 	}
 	if value, ok := _u.mutation.AddedIdleLockMinutes(); ok {
 		_spec.AddField(practice.FieldIdleLockMinutes, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.SearchKey(); ok {
+		_spec.SetField(practice.FieldSearchKey, field.TypeString, value)
+	}
+	if _u.mutation.SearchKeyCleared() {
+		_spec.ClearField(practice.FieldSearchKey, field.TypeString)
 	}
 	if value, ok := _u.mutation.AddressLine1(); ok {
 		_spec.SetField(practice.FieldAddressLine1, field.TypeString, value)

@@ -3,16 +3,131 @@
 package ent
 
 import (
+	"context"
 	"fmt"
 
+	"chairside/ent/note"
+	"chairside/ent/noteversion"
+	"chairside/ent/patient"
+	"chairside/ent/practice"
 	"chairside/ent/user"
 	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
+	"chairside/internal/entx"
 	"chairside/internal/seal"
 )
+
+// OpenBody returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *Note) OpenBody(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: note.Table, Column: note.FieldBody, Row: fmt.Sprint(_m.ID)}, _m.Body)
+}
+
+// Unseal opens all sealed columns. It fails as seal.Keys.Open does.
+func (_m *Note) Unseal(keys *seal.Keys) error {
+	at := seal.Place{Practice: _m.PracticeID, Table: note.Table, Row: fmt.Sprint(_m.ID)}
+	at.Column = note.FieldBody
+	if err := keys.Unseal(at, &_m.Body); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	return nil
+}
+
+// NextID reserves the id of a new row, which its sealed values are bound to.
+func (m *NoteMutation) NextID(ctx context.Context) (int64, error) {
+	return entx.NextID(ctx, m.driver, note.Table)
+}
+
+// OpenBody returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *NoteVersion) OpenBody(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: noteversion.Table, Column: noteversion.FieldBody, Row: fmt.Sprint(_m.ID)}, _m.Body)
+}
+
+// Unseal opens all sealed columns. It fails as seal.Keys.Open does.
+func (_m *NoteVersion) Unseal(keys *seal.Keys) error {
+	at := seal.Place{Practice: _m.PracticeID, Table: noteversion.Table, Row: fmt.Sprint(_m.ID)}
+	at.Column = noteversion.FieldBody
+	if err := keys.Unseal(at, &_m.Body); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	return nil
+}
+
+// NextID reserves the id of a new row, which its sealed values are bound to.
+func (m *NoteVersionMutation) NextID(ctx context.Context) (int64, error) {
+	return entx.NextID(ctx, m.driver, noteversion.Table)
+}
+
+// OpenMedicalAlertText returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *Patient) OpenMedicalAlertText(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: patient.Table, Column: patient.FieldMedicalAlertText, Row: fmt.Sprint(_m.ID)}, _m.MedicalAlertText)
+}
+
+// OpenNhsNumber returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *Patient) OpenNhsNumber(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: patient.Table, Column: patient.FieldNhsNumber, Row: fmt.Sprint(_m.ID)}, _m.NhsNumber)
+}
+
+// OpenNiNumber returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *Patient) OpenNiNumber(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: patient.Table, Column: patient.FieldNiNumber, Row: fmt.Sprint(_m.ID)}, _m.NiNumber)
+}
+
+// Unseal opens all sealed columns. It fails as seal.Keys.Open does.
+func (_m *Patient) Unseal(keys *seal.Keys) error {
+	at := seal.Place{Practice: _m.PracticeID, Table: patient.Table, Row: fmt.Sprint(_m.ID)}
+	at.Column = patient.FieldMedicalAlertText
+	if err := keys.Unseal(at, &_m.MedicalAlertText); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	at.Column = patient.FieldNhsNumber
+	if err := keys.Unseal(at, &_m.NhsNumber); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	at.Column = patient.FieldNiNumber
+	if err := keys.Unseal(at, &_m.NiNumber); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	return nil
+}
+
+// NextID reserves the id of a new row, which its sealed values are bound to.
+func (m *PatientMutation) NextID(ctx context.Context) (int64, error) {
+	return entx.NextID(ctx, m.driver, patient.Table)
+}
+
+// OpenSearchKey returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *Practice) OpenSearchKey(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.ID, Table: practice.Table, Column: practice.FieldSearchKey, Row: fmt.Sprint(_m.ID)}, _m.SearchKey)
+}
+
+// Unseal opens all sealed columns. It fails as seal.Keys.Open does.
+func (_m *Practice) Unseal(keys *seal.Keys) error {
+	at := seal.Place{Practice: _m.ID, Table: practice.Table, Row: fmt.Sprint(_m.ID)}
+	at.Column = practice.FieldSearchKey
+	if err := keys.Unseal(at, &_m.SearchKey); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	return nil
+}
 
 // OpenTotpSecret returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
 func (_m *User) OpenTotpSecret(keys *seal.Keys) (string, error) {
 	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: user.Table, Column: user.FieldTotpSecret, Row: fmt.Sprint(_m.ID)}, _m.TotpSecret)
+}
+
+// Unseal opens all sealed columns. It fails as seal.Keys.Open does.
+func (_m *User) Unseal(keys *seal.Keys) error {
+	at := seal.Place{Practice: _m.PracticeID, Table: user.Table, Row: fmt.Sprint(_m.ID)}
+	at.Column = user.FieldTotpSecret
+	if err := keys.Unseal(at, &_m.TotpSecret); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	return nil
+}
+
+// NextID reserves the id of a new row, which its sealed values are bound to.
+func (m *UserMutation) NextID(ctx context.Context) (int64, error) {
+	return entx.NextID(ctx, m.driver, user.Table)
 }
 
 // OpenSecret returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
@@ -23,4 +138,47 @@ func (_m *Webhook) OpenSecret(keys *seal.Keys) (string, error) {
 // OpenPreviousSecret returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
 func (_m *Webhook) OpenPreviousSecret(keys *seal.Keys) (string, error) {
 	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: webhook.Table, Column: webhook.FieldPreviousSecret, Row: fmt.Sprint(_m.ID)}, _m.PreviousSecret)
+}
+
+// Unseal opens all sealed columns. It fails as seal.Keys.Open does.
+func (_m *Webhook) Unseal(keys *seal.Keys) error {
+	at := seal.Place{Practice: _m.PracticeID, Table: webhook.Table, Row: fmt.Sprint(_m.ID)}
+	at.Column = webhook.FieldSecret
+	if err := keys.Unseal(at, &_m.Secret); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	at.Column = webhook.FieldPreviousSecret
+	if err := keys.Unseal(at, &_m.PreviousSecret); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	return nil
+}
+
+// OpenBody returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *WebhookAttempt) OpenBody(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: webhookattempt.Table, Column: webhookattempt.FieldBody, Row: fmt.Sprint(_m.ID)}, _m.Body)
+}
+
+// OpenResponse returns the text of a sealed column, "" for null. It fails as seal.Keys.Open does.
+func (_m *WebhookAttempt) OpenResponse(keys *seal.Keys) (string, error) {
+	return keys.Open(seal.Place{Practice: _m.PracticeID, Table: webhookattempt.Table, Column: webhookattempt.FieldResponse, Row: fmt.Sprint(_m.ID)}, _m.Response)
+}
+
+// Unseal opens all sealed columns. It fails as seal.Keys.Open does.
+func (_m *WebhookAttempt) Unseal(keys *seal.Keys) error {
+	at := seal.Place{Practice: _m.PracticeID, Table: webhookattempt.Table, Row: fmt.Sprint(_m.ID)}
+	at.Column = webhookattempt.FieldBody
+	if err := keys.Unseal(at, &_m.Body); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	at.Column = webhookattempt.FieldResponse
+	if err := keys.Unseal(at, &_m.Response); err != nil {
+		return fmt.Errorf("%s of %s %s: %w", at.Column, at.Table, at.Row, err)
+	}
+	return nil
+}
+
+// NextID reserves the id of a new row, which its sealed values are bound to.
+func (m *WebhookAttemptMutation) NextID(ctx context.Context) (int64, error) {
+	return entx.NextID(ctx, m.driver, webhookattempt.Table)
 }

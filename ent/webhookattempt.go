@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/practice"
 	"chairside/ent/webhookattempt"
+	"chairside/internal/seal"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -30,15 +31,15 @@ type WebhookAttempt struct {
 	// Headers of the request.
 	Headers map[string]string `json:"headers,omitempty"`
 	// Body of the request.
-	Body string `json:"-"`
+	Body seal.Value `json:"-"`
 	// Patient records in the body, for the access log.
 	Records []byte `json:"-"`
 	// Status of the response; 0 without one.
 	Status int `json:"status,omitempty"`
 	// Why there is no response.
 	Error string `json:"error,omitempty"`
-	// Start of the response's body.
-	Response string `json:"response,omitempty"`
+	// Start of the response's body, which may repeat the request.
+	Response seal.Value `json:"-"`
 	// Milliseconds until the response.
 	DurationMs int `json:"duration_ms,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -74,9 +75,11 @@ func (*WebhookAttempt) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case webhookattempt.FieldHeaders, webhookattempt.FieldRecords:
 			values[i] = new([]byte)
+		case webhookattempt.FieldBody, webhookattempt.FieldResponse:
+			values[i] = new(seal.Value)
 		case webhookattempt.FieldID, webhookattempt.FieldDeliveryID, webhookattempt.FieldStatus, webhookattempt.FieldDurationMs:
 			values[i] = new(sql.NullInt64)
-		case webhookattempt.FieldBody, webhookattempt.FieldError, webhookattempt.FieldResponse:
+		case webhookattempt.FieldError:
 			values[i] = new(sql.NullString)
 		case webhookattempt.FieldAt:
 			values[i] = new(sql.NullTime)
@@ -130,10 +133,10 @@ func (_m *WebhookAttempt) assignValues(columns []string, values []any) error {
 				}
 			}
 		case webhookattempt.FieldBody:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field body", values[i])
-			} else if value.Valid {
-				_m.Body = value.String
+			} else if value != nil {
+				_m.Body = *value
 			}
 		case webhookattempt.FieldRecords:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -154,10 +157,10 @@ func (_m *WebhookAttempt) assignValues(columns []string, values []any) error {
 				_m.Error = value.String
 			}
 		case webhookattempt.FieldResponse:
-			if value, ok := values[i].(*sql.NullString); !ok {
+			if value, ok := values[i].(*seal.Value); !ok {
 				return fmt.Errorf("unexpected type %T for field response", values[i])
-			} else if value.Valid {
-				_m.Response = value.String
+			} else if value != nil {
+				_m.Response = *value
 			}
 		case webhookattempt.FieldDurationMs:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -228,8 +231,7 @@ func (_m *WebhookAttempt) String() string {
 	builder.WriteString("error=")
 	builder.WriteString(_m.Error)
 	builder.WriteString(", ")
-	builder.WriteString("response=")
-	builder.WriteString(_m.Response)
+	builder.WriteString("response=<sensitive>")
 	builder.WriteString(", ")
 	builder.WriteString("duration_ms=")
 	builder.WriteString(fmt.Sprintf("%v", _m.DurationMs))

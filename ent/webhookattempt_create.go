@@ -5,6 +5,7 @@ package ent
 import (
 	"chairside/ent/practice"
 	"chairside/ent/webhookattempt"
+	"chairside/internal/seal"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func (_c *WebhookAttemptCreate) SetHeaders(v map[string]string) *WebhookAttemptC
 }
 
 // SetBody sets the "body" field.
-func (_c *WebhookAttemptCreate) SetBody(v string) *WebhookAttemptCreate {
+func (_c *WebhookAttemptCreate) SetBody(v seal.Value) *WebhookAttemptCreate {
 	_c.mutation.SetBody(v)
 	return _c
 }
@@ -79,13 +80,13 @@ func (_c *WebhookAttemptCreate) SetNillableError(v *string) *WebhookAttemptCreat
 }
 
 // SetResponse sets the "response" field.
-func (_c *WebhookAttemptCreate) SetResponse(v string) *WebhookAttemptCreate {
+func (_c *WebhookAttemptCreate) SetResponse(v seal.Value) *WebhookAttemptCreate {
 	_c.mutation.SetResponse(v)
 	return _c
 }
 
 // SetNillableResponse sets the "response" field if the given value is not nil.
-func (_c *WebhookAttemptCreate) SetNillableResponse(v *string) *WebhookAttemptCreate {
+func (_c *WebhookAttemptCreate) SetNillableResponse(v *seal.Value) *WebhookAttemptCreate {
 	if v != nil {
 		_c.SetResponse(*v)
 	}
@@ -150,10 +151,6 @@ func (_c *WebhookAttemptCreate) defaults() error {
 		v := webhookattempt.DefaultError
 		_c.mutation.SetError(v)
 	}
-	if _, ok := _c.mutation.Response(); !ok {
-		v := webhookattempt.DefaultResponse
-		_c.mutation.SetResponse(v)
-	}
 	return nil
 }
 
@@ -182,9 +179,6 @@ func (_c *WebhookAttemptCreate) check() error {
 	}
 	if _, ok := _c.mutation.Error(); !ok {
 		return &ValidationError{Name: "error", err: errors.New(`ent: missing required field "WebhookAttempt.error"`)}
-	}
-	if _, ok := _c.mutation.Response(); !ok {
-		return &ValidationError{Name: "response", err: errors.New(`ent: missing required field "WebhookAttempt.response"`)}
 	}
 	if _, ok := _c.mutation.DurationMs(); !ok {
 		return &ValidationError{Name: "duration_ms", err: errors.New(`ent: missing required field "WebhookAttempt.duration_ms"`)}

@@ -87,6 +87,9 @@ func (_u *WebhookAttemptUpdate) sqlSave(ctx context.Context) (_node int, err err
 			}
 		}
 	}
+	if _u.mutation.ResponseCleared() {
+		_spec.ClearField(webhookattempt.FieldResponse, field.TypeString)
+	}
 	if len(_u.modifiers) > 0 {
 		return _node, entx.ErrModified
 	}
@@ -198,6 +201,9 @@ func (_u *WebhookAttemptUpdateOne) sqlSave(ctx context.Context) (_node *WebhookA
 				ps[i](selector)
 			}
 		}
+	}
+	if _u.mutation.ResponseCleared() {
+		_spec.ClearField(webhookattempt.FieldResponse, field.TypeString)
 	}
 	if len(_u.modifiers) > 0 {
 		return _node, entx.ErrModified

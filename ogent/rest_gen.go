@@ -9,13 +9,15 @@ import (
 	"chairside/internal/codec"
 	"chairside/internal/list"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 )
 
 // Reads implements the generated operations that read.
 type Reads struct {
 	Client  *ent.Client
-	BaseURL string // this server's public address, without a final slash
+	Keys    *seal.Keys // of sealed columns
+	BaseURL string     // this server's public address, without a final slash
 	Members Members
 }
 
@@ -61,7 +63,8 @@ func (r Reads) In(tx *ent.Client) Reads {
 
 // View returns how stored values appear to the caller.
 func (r Reads) View(ctx context.Context) codec.View {
-	return codec.View{Zone: principal.Must(ctx).Zone, AvatarURL: r.BaseURL + codec.AvatarPath}
+	c := principal.Must(ctx)
+	return codec.View{Zone: c.Zone, AvatarURL: r.BaseURL + codec.AvatarPath, Practice: c.PracticeID, Keys: r.Keys}
 }
 
 // Writes implements all generated operations.

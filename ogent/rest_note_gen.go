@@ -10,6 +10,7 @@ import (
 	"chairside/internal/codec"
 	"chairside/internal/entx"
 	"chairside/internal/list"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 	"chairside/internal/write"
 	"chairside/schema"
@@ -25,7 +26,7 @@ var NoteForm = list.Form[Note]{
 		o.ID = x.Int64(0)
 		o.PatientID = x.Int64(1)
 		o.UserID = x.Int64(2)
-		o.Body = x.Text(3)
+		o.Body = x.Open(3, "notes", "body", 0)
 		o.Pinned = x.Bool(4)
 		o.Kind = x.Text(5)
 		o.CreatedAt = x.View.Time(x.Time(6))
@@ -131,7 +132,11 @@ func (w Writes) resourceOfNote() *write.Resource[int64, ent.Note, *ent.NoteMutat
 	return &write.Resource[int64, ent.Note, *ent.NoteMutation, NoteInput, *NoteResponse]{
 		DB: w.DB, Rule: w.Rules.Note, PracticeWide: false, Conflicts: false,
 		GetForUpdate: func(ctx context.Context, tx *ent.Client, id int64) (*ent.Note, error) {
-			return tx.Note.Query().Where(note.ID(id), store.ForUpdate).Only(ctx)
+			old, err := tx.Note.Query().Where(note.ID(id), store.ForUpdate).Only(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return old, old.Unseal(w.DB.Keys)
 		},
 		Get: func(ctx context.Context, tx *ent.Client, id int64) (*NoteResponse, error) {
 			return w.In(tx).ReadNote(ctx, id)
@@ -160,8 +165,8 @@ func (w Writes) resourceOfNote() *write.Resource[int64, ent.Note, *ent.NoteMutat
 				m.SetPatientID(v)
 			}
 			if x, ok := in.Body.Get(); ok {
-				v := x
-				if isNew || old.Body != v {
+				v := seal.Plain(x)
+				if isNew || !old.Body.Holds(x) {
 					m.SetBody(v)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"chairside/internal/codec"
 	"chairside/internal/entx"
 	"chairside/internal/list"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 	"chairside/internal/write"
 	"chairside/schema"
@@ -61,9 +62,9 @@ var PatientForm = list.Form[Patient]{
 		o.LegacyID.Value, o.LegacyID.Null = x.Text(31), x.Null(31)
 		o.Marketing = x.Int(32)
 		o.MedicalAlert = x.Bool(33)
-		o.MedicalAlertText.Value, o.MedicalAlertText.Null = x.Text(34), x.Null(34)
-		o.NhsNumber.Value, o.NhsNumber.Null = x.Text(35), x.Null(35)
-		o.NiNumber.Value, o.NiNumber.Null = x.Text(36), x.Null(36)
+		o.MedicalAlertText.Value, o.MedicalAlertText.Null = x.Open(34, "patients", "medical_alert_text", 0), x.Null(34)
+		o.NhsNumber.Value, o.NhsNumber.Null = x.Open(35, "patients", "nhs_number", 0), x.Null(35)
+		o.NiNumber.Value, o.NiNumber.Null = x.Open(36, "patients", "ni_number", 0), x.Null(36)
 		o.Occupation.Value, o.Occupation.Null = x.Text(37), x.Null(37)
 		o.UseEmail = x.Bool(38)
 		o.UseSMS = x.Bool(39)
@@ -218,7 +219,11 @@ func (w Writes) resourceOfPatient() *write.Resource[int64, ent.Patient, *ent.Pat
 	return &write.Resource[int64, ent.Patient, *ent.PatientMutation, PatientInput, *PatientResponse]{
 		DB: w.DB, Rule: w.Rules.Patient, PracticeWide: false, Conflicts: false,
 		GetForUpdate: func(ctx context.Context, tx *ent.Client, id int64) (*ent.Patient, error) {
-			return tx.Patient.Query().Where(patient.ID(id), store.ForUpdate).Only(ctx)
+			old, err := tx.Patient.Query().Where(patient.ID(id), store.ForUpdate).Only(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return old, old.Unseal(w.DB.Keys)
 		},
 		Get: func(ctx context.Context, tx *ent.Client, id int64) (*PatientResponse, error) {
 			return w.In(tx).ReadPatient(ctx, id)
@@ -486,27 +491,27 @@ func (w Writes) resourceOfPatient() *write.Resource[int64, ent.Patient, *ent.Pat
 				}
 			}
 			if x, ok := in.MedicalAlertText.Get(); ok {
-				v := x
-				if isNew || (old.MedicalAlertText == nil || *old.MedicalAlertText != v) {
+				v := seal.Plain(x)
+				if isNew || !old.MedicalAlertText.Holds(x) {
 					m.SetMedicalAlertText(v)
 				}
-			} else if in.MedicalAlertText.IsNull() && !isNew && old.MedicalAlertText != nil {
+			} else if in.MedicalAlertText.IsNull() && !isNew && !old.MedicalAlertText.IsNull() {
 				m.ClearMedicalAlertText()
 			}
 			if x, ok := in.NhsNumber.Get(); ok {
-				v := x
-				if isNew || (old.NhsNumber == nil || *old.NhsNumber != v) {
+				v := seal.Plain(x)
+				if isNew || !old.NhsNumber.Holds(x) {
 					m.SetNhsNumber(v)
 				}
-			} else if in.NhsNumber.IsNull() && !isNew && old.NhsNumber != nil {
+			} else if in.NhsNumber.IsNull() && !isNew && !old.NhsNumber.IsNull() {
 				m.ClearNhsNumber()
 			}
 			if x, ok := in.NiNumber.Get(); ok {
-				v := x
-				if isNew || (old.NiNumber == nil || *old.NiNumber != v) {
+				v := seal.Plain(x)
+				if isNew || !old.NiNumber.Holds(x) {
 					m.SetNiNumber(v)
 				}
-			} else if in.NiNumber.IsNull() && !isNew && old.NiNumber != nil {
+			} else if in.NiNumber.IsNull() && !isNew && !old.NiNumber.IsNull() {
 				m.ClearNiNumber()
 			}
 			if x, ok := in.Occupation.Get(); ok {

@@ -53,6 +53,7 @@ var auditPlain = columnSet(`
 var auditHashed = columnSet(`
 	User.mobile_phone .password_hash .totp_secret .recovery_codes .known_browsers
 	Application.secret_hash
+	Practice.search_key
 	AccessToken.hash
 	Passkey.credential_id .public_key
 	Patient.title .first_name .middle_name .last_name .preferred_name .date_of_birth .gender .ethnicity
@@ -76,7 +77,7 @@ var auditHashed = columnSet(`
 
 // auditOmitted are columns that follow from others, and those that the entry has itself.
 var auditOmitted = columnSet(`
-	Patient.search_text .home_phone_normalized .mobile_phone_normalized .work_phone_normalized .emergency_contact_phone_normalized
+	Patient.search_text .nhs_number_hash .home_phone_normalized .mobile_phone_normalized .work_phone_normalized .emergency_contact_phone_normalized
 	Webhook.feed_cursor
 `)
 

@@ -101,8 +101,9 @@ func unaccented(r rune) rune {
 }
 
 // SearchText returns the text that patient search matches. Each word follows a space, so
-// that " smi" matches the beginning of a word and "7700" any digits.
-func SearchText(names []string, postcode, email, nhsNumber, legacyID string, phones []string) string {
+// that " smi" matches the beginning of a word and "7700" any digits. It has the hash of the NHS
+// number as SearchHash writes it.
+func SearchText(names []string, postcode, email, nhsNumberHash, legacyID string, phones []string) string {
 	words := SearchWords(strings.Join(names, " "))
 	for _, n := range slices.Clone(words) {
 		if parts := strings.FieldsFunc(n, notWord); len(parts) > 1 { // "o'brien" also as "brien" and "obrien"
@@ -111,7 +112,7 @@ func SearchText(names []string, postcode, email, nhsNumber, legacyID string, pho
 	}
 	postcode = SearchFold(postcode)
 	words = append(words, strings.Fields(postcode)...)
-	words = append(words, strings.Join(strings.Fields(postcode), ""), SearchFold(email), Digits(nhsNumber), SearchFold(legacyID))
+	words = append(words, strings.Join(strings.Fields(postcode), ""), SearchFold(email), SearchFold(legacyID))
 	for _, p := range phones {
 		words = append(words, Digits(p))
 		for _, w := range strings.Fields(SearchFold(p)) { // "0114 496 0123 (evenings)"
@@ -131,8 +132,14 @@ func SearchText(names []string, postcode, email, nhsNumber, legacyID string, pho
 			}
 		}
 	}
+	if nhsNumberHash != "" {
+		b.WriteString(" " + SearchHash(nhsNumberHash))
+	}
 	return b.String()
 }
+
+// SearchHash returns the word of a hash in search texts. SearchWords returns no such word.
+func SearchHash(hash string) string { return "=" + hash }
 
 // SearchWords returns the folded words of a name or a search, without surrounding
 // punctuation: "Brearley, Theo" is the same as "theo brearley".

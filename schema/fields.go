@@ -122,13 +122,20 @@ func optionalDate(name, doc string, o ...apispec.Field) ent.Field {
 	return field.Time(name).GoType(civil.Date{}).SchemaType(dateColumn).Optional().Nillable().Comment(doc).Annotations(options(o))
 }
 
-// sealed is a hidden column that is encrypted (package seal).
-func sealed(name, doc string) ent.Field {
-	return field.String(name).GoType(seal.Value{}).Sensitive().Comment(doc).Annotations(apispec.Hidden())
+// sealed is a text that is encrypted (package seal). Without options it is hidden.
+func sealed(name, doc string, o ...apispec.Field) ent.Field {
+	return field.String(name).GoType(seal.Value{}).Sensitive().Comment(doc).Annotations(sealedOptions(o))
 }
 
-func optionalSealed(name, doc string) ent.Field {
-	return field.String(name).GoType(seal.Value{}).Optional().Sensitive().Comment(doc).Annotations(apispec.Hidden())
+func optionalSealed(name, doc string, o ...apispec.Field) ent.Field {
+	return field.String(name).GoType(seal.Value{}).Optional().Sensitive().Comment(doc).Annotations(sealedOptions(o))
+}
+
+func sealedOptions(o []apispec.Field) apispec.Field {
+	if len(o) == 0 {
+		return apispec.Hidden()
+	}
+	return options(o)
 }
 
 func timestamp(name, doc string, o ...apispec.Field) ent.Field {

@@ -164,7 +164,7 @@ func derivePhones() (all []derivation) {
 // searchColumns are the columns of the search text. searchTextOf relies on their order: four
 // names, four others, then phones.
 var searchColumns = []string{
-	"first_name", "middle_name", "last_name", "preferred_name", "postcode", "email_address", "nhs_number", "legacy_id",
+	"first_name", "middle_name", "last_name", "preferred_name", "postcode", "email_address", "nhs_number_hash", "legacy_id",
 	"home_phone", "mobile_phone", "work_phone", "home_phone_normalized", "mobile_phone_normalized", "work_phone_normalized",
 }
 

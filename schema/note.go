@@ -8,6 +8,7 @@ import (
 	"entgo.io/ent/schema/index"
 
 	"chairside/internal/apispec"
+	"chairside/internal/seal"
 )
 
 // longestNote is the longest note, in code points.
@@ -26,7 +27,7 @@ func (Note) Fields() []ent.Field {
 		intID(),
 		intRef("patient_id", "The patient. Cannot be changed.", required(apispec.Field{Write: true, CreateOnly: true})),
 		intRef("user_id", "The user who created it."),
-		text("body", "The text: at most 10,000 characters.", required(apispec.Field{Write: true, MaxRunes: longestNote, Example: "Prefers mornings."})),
+		sealed("body", "The text: at most 10,000 characters.", required(apispec.Field{Write: true, MaxRunes: longestNote, Example: "Prefers mornings."})),
 		boolFalse("pinned", "Whether the note stays at the top.", written()),
 		field.Enum("kind").GoType(NoteKind("")).Default(string(NoteClinical)).Comment("Kind of the note.").Annotations(createDefault(written())),
 	}
@@ -85,7 +86,7 @@ func (NoteVersion) Fields() []ent.Field {
 		intID(),
 		field.Int64("note_id").Immutable().Comment("The note."),
 		field.Int64("patient_id").Immutable().Comment("The note's patient before the change."),
-		field.String("body").Immutable().Sensitive().Comment("The text before the change."),
+		field.String("body").GoType(seal.Value{}).Immutable().Sensitive().Comment("The text before the change."),
 		field.Time("at").Immutable().Comment("Time of the change."),
 		field.Int64("user_id").Optional().Nillable().Immutable().Comment("The user who changed the note; null for the system."),
 	}

@@ -62,9 +62,9 @@ func (Patient) Fields() []ent.Field {
 		optionalText("legacy_id", "Id in a previous system.", written()),
 		field.Int("marketing").Default(0).Comment("Consent to marketing. A boolean is accepted.").Annotations(kind(codec.Consent)),
 		boolFalse("medical_alert", "Whether the patient has a medical alert.", kind(codec.Flag)),
-		optionalText("medical_alert_text", "Text of the medical alert.", written(longText)),
-		optionalText("nhs_number", "NHS number.", written()),
-		optionalText("ni_number", "National Insurance number.", written()),
+		optionalSealed("medical_alert_text", "Text of the medical alert.", written(longText)),
+		optionalSealed("nhs_number", "NHS number.", written()),
+		optionalSealed("ni_number", "National Insurance number.", written()),
 		optionalText("occupation", "Occupation.", written()),
 		boolTrue("use_email", "Whether e-mail may be sent.", written()),
 		boolTrue("use_sms", "Whether text messages may be sent.", written()),
@@ -74,6 +74,7 @@ func (Patient) Fields() []ent.Field {
 		optionalTimestamp("erased_at", "When the patient's data was erased; null otherwise. Only amounts and dates of the account, invoices and payments are left.", apispec.Field{Derived: true}),
 		optionalTimestamp("legal_hold_at", "Since when a legal hold keeps the record from being erased; null otherwise.", apispec.Field{Hidden: true, Derived: true}),
 		optionalText("legal_hold_reason", "Why it does.", apispec.Field{Hidden: true, Derived: true}),
+		field.String("nhs_number_hash").Optional().Nillable().Comment("Keyed hash of the NHS number's digits (seal.Hash), by which search finds it.").Annotations(apispec.Field{Hidden: true, Derived: true}),
 		field.String("search_text").Default("").Comment("Text that search matches (SearchText).").Annotations(apispec.Field{Hidden: true, Derived: true}),
 	}
 	for _, p := range phoneColumns {

@@ -45,6 +45,7 @@ func (Practice) Fields() []ent.Field {
 		optionalText("custom_patient_field_label_2", "Label of the patients' custom_field_2."),
 		field.Int("second_factor_level").Default(0).Comment("Permission level from which users need two-factor authentication; 0 for no one.").Annotations(hidden(between(0, 4))),
 		field.Int("idle_lock_minutes").Default(30).Comment("Minutes without a request after which a browser session locks; 0 for never.").Annotations(hidden(between(0, 120))),
+		optionalSealed("search_key", "Key of the hashes by which sealed values are found (Hash); made with the first one."),
 	}, address()...)
 }
 

@@ -80,5 +80,5 @@ func searchTextOf(get func(column string) string) string {
 	for _, c := range searchColumns[8:] {
 		phones = append(phones, get(c))
 	}
-	return SearchText(names, get("postcode"), get("email_address"), get("nhs_number"), get("legacy_id"), phones)
+	return SearchText(names, get("postcode"), get("email_address"), get("nhs_number_hash"), get("legacy_id"), phones)
 }

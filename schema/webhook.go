@@ -10,6 +10,7 @@ import (
 
 	"chairside/internal/apispec"
 	"chairside/internal/codec"
+	"chairside/internal/seal"
 )
 
 // Webhook is an address that receives the changes of records.
@@ -105,11 +106,11 @@ func (WebhookAttempt) Fields() []ent.Field {
 		field.Int64("delivery_id").Immutable().Comment("The delivery."),
 		field.Time("at").Immutable().Comment("Time of the request."),
 		field.JSON("headers", map[string]string{}).Immutable().Comment("Headers of the request."),
-		field.String("body").Immutable().Sensitive().Comment("Body of the request."),
+		field.String("body").GoType(seal.Value{}).Immutable().Sensitive().Comment("Body of the request."),
 		field.Bytes("records").Immutable().Sensitive().Comment("Patient records in the body, for the access log."),
 		field.Int("status").Immutable().Comment("Status of the response; 0 without one."),
 		field.String("error").Immutable().Default("").Comment("Why there is no response."),
-		field.String("response").Immutable().Default("").Comment("Start of the response's body."),
+		field.String("response").GoType(seal.Value{}).Optional().Immutable().Sensitive().Comment("Start of the response's body, which may repeat the request."),
 		field.Int("duration_ms").Immutable().Comment("Milliseconds until the response."),
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"chairside/internal/seal"
 	"chairside/internal/test/localpg/pgtest"
 )
 
@@ -190,8 +191,12 @@ func TestFloorDoesNotRepeatAnInvalidURL(t *testing.T) {
 	where := url.URL{Scheme: "postgres", User: url.UserPassword("u", secret), Host: "127.0.0.1:1", Path: "/none"}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	keys := filepath.Join(t.TempDir(), "test.keys")
+	if err := seal.Create(keys); err != nil {
+		t.Fatal(err)
+	}
 	var o, e bytes.Buffer
-	status := run(&console{ctx, &o, &e, nil}, []string{"floor", "--database-url", where.String() + "?pool_max_conns=x"})
+	status := run(&console{ctx, &o, &e, nil}, []string{"floor", "--keys-file", keys, "--database-url", where.String() + "?pool_max_conns=x"})
 	if status != exitFailed || strings.Contains(e.String(), secret) {
 		t.Errorf("status %d: %s", status, e.String())
 	}

@@ -22,7 +22,7 @@ type backupCommand struct {
 
 // Help is the text of --help.
 func (backupCommand) Help() string {
-	return "Writes a consistent copy of an embedded database while a server uses it. Only the file's owner can read it. It holds patients' data: keep it as safe as the original, or encrypt it. The file of keys that seal secrets is not in it: keep a copy of that elsewhere. For PostgreSQL use pg_dump."
+	return "Writes a consistent copy of an embedded database while a server uses it. Only the file's owner can read it. It holds patients' data: keep it as safe as the original, or encrypt it. The file of keys that seal columns is not in it: keep a copy of that elsewhere. For PostgreSQL use pg_dump."
 }
 
 // Validate reports every mistake in the flags; the parser calls it.

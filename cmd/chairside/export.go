@@ -18,7 +18,7 @@ type exportCommand struct{ config.ExportFlags }
 func (exportCommand) Help() string {
 	return `Writes one file per table, and a manifest with counts and checksums, from one snapshot of the database. Safe while the server runs. "chairside import" reads the export into an empty SQLite or PostgreSQL database: that is how a practice moves from one to the other.
 
-The directory appears once it is complete. It holds patients' data and password hashes, and only its owner can read it: keep it safe. Sessions and sign-in attempts are not exported.
+The directory appears once it is complete. It holds patients' data and password hashes, and only its owner can read it: keep it safe. Columns that are sealed in the database are sealed in the export, too, and need the same keys: --unsealed writes them in plain text. Sessions and sign-in attempts are not exported.
 
 With --practice it writes the rows of one practice, for "chairside import" into another installation. It prints what it leaves out and why: no password, token or other secret of this installation is in the directory.`
 }
@@ -32,7 +32,7 @@ func (e *exportCommand) Run(c *console) error {
 	return c.withDatabase(flags.Database, func(db *store.DB) error {
 		show, finish := c.progressBar()
 		defer finish()
-		options := dump.ExportOptions{Format: dump.Format(flags.Format), Progress: show}
+		options := dump.ExportOptions{Format: dump.Format(flags.Format), Unsealed: flags.Unsealed, Progress: show}
 		ctx := context.Context(c)
 		if flags.Practice != "" {
 			p, err := findPractice(c, db.Ent, flags.Practice)

@@ -48,7 +48,7 @@ type keysCreate struct{ config.KeysCreateFlags }
 
 // Help is the text of --help.
 func (keysCreate) Help() string {
-	return `The keys seal what the server must be able to read and a copy of the database must not show: authenticator secrets and the signing secrets of webhooks. Without the file these are lost: keep a copy of it, apart from the database and its backups.
+	return `The keys seal what the server must be able to read and a copy of the database must not show: NHS and National Insurance numbers, medical alerts, notes, authenticator secrets and signing secrets of webhooks. Without the file these are lost: keep a copy of it, apart from the database and its backups.
 
 Servers and commands take the file with --keys-file, or its content in the environment variable CHAIRSIDE_KEYS.`
 }

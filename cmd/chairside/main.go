@@ -38,7 +38,7 @@ type commands struct {
 	Import   importCommand    `cmd:"" help:"Import an export, or CSV files from another system."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
 	Audit    auditCommands    `cmd:"" help:"Verify, list and prune the audit log."`
-	Keys     keysCommands     `cmd:"" help:"Manage the keys that seal secrets in the database."`
+	Keys     keysCommands     `cmd:"" help:"Manage the keys of sealed columns in the database."`
 	Version  versionCommand   `cmd:"" help:"Print the version."`
 }
 

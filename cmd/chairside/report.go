@@ -77,6 +77,7 @@ func (r *reportShow) Run(c *console) error {
 			return err
 		}
 		filter := c.filter(ctx, chosen, flags)
+		filter.Keys = db.Keys
 		var answer *report.Answer
 		step, finish := c.stepBar(chosen.Title)
 		ctx = report.WithProgress(ctx, step)

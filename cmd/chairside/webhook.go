@@ -150,7 +150,7 @@ func in(c *console, row *ent.Webhook) context.Context {
 // deliverer sends and redelivers without a server.
 func deliverer(c *console, db *store.DB, allowPrivate bool) *events.Deliverer {
 	return events.New(events.Options{
-		DB: db, Feed: feed.New(db), Reads: ogent.Reads{Client: db.Ent}, AllowPrivate: allowPrivate, Logger: slog.New(slog.NewTextHandler(c.err, nil)),
+		DB: db, Feed: feed.New(db), Reads: ogent.Reads{Client: db.Ent, Keys: db.Keys}, AllowPrivate: allowPrivate, Logger: slog.New(slog.NewTextHandler(c.err, nil)),
 	})
 }
 

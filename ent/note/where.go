@@ -4,6 +4,7 @@ package note
 
 import (
 	"chairside/ent/predicate"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"time"
 
@@ -83,7 +84,7 @@ func UserID(v int64) predicate.Note {
 }
 
 // Body applies equality check predicate on the "body" field. It's identical to BodyEQ.
-func Body(v string) predicate.Note {
+func Body(v seal.Value) predicate.Note {
 	return predicate.Note(sql.FieldEQ(FieldBody, v))
 }
 
@@ -233,68 +234,73 @@ func UserIDNotIn(vs ...int64) predicate.Note {
 }
 
 // BodyEQ applies the EQ predicate on the "body" field.
-func BodyEQ(v string) predicate.Note {
+func BodyEQ(v seal.Value) predicate.Note {
 	return predicate.Note(sql.FieldEQ(FieldBody, v))
 }
 
 // BodyNEQ applies the NEQ predicate on the "body" field.
-func BodyNEQ(v string) predicate.Note {
+func BodyNEQ(v seal.Value) predicate.Note {
 	return predicate.Note(sql.FieldNEQ(FieldBody, v))
 }
 
 // BodyIn applies the In predicate on the "body" field.
-func BodyIn(vs ...string) predicate.Note {
+func BodyIn(vs ...seal.Value) predicate.Note {
 	return predicate.Note(sql.FieldIn(FieldBody, vs...))
 }
 
 // BodyNotIn applies the NotIn predicate on the "body" field.
-func BodyNotIn(vs ...string) predicate.Note {
+func BodyNotIn(vs ...seal.Value) predicate.Note {
 	return predicate.Note(sql.FieldNotIn(FieldBody, vs...))
 }
 
 // BodyGT applies the GT predicate on the "body" field.
-func BodyGT(v string) predicate.Note {
+func BodyGT(v seal.Value) predicate.Note {
 	return predicate.Note(sql.FieldGT(FieldBody, v))
 }
 
 // BodyGTE applies the GTE predicate on the "body" field.
-func BodyGTE(v string) predicate.Note {
+func BodyGTE(v seal.Value) predicate.Note {
 	return predicate.Note(sql.FieldGTE(FieldBody, v))
 }
 
 // BodyLT applies the LT predicate on the "body" field.
-func BodyLT(v string) predicate.Note {
+func BodyLT(v seal.Value) predicate.Note {
 	return predicate.Note(sql.FieldLT(FieldBody, v))
 }
 
 // BodyLTE applies the LTE predicate on the "body" field.
-func BodyLTE(v string) predicate.Note {
+func BodyLTE(v seal.Value) predicate.Note {
 	return predicate.Note(sql.FieldLTE(FieldBody, v))
 }
 
 // BodyContains applies the Contains predicate on the "body" field.
-func BodyContains(v string) predicate.Note {
-	return predicate.Note(sql.FieldContains(FieldBody, v))
+func BodyContains(v seal.Value) predicate.Note {
+	vc := v.String()
+	return predicate.Note(sql.FieldContains(FieldBody, vc))
 }
 
 // BodyHasPrefix applies the HasPrefix predicate on the "body" field.
-func BodyHasPrefix(v string) predicate.Note {
-	return predicate.Note(sql.FieldHasPrefix(FieldBody, v))
+func BodyHasPrefix(v seal.Value) predicate.Note {
+	vc := v.String()
+	return predicate.Note(sql.FieldHasPrefix(FieldBody, vc))
 }
 
 // BodyHasSuffix applies the HasSuffix predicate on the "body" field.
-func BodyHasSuffix(v string) predicate.Note {
-	return predicate.Note(sql.FieldHasSuffix(FieldBody, v))
+func BodyHasSuffix(v seal.Value) predicate.Note {
+	vc := v.String()
+	return predicate.Note(sql.FieldHasSuffix(FieldBody, vc))
 }
 
 // BodyEqualFold applies the EqualFold predicate on the "body" field.
-func BodyEqualFold(v string) predicate.Note {
-	return predicate.Note(sql.FieldEqualFold(FieldBody, v))
+func BodyEqualFold(v seal.Value) predicate.Note {
+	vc := v.String()
+	return predicate.Note(sql.FieldEqualFold(FieldBody, vc))
 }
 
 // BodyContainsFold applies the ContainsFold predicate on the "body" field.
-func BodyContainsFold(v string) predicate.Note {
-	return predicate.Note(sql.FieldContainsFold(FieldBody, v))
+func BodyContainsFold(v seal.Value) predicate.Note {
+	vc := v.String()
+	return predicate.Note(sql.FieldContainsFold(FieldBody, vc))
 }
 
 // PinnedEQ applies the EQ predicate on the "pinned" field.

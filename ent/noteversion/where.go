@@ -4,6 +4,7 @@ package noteversion
 
 import (
 	"chairside/ent/predicate"
+	"chairside/internal/seal"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -72,7 +73,7 @@ func PatientID(v int64) predicate.NoteVersion {
 }
 
 // Body applies equality check predicate on the "body" field. It's identical to BodyEQ.
-func Body(v string) predicate.NoteVersion {
+func Body(v seal.Value) predicate.NoteVersion {
 	return predicate.NoteVersion(sql.FieldEQ(FieldBody, v))
 }
 
@@ -167,68 +168,73 @@ func PatientIDNotIn(vs ...int64) predicate.NoteVersion {
 }
 
 // BodyEQ applies the EQ predicate on the "body" field.
-func BodyEQ(v string) predicate.NoteVersion {
+func BodyEQ(v seal.Value) predicate.NoteVersion {
 	return predicate.NoteVersion(sql.FieldEQ(FieldBody, v))
 }
 
 // BodyNEQ applies the NEQ predicate on the "body" field.
-func BodyNEQ(v string) predicate.NoteVersion {
+func BodyNEQ(v seal.Value) predicate.NoteVersion {
 	return predicate.NoteVersion(sql.FieldNEQ(FieldBody, v))
 }
 
 // BodyIn applies the In predicate on the "body" field.
-func BodyIn(vs ...string) predicate.NoteVersion {
+func BodyIn(vs ...seal.Value) predicate.NoteVersion {
 	return predicate.NoteVersion(sql.FieldIn(FieldBody, vs...))
 }
 
 // BodyNotIn applies the NotIn predicate on the "body" field.
-func BodyNotIn(vs ...string) predicate.NoteVersion {
+func BodyNotIn(vs ...seal.Value) predicate.NoteVersion {
 	return predicate.NoteVersion(sql.FieldNotIn(FieldBody, vs...))
 }
 
 // BodyGT applies the GT predicate on the "body" field.
-func BodyGT(v string) predicate.NoteVersion {
+func BodyGT(v seal.Value) predicate.NoteVersion {
 	return predicate.NoteVersion(sql.FieldGT(FieldBody, v))
 }
 
 // BodyGTE applies the GTE predicate on the "body" field.
-func BodyGTE(v string) predicate.NoteVersion {
+func BodyGTE(v seal.Value) predicate.NoteVersion {
 	return predicate.NoteVersion(sql.FieldGTE(FieldBody, v))
 }
 
 // BodyLT applies the LT predicate on the "body" field.
-func BodyLT(v string) predicate.NoteVersion {
+func BodyLT(v seal.Value) predicate.NoteVersion {
 	return predicate.NoteVersion(sql.FieldLT(FieldBody, v))
 }
 
 // BodyLTE applies the LTE predicate on the "body" field.
-func BodyLTE(v string) predicate.NoteVersion {
+func BodyLTE(v seal.Value) predicate.NoteVersion {
 	return predicate.NoteVersion(sql.FieldLTE(FieldBody, v))
 }
 
 // BodyContains applies the Contains predicate on the "body" field.
-func BodyContains(v string) predicate.NoteVersion {
-	return predicate.NoteVersion(sql.FieldContains(FieldBody, v))
+func BodyContains(v seal.Value) predicate.NoteVersion {
+	vc := v.String()
+	return predicate.NoteVersion(sql.FieldContains(FieldBody, vc))
 }
 
 // BodyHasPrefix applies the HasPrefix predicate on the "body" field.
-func BodyHasPrefix(v string) predicate.NoteVersion {
-	return predicate.NoteVersion(sql.FieldHasPrefix(FieldBody, v))
+func BodyHasPrefix(v seal.Value) predicate.NoteVersion {
+	vc := v.String()
+	return predicate.NoteVersion(sql.FieldHasPrefix(FieldBody, vc))
 }
 
 // BodyHasSuffix applies the HasSuffix predicate on the "body" field.
-func BodyHasSuffix(v string) predicate.NoteVersion {
-	return predicate.NoteVersion(sql.FieldHasSuffix(FieldBody, v))
+func BodyHasSuffix(v seal.Value) predicate.NoteVersion {
+	vc := v.String()
+	return predicate.NoteVersion(sql.FieldHasSuffix(FieldBody, vc))
 }
 
 // BodyEqualFold applies the EqualFold predicate on the "body" field.
-func BodyEqualFold(v string) predicate.NoteVersion {
-	return predicate.NoteVersion(sql.FieldEqualFold(FieldBody, v))
+func BodyEqualFold(v seal.Value) predicate.NoteVersion {
+	vc := v.String()
+	return predicate.NoteVersion(sql.FieldEqualFold(FieldBody, vc))
 }
 
 // BodyContainsFold applies the ContainsFold predicate on the "body" field.
-func BodyContainsFold(v string) predicate.NoteVersion {
-	return predicate.NoteVersion(sql.FieldContainsFold(FieldBody, v))
+func BodyContainsFold(v seal.Value) predicate.NoteVersion {
+	vc := v.String()
+	return predicate.NoteVersion(sql.FieldContainsFold(FieldBody, vc))
 }
 
 // AtEQ applies the EQ predicate on the "at" field.

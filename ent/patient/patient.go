@@ -116,6 +116,8 @@ const (
 	FieldLegalHoldAt = "legal_hold_at"
 	// FieldLegalHoldReason holds the string denoting the legal_hold_reason field in the database.
 	FieldLegalHoldReason = "legal_hold_reason"
+	// FieldNhsNumberHash holds the string denoting the nhs_number_hash field in the database.
+	FieldNhsNumberHash = "nhs_number_hash"
 	// FieldSearchText holds the string denoting the search_text field in the database.
 	FieldSearchText = "search_text"
 	// FieldHomePhone holds the string denoting the home_phone field in the database.
@@ -316,6 +318,7 @@ var Columns = []string{
 	FieldErasedAt,
 	FieldLegalHoldAt,
 	FieldLegalHoldReason,
+	FieldNhsNumberHash,
 	FieldSearchText,
 	FieldHomePhone,
 	FieldHomePhoneCountry,
@@ -642,6 +645,11 @@ func ByLegalHoldAt(opts ...sql.OrderTermOption) OrderOption {
 // ByLegalHoldReason orders the results by the legal_hold_reason field.
 func ByLegalHoldReason(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldLegalHoldReason, opts...).ToFunc()
+}
+
+// ByNhsNumberHash orders the results by the nhs_number_hash field.
+func ByNhsNumberHash(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldNhsNumberHash, opts...).ToFunc()
 }
 
 // BySearchText orders the results by the search_text field.

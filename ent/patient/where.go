@@ -5,6 +5,7 @@ package patient
 import (
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
+	"chairside/internal/seal"
 	"chairside/schema"
 	"time"
 
@@ -239,17 +240,17 @@ func MedicalAlert(v bool) predicate.Patient {
 }
 
 // MedicalAlertText applies equality check predicate on the "medical_alert_text" field. It's identical to MedicalAlertTextEQ.
-func MedicalAlertText(v string) predicate.Patient {
+func MedicalAlertText(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldEQ(FieldMedicalAlertText, v))
 }
 
 // NhsNumber applies equality check predicate on the "nhs_number" field. It's identical to NhsNumberEQ.
-func NhsNumber(v string) predicate.Patient {
+func NhsNumber(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldEQ(FieldNhsNumber, v))
 }
 
 // NiNumber applies equality check predicate on the "ni_number" field. It's identical to NiNumberEQ.
-func NiNumber(v string) predicate.Patient {
+func NiNumber(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldEQ(FieldNiNumber, v))
 }
 
@@ -291,6 +292,11 @@ func LegalHoldAt(v time.Time) predicate.Patient {
 // LegalHoldReason applies equality check predicate on the "legal_hold_reason" field. It's identical to LegalHoldReasonEQ.
 func LegalHoldReason(v string) predicate.Patient {
 	return predicate.Patient(sql.FieldEQ(FieldLegalHoldReason, v))
+}
+
+// NhsNumberHash applies equality check predicate on the "nhs_number_hash" field. It's identical to NhsNumberHashEQ.
+func NhsNumberHash(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldEQ(FieldNhsNumberHash, v))
 }
 
 // SearchText applies equality check predicate on the "search_text" field. It's identical to SearchTextEQ.
@@ -2239,58 +2245,61 @@ func MedicalAlertNEQ(v bool) predicate.Patient {
 }
 
 // MedicalAlertTextEQ applies the EQ predicate on the "medical_alert_text" field.
-func MedicalAlertTextEQ(v string) predicate.Patient {
+func MedicalAlertTextEQ(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldEQ(FieldMedicalAlertText, v))
 }
 
 // MedicalAlertTextNEQ applies the NEQ predicate on the "medical_alert_text" field.
-func MedicalAlertTextNEQ(v string) predicate.Patient {
+func MedicalAlertTextNEQ(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldNEQ(FieldMedicalAlertText, v))
 }
 
 // MedicalAlertTextIn applies the In predicate on the "medical_alert_text" field.
-func MedicalAlertTextIn(vs ...string) predicate.Patient {
+func MedicalAlertTextIn(vs ...seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldIn(FieldMedicalAlertText, vs...))
 }
 
 // MedicalAlertTextNotIn applies the NotIn predicate on the "medical_alert_text" field.
-func MedicalAlertTextNotIn(vs ...string) predicate.Patient {
+func MedicalAlertTextNotIn(vs ...seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldNotIn(FieldMedicalAlertText, vs...))
 }
 
 // MedicalAlertTextGT applies the GT predicate on the "medical_alert_text" field.
-func MedicalAlertTextGT(v string) predicate.Patient {
+func MedicalAlertTextGT(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldGT(FieldMedicalAlertText, v))
 }
 
 // MedicalAlertTextGTE applies the GTE predicate on the "medical_alert_text" field.
-func MedicalAlertTextGTE(v string) predicate.Patient {
+func MedicalAlertTextGTE(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldGTE(FieldMedicalAlertText, v))
 }
 
 // MedicalAlertTextLT applies the LT predicate on the "medical_alert_text" field.
-func MedicalAlertTextLT(v string) predicate.Patient {
+func MedicalAlertTextLT(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldLT(FieldMedicalAlertText, v))
 }
 
 // MedicalAlertTextLTE applies the LTE predicate on the "medical_alert_text" field.
-func MedicalAlertTextLTE(v string) predicate.Patient {
+func MedicalAlertTextLTE(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldLTE(FieldMedicalAlertText, v))
 }
 
 // MedicalAlertTextContains applies the Contains predicate on the "medical_alert_text" field.
-func MedicalAlertTextContains(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldContains(FieldMedicalAlertText, v))
+func MedicalAlertTextContains(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldContains(FieldMedicalAlertText, vc))
 }
 
 // MedicalAlertTextHasPrefix applies the HasPrefix predicate on the "medical_alert_text" field.
-func MedicalAlertTextHasPrefix(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldHasPrefix(FieldMedicalAlertText, v))
+func MedicalAlertTextHasPrefix(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldHasPrefix(FieldMedicalAlertText, vc))
 }
 
 // MedicalAlertTextHasSuffix applies the HasSuffix predicate on the "medical_alert_text" field.
-func MedicalAlertTextHasSuffix(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldHasSuffix(FieldMedicalAlertText, v))
+func MedicalAlertTextHasSuffix(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldHasSuffix(FieldMedicalAlertText, vc))
 }
 
 // MedicalAlertTextIsNil applies the IsNil predicate on the "medical_alert_text" field.
@@ -2304,68 +2313,73 @@ func MedicalAlertTextNotNil() predicate.Patient {
 }
 
 // MedicalAlertTextEqualFold applies the EqualFold predicate on the "medical_alert_text" field.
-func MedicalAlertTextEqualFold(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldEqualFold(FieldMedicalAlertText, v))
+func MedicalAlertTextEqualFold(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldEqualFold(FieldMedicalAlertText, vc))
 }
 
 // MedicalAlertTextContainsFold applies the ContainsFold predicate on the "medical_alert_text" field.
-func MedicalAlertTextContainsFold(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldContainsFold(FieldMedicalAlertText, v))
+func MedicalAlertTextContainsFold(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldContainsFold(FieldMedicalAlertText, vc))
 }
 
 // NhsNumberEQ applies the EQ predicate on the "nhs_number" field.
-func NhsNumberEQ(v string) predicate.Patient {
+func NhsNumberEQ(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldEQ(FieldNhsNumber, v))
 }
 
 // NhsNumberNEQ applies the NEQ predicate on the "nhs_number" field.
-func NhsNumberNEQ(v string) predicate.Patient {
+func NhsNumberNEQ(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldNEQ(FieldNhsNumber, v))
 }
 
 // NhsNumberIn applies the In predicate on the "nhs_number" field.
-func NhsNumberIn(vs ...string) predicate.Patient {
+func NhsNumberIn(vs ...seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldIn(FieldNhsNumber, vs...))
 }
 
 // NhsNumberNotIn applies the NotIn predicate on the "nhs_number" field.
-func NhsNumberNotIn(vs ...string) predicate.Patient {
+func NhsNumberNotIn(vs ...seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldNotIn(FieldNhsNumber, vs...))
 }
 
 // NhsNumberGT applies the GT predicate on the "nhs_number" field.
-func NhsNumberGT(v string) predicate.Patient {
+func NhsNumberGT(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldGT(FieldNhsNumber, v))
 }
 
 // NhsNumberGTE applies the GTE predicate on the "nhs_number" field.
-func NhsNumberGTE(v string) predicate.Patient {
+func NhsNumberGTE(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldGTE(FieldNhsNumber, v))
 }
 
 // NhsNumberLT applies the LT predicate on the "nhs_number" field.
-func NhsNumberLT(v string) predicate.Patient {
+func NhsNumberLT(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldLT(FieldNhsNumber, v))
 }
 
 // NhsNumberLTE applies the LTE predicate on the "nhs_number" field.
-func NhsNumberLTE(v string) predicate.Patient {
+func NhsNumberLTE(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldLTE(FieldNhsNumber, v))
 }
 
 // NhsNumberContains applies the Contains predicate on the "nhs_number" field.
-func NhsNumberContains(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldContains(FieldNhsNumber, v))
+func NhsNumberContains(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldContains(FieldNhsNumber, vc))
 }
 
 // NhsNumberHasPrefix applies the HasPrefix predicate on the "nhs_number" field.
-func NhsNumberHasPrefix(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldHasPrefix(FieldNhsNumber, v))
+func NhsNumberHasPrefix(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldHasPrefix(FieldNhsNumber, vc))
 }
 
 // NhsNumberHasSuffix applies the HasSuffix predicate on the "nhs_number" field.
-func NhsNumberHasSuffix(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldHasSuffix(FieldNhsNumber, v))
+func NhsNumberHasSuffix(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldHasSuffix(FieldNhsNumber, vc))
 }
 
 // NhsNumberIsNil applies the IsNil predicate on the "nhs_number" field.
@@ -2379,68 +2393,73 @@ func NhsNumberNotNil() predicate.Patient {
 }
 
 // NhsNumberEqualFold applies the EqualFold predicate on the "nhs_number" field.
-func NhsNumberEqualFold(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldEqualFold(FieldNhsNumber, v))
+func NhsNumberEqualFold(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldEqualFold(FieldNhsNumber, vc))
 }
 
 // NhsNumberContainsFold applies the ContainsFold predicate on the "nhs_number" field.
-func NhsNumberContainsFold(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldContainsFold(FieldNhsNumber, v))
+func NhsNumberContainsFold(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldContainsFold(FieldNhsNumber, vc))
 }
 
 // NiNumberEQ applies the EQ predicate on the "ni_number" field.
-func NiNumberEQ(v string) predicate.Patient {
+func NiNumberEQ(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldEQ(FieldNiNumber, v))
 }
 
 // NiNumberNEQ applies the NEQ predicate on the "ni_number" field.
-func NiNumberNEQ(v string) predicate.Patient {
+func NiNumberNEQ(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldNEQ(FieldNiNumber, v))
 }
 
 // NiNumberIn applies the In predicate on the "ni_number" field.
-func NiNumberIn(vs ...string) predicate.Patient {
+func NiNumberIn(vs ...seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldIn(FieldNiNumber, vs...))
 }
 
 // NiNumberNotIn applies the NotIn predicate on the "ni_number" field.
-func NiNumberNotIn(vs ...string) predicate.Patient {
+func NiNumberNotIn(vs ...seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldNotIn(FieldNiNumber, vs...))
 }
 
 // NiNumberGT applies the GT predicate on the "ni_number" field.
-func NiNumberGT(v string) predicate.Patient {
+func NiNumberGT(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldGT(FieldNiNumber, v))
 }
 
 // NiNumberGTE applies the GTE predicate on the "ni_number" field.
-func NiNumberGTE(v string) predicate.Patient {
+func NiNumberGTE(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldGTE(FieldNiNumber, v))
 }
 
 // NiNumberLT applies the LT predicate on the "ni_number" field.
-func NiNumberLT(v string) predicate.Patient {
+func NiNumberLT(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldLT(FieldNiNumber, v))
 }
 
 // NiNumberLTE applies the LTE predicate on the "ni_number" field.
-func NiNumberLTE(v string) predicate.Patient {
+func NiNumberLTE(v seal.Value) predicate.Patient {
 	return predicate.Patient(sql.FieldLTE(FieldNiNumber, v))
 }
 
 // NiNumberContains applies the Contains predicate on the "ni_number" field.
-func NiNumberContains(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldContains(FieldNiNumber, v))
+func NiNumberContains(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldContains(FieldNiNumber, vc))
 }
 
 // NiNumberHasPrefix applies the HasPrefix predicate on the "ni_number" field.
-func NiNumberHasPrefix(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldHasPrefix(FieldNiNumber, v))
+func NiNumberHasPrefix(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldHasPrefix(FieldNiNumber, vc))
 }
 
 // NiNumberHasSuffix applies the HasSuffix predicate on the "ni_number" field.
-func NiNumberHasSuffix(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldHasSuffix(FieldNiNumber, v))
+func NiNumberHasSuffix(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldHasSuffix(FieldNiNumber, vc))
 }
 
 // NiNumberIsNil applies the IsNil predicate on the "ni_number" field.
@@ -2454,13 +2473,15 @@ func NiNumberNotNil() predicate.Patient {
 }
 
 // NiNumberEqualFold applies the EqualFold predicate on the "ni_number" field.
-func NiNumberEqualFold(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldEqualFold(FieldNiNumber, v))
+func NiNumberEqualFold(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldEqualFold(FieldNiNumber, vc))
 }
 
 // NiNumberContainsFold applies the ContainsFold predicate on the "ni_number" field.
-func NiNumberContainsFold(v string) predicate.Patient {
-	return predicate.Patient(sql.FieldContainsFold(FieldNiNumber, v))
+func NiNumberContainsFold(v seal.Value) predicate.Patient {
+	vc := v.String()
+	return predicate.Patient(sql.FieldContainsFold(FieldNiNumber, vc))
 }
 
 // OccupationEQ applies the EQ predicate on the "occupation" field.
@@ -2881,6 +2902,81 @@ func LegalHoldReasonEqualFold(v string) predicate.Patient {
 // LegalHoldReasonContainsFold applies the ContainsFold predicate on the "legal_hold_reason" field.
 func LegalHoldReasonContainsFold(v string) predicate.Patient {
 	return predicate.Patient(sql.FieldContainsFold(FieldLegalHoldReason, v))
+}
+
+// NhsNumberHashEQ applies the EQ predicate on the "nhs_number_hash" field.
+func NhsNumberHashEQ(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldEQ(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashNEQ applies the NEQ predicate on the "nhs_number_hash" field.
+func NhsNumberHashNEQ(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldNEQ(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashIn applies the In predicate on the "nhs_number_hash" field.
+func NhsNumberHashIn(vs ...string) predicate.Patient {
+	return predicate.Patient(sql.FieldIn(FieldNhsNumberHash, vs...))
+}
+
+// NhsNumberHashNotIn applies the NotIn predicate on the "nhs_number_hash" field.
+func NhsNumberHashNotIn(vs ...string) predicate.Patient {
+	return predicate.Patient(sql.FieldNotIn(FieldNhsNumberHash, vs...))
+}
+
+// NhsNumberHashGT applies the GT predicate on the "nhs_number_hash" field.
+func NhsNumberHashGT(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldGT(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashGTE applies the GTE predicate on the "nhs_number_hash" field.
+func NhsNumberHashGTE(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldGTE(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashLT applies the LT predicate on the "nhs_number_hash" field.
+func NhsNumberHashLT(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldLT(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashLTE applies the LTE predicate on the "nhs_number_hash" field.
+func NhsNumberHashLTE(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldLTE(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashContains applies the Contains predicate on the "nhs_number_hash" field.
+func NhsNumberHashContains(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldContains(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashHasPrefix applies the HasPrefix predicate on the "nhs_number_hash" field.
+func NhsNumberHashHasPrefix(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldHasPrefix(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashHasSuffix applies the HasSuffix predicate on the "nhs_number_hash" field.
+func NhsNumberHashHasSuffix(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldHasSuffix(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashIsNil applies the IsNil predicate on the "nhs_number_hash" field.
+func NhsNumberHashIsNil() predicate.Patient {
+	return predicate.Patient(sql.FieldIsNull(FieldNhsNumberHash))
+}
+
+// NhsNumberHashNotNil applies the NotNil predicate on the "nhs_number_hash" field.
+func NhsNumberHashNotNil() predicate.Patient {
+	return predicate.Patient(sql.FieldNotNull(FieldNhsNumberHash))
+}
+
+// NhsNumberHashEqualFold applies the EqualFold predicate on the "nhs_number_hash" field.
+func NhsNumberHashEqualFold(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldEqualFold(FieldNhsNumberHash, v))
+}
+
+// NhsNumberHashContainsFold applies the ContainsFold predicate on the "nhs_number_hash" field.
+func NhsNumberHashContainsFold(v string) predicate.Patient {
+	return predicate.Patient(sql.FieldContainsFold(FieldNhsNumberHash, v))
 }
 
 // SearchTextEQ applies the EQ predicate on the "search_text" field.

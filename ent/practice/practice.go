@@ -53,6 +53,8 @@ const (
 	FieldSecondFactorLevel = "second_factor_level"
 	// FieldIdleLockMinutes holds the string denoting the idle_lock_minutes field in the database.
 	FieldIdleLockMinutes = "idle_lock_minutes"
+	// FieldSearchKey holds the string denoting the search_key field in the database.
+	FieldSearchKey = "search_key"
 	// FieldAddressLine1 holds the string denoting the address_line_1 field in the database.
 	FieldAddressLine1 = "address_line_1"
 	// FieldAddressLine2 holds the string denoting the address_line_2 field in the database.
@@ -89,6 +91,7 @@ var Columns = []string{
 	FieldCustomPatientFieldLabel2,
 	FieldSecondFactorLevel,
 	FieldIdleLockMinutes,
+	FieldSearchKey,
 	FieldAddressLine1,
 	FieldAddressLine2,
 	FieldTown,
@@ -224,6 +227,11 @@ func BySecondFactorLevel(opts ...sql.OrderTermOption) OrderOption {
 // ByIdleLockMinutes orders the results by the idle_lock_minutes field.
 func ByIdleLockMinutes(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldIdleLockMinutes, opts...).ToFunc()
+}
+
+// BySearchKey orders the results by the search_key field.
+func BySearchKey(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSearchKey, opts...).ToFunc()
 }
 
 // ByAddressLine1 orders the results by the address_line_1 field.

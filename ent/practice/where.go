@@ -4,6 +4,7 @@ package practice
 
 import (
 	"chairside/ent/predicate"
+	"chairside/internal/seal"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -143,6 +144,11 @@ func SecondFactorLevel(v int) predicate.Practice {
 // IdleLockMinutes applies equality check predicate on the "idle_lock_minutes" field. It's identical to IdleLockMinutesEQ.
 func IdleLockMinutes(v int) predicate.Practice {
 	return predicate.Practice(sql.FieldEQ(FieldIdleLockMinutes, v))
+}
+
+// SearchKey applies equality check predicate on the "search_key" field. It's identical to SearchKeyEQ.
+func SearchKey(v seal.Value) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldSearchKey, v))
 }
 
 // AddressLine1 applies equality check predicate on the "address_line_1" field. It's identical to AddressLine1EQ.
@@ -1188,6 +1194,86 @@ func IdleLockMinutesLT(v int) predicate.Practice {
 // IdleLockMinutesLTE applies the LTE predicate on the "idle_lock_minutes" field.
 func IdleLockMinutesLTE(v int) predicate.Practice {
 	return predicate.Practice(sql.FieldLTE(FieldIdleLockMinutes, v))
+}
+
+// SearchKeyEQ applies the EQ predicate on the "search_key" field.
+func SearchKeyEQ(v seal.Value) predicate.Practice {
+	return predicate.Practice(sql.FieldEQ(FieldSearchKey, v))
+}
+
+// SearchKeyNEQ applies the NEQ predicate on the "search_key" field.
+func SearchKeyNEQ(v seal.Value) predicate.Practice {
+	return predicate.Practice(sql.FieldNEQ(FieldSearchKey, v))
+}
+
+// SearchKeyIn applies the In predicate on the "search_key" field.
+func SearchKeyIn(vs ...seal.Value) predicate.Practice {
+	return predicate.Practice(sql.FieldIn(FieldSearchKey, vs...))
+}
+
+// SearchKeyNotIn applies the NotIn predicate on the "search_key" field.
+func SearchKeyNotIn(vs ...seal.Value) predicate.Practice {
+	return predicate.Practice(sql.FieldNotIn(FieldSearchKey, vs...))
+}
+
+// SearchKeyGT applies the GT predicate on the "search_key" field.
+func SearchKeyGT(v seal.Value) predicate.Practice {
+	return predicate.Practice(sql.FieldGT(FieldSearchKey, v))
+}
+
+// SearchKeyGTE applies the GTE predicate on the "search_key" field.
+func SearchKeyGTE(v seal.Value) predicate.Practice {
+	return predicate.Practice(sql.FieldGTE(FieldSearchKey, v))
+}
+
+// SearchKeyLT applies the LT predicate on the "search_key" field.
+func SearchKeyLT(v seal.Value) predicate.Practice {
+	return predicate.Practice(sql.FieldLT(FieldSearchKey, v))
+}
+
+// SearchKeyLTE applies the LTE predicate on the "search_key" field.
+func SearchKeyLTE(v seal.Value) predicate.Practice {
+	return predicate.Practice(sql.FieldLTE(FieldSearchKey, v))
+}
+
+// SearchKeyContains applies the Contains predicate on the "search_key" field.
+func SearchKeyContains(v seal.Value) predicate.Practice {
+	vc := v.String()
+	return predicate.Practice(sql.FieldContains(FieldSearchKey, vc))
+}
+
+// SearchKeyHasPrefix applies the HasPrefix predicate on the "search_key" field.
+func SearchKeyHasPrefix(v seal.Value) predicate.Practice {
+	vc := v.String()
+	return predicate.Practice(sql.FieldHasPrefix(FieldSearchKey, vc))
+}
+
+// SearchKeyHasSuffix applies the HasSuffix predicate on the "search_key" field.
+func SearchKeyHasSuffix(v seal.Value) predicate.Practice {
+	vc := v.String()
+	return predicate.Practice(sql.FieldHasSuffix(FieldSearchKey, vc))
+}
+
+// SearchKeyIsNil applies the IsNil predicate on the "search_key" field.
+func SearchKeyIsNil() predicate.Practice {
+	return predicate.Practice(sql.FieldIsNull(FieldSearchKey))
+}
+
+// SearchKeyNotNil applies the NotNil predicate on the "search_key" field.
+func SearchKeyNotNil() predicate.Practice {
+	return predicate.Practice(sql.FieldNotNull(FieldSearchKey))
+}
+
+// SearchKeyEqualFold applies the EqualFold predicate on the "search_key" field.
+func SearchKeyEqualFold(v seal.Value) predicate.Practice {
+	vc := v.String()
+	return predicate.Practice(sql.FieldEqualFold(FieldSearchKey, vc))
+}
+
+// SearchKeyContainsFold applies the ContainsFold predicate on the "search_key" field.
+func SearchKeyContainsFold(v seal.Value) predicate.Practice {
+	vc := v.String()
+	return predicate.Practice(sql.FieldContainsFold(FieldSearchKey, vc))
 }
 
 // AddressLine1EQ applies the EQ predicate on the "address_line_1" field.

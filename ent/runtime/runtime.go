@@ -616,7 +616,7 @@ func init() {
 	// patient.DefaultMetadata holds the default value on creation for the metadata field.
 	patient.DefaultMetadata = patientDescMetadata.Default.(map[string]string)
 	// patientDescSearchText is the schema descriptor for search_text field.
-	patientDescSearchText := patientFields[48].Descriptor()
+	patientDescSearchText := patientFields[49].Descriptor()
 	// patient.DefaultSearchText holds the default value on creation for the search_text field.
 	patient.DefaultSearchText = patientDescSearchText.Default.(string)
 	patientreferralMixin := schema.PatientReferral{}.Mixin()
@@ -1053,10 +1053,6 @@ func init() {
 	webhookattemptDescError := webhookattemptFields[7].Descriptor()
 	// webhookattempt.DefaultError holds the default value on creation for the error field.
 	webhookattempt.DefaultError = webhookattemptDescError.Default.(string)
-	// webhookattemptDescResponse is the schema descriptor for response field.
-	webhookattemptDescResponse := webhookattemptFields[8].Descriptor()
-	// webhookattempt.DefaultResponse holds the default value on creation for the response field.
-	webhookattempt.DefaultResponse = webhookattemptDescResponse.Default.(string)
 	webhookdeliveryMixin := schema.WebhookDelivery{}.Mixin()
 	webhookdeliveryMixinHooks0 := webhookdeliveryMixin[0].Hooks()
 	webhookdelivery.Hooks[0] = webhookdeliveryMixinHooks0[0]

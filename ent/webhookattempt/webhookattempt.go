@@ -81,8 +81,6 @@ var (
 	Interceptors [1]ent.Interceptor
 	// DefaultError holds the default value on creation for the "error" field.
 	DefaultError string
-	// DefaultResponse holds the default value on creation for the "response" field.
-	DefaultResponse string
 )
 
 // OrderOption defines the ordering options for the WebhookAttempt queries.

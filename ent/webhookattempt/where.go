@@ -4,6 +4,7 @@ package webhookattempt
 
 import (
 	"chairside/ent/predicate"
+	"chairside/internal/seal"
 	"time"
 
 	"entgo.io/ent/dialect/sql"
@@ -72,7 +73,7 @@ func At(v time.Time) predicate.WebhookAttempt {
 }
 
 // Body applies equality check predicate on the "body" field. It's identical to BodyEQ.
-func Body(v string) predicate.WebhookAttempt {
+func Body(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldBody, v))
 }
 
@@ -92,7 +93,7 @@ func Error(v string) predicate.WebhookAttempt {
 }
 
 // Response applies equality check predicate on the "response" field. It's identical to ResponseEQ.
-func Response(v string) predicate.WebhookAttempt {
+func Response(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldResponse, v))
 }
 
@@ -202,68 +203,73 @@ func AtLTE(v time.Time) predicate.WebhookAttempt {
 }
 
 // BodyEQ applies the EQ predicate on the "body" field.
-func BodyEQ(v string) predicate.WebhookAttempt {
+func BodyEQ(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldBody, v))
 }
 
 // BodyNEQ applies the NEQ predicate on the "body" field.
-func BodyNEQ(v string) predicate.WebhookAttempt {
+func BodyNEQ(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldNEQ(FieldBody, v))
 }
 
 // BodyIn applies the In predicate on the "body" field.
-func BodyIn(vs ...string) predicate.WebhookAttempt {
+func BodyIn(vs ...seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldIn(FieldBody, vs...))
 }
 
 // BodyNotIn applies the NotIn predicate on the "body" field.
-func BodyNotIn(vs ...string) predicate.WebhookAttempt {
+func BodyNotIn(vs ...seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldNotIn(FieldBody, vs...))
 }
 
 // BodyGT applies the GT predicate on the "body" field.
-func BodyGT(v string) predicate.WebhookAttempt {
+func BodyGT(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldGT(FieldBody, v))
 }
 
 // BodyGTE applies the GTE predicate on the "body" field.
-func BodyGTE(v string) predicate.WebhookAttempt {
+func BodyGTE(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldGTE(FieldBody, v))
 }
 
 // BodyLT applies the LT predicate on the "body" field.
-func BodyLT(v string) predicate.WebhookAttempt {
+func BodyLT(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldLT(FieldBody, v))
 }
 
 // BodyLTE applies the LTE predicate on the "body" field.
-func BodyLTE(v string) predicate.WebhookAttempt {
+func BodyLTE(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldLTE(FieldBody, v))
 }
 
 // BodyContains applies the Contains predicate on the "body" field.
-func BodyContains(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldContains(FieldBody, v))
+func BodyContains(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldContains(FieldBody, vc))
 }
 
 // BodyHasPrefix applies the HasPrefix predicate on the "body" field.
-func BodyHasPrefix(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldHasPrefix(FieldBody, v))
+func BodyHasPrefix(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldHasPrefix(FieldBody, vc))
 }
 
 // BodyHasSuffix applies the HasSuffix predicate on the "body" field.
-func BodyHasSuffix(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldHasSuffix(FieldBody, v))
+func BodyHasSuffix(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldHasSuffix(FieldBody, vc))
 }
 
 // BodyEqualFold applies the EqualFold predicate on the "body" field.
-func BodyEqualFold(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEqualFold(FieldBody, v))
+func BodyEqualFold(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldEqualFold(FieldBody, vc))
 }
 
 // BodyContainsFold applies the ContainsFold predicate on the "body" field.
-func BodyContainsFold(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldContainsFold(FieldBody, v))
+func BodyContainsFold(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldContainsFold(FieldBody, vc))
 }
 
 // RecordsEQ applies the EQ predicate on the "records" field.
@@ -412,68 +418,83 @@ func ErrorContainsFold(v string) predicate.WebhookAttempt {
 }
 
 // ResponseEQ applies the EQ predicate on the "response" field.
-func ResponseEQ(v string) predicate.WebhookAttempt {
+func ResponseEQ(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldEQ(FieldResponse, v))
 }
 
 // ResponseNEQ applies the NEQ predicate on the "response" field.
-func ResponseNEQ(v string) predicate.WebhookAttempt {
+func ResponseNEQ(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldNEQ(FieldResponse, v))
 }
 
 // ResponseIn applies the In predicate on the "response" field.
-func ResponseIn(vs ...string) predicate.WebhookAttempt {
+func ResponseIn(vs ...seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldIn(FieldResponse, vs...))
 }
 
 // ResponseNotIn applies the NotIn predicate on the "response" field.
-func ResponseNotIn(vs ...string) predicate.WebhookAttempt {
+func ResponseNotIn(vs ...seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldNotIn(FieldResponse, vs...))
 }
 
 // ResponseGT applies the GT predicate on the "response" field.
-func ResponseGT(v string) predicate.WebhookAttempt {
+func ResponseGT(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldGT(FieldResponse, v))
 }
 
 // ResponseGTE applies the GTE predicate on the "response" field.
-func ResponseGTE(v string) predicate.WebhookAttempt {
+func ResponseGTE(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldGTE(FieldResponse, v))
 }
 
 // ResponseLT applies the LT predicate on the "response" field.
-func ResponseLT(v string) predicate.WebhookAttempt {
+func ResponseLT(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldLT(FieldResponse, v))
 }
 
 // ResponseLTE applies the LTE predicate on the "response" field.
-func ResponseLTE(v string) predicate.WebhookAttempt {
+func ResponseLTE(v seal.Value) predicate.WebhookAttempt {
 	return predicate.WebhookAttempt(sql.FieldLTE(FieldResponse, v))
 }
 
 // ResponseContains applies the Contains predicate on the "response" field.
-func ResponseContains(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldContains(FieldResponse, v))
+func ResponseContains(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldContains(FieldResponse, vc))
 }
 
 // ResponseHasPrefix applies the HasPrefix predicate on the "response" field.
-func ResponseHasPrefix(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldHasPrefix(FieldResponse, v))
+func ResponseHasPrefix(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldHasPrefix(FieldResponse, vc))
 }
 
 // ResponseHasSuffix applies the HasSuffix predicate on the "response" field.
-func ResponseHasSuffix(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldHasSuffix(FieldResponse, v))
+func ResponseHasSuffix(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldHasSuffix(FieldResponse, vc))
+}
+
+// ResponseIsNil applies the IsNil predicate on the "response" field.
+func ResponseIsNil() predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldIsNull(FieldResponse))
+}
+
+// ResponseNotNil applies the NotNil predicate on the "response" field.
+func ResponseNotNil() predicate.WebhookAttempt {
+	return predicate.WebhookAttempt(sql.FieldNotNull(FieldResponse))
 }
 
 // ResponseEqualFold applies the EqualFold predicate on the "response" field.
-func ResponseEqualFold(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldEqualFold(FieldResponse, v))
+func ResponseEqualFold(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldEqualFold(FieldResponse, vc))
 }
 
 // ResponseContainsFold applies the ContainsFold predicate on the "response" field.
-func ResponseContainsFold(v string) predicate.WebhookAttempt {
-	return predicate.WebhookAttempt(sql.FieldContainsFold(FieldResponse, v))
+func ResponseContainsFold(v seal.Value) predicate.WebhookAttempt {
+	vc := v.String()
+	return predicate.WebhookAttempt(sql.FieldContainsFold(FieldResponse, vc))
 }
 
 // DurationMsEQ applies the EQ predicate on the "duration_ms" field.

@@ -227,7 +227,7 @@ func TestUpdatedRowHasTheSameAuditEntryAsASavedOne(t *testing.T) {
 		if b := e.DB.Ent.Appointment.GetX(ctx, saved.ID); a.String() != b.String() {
 			t.Errorf("saved:   %v\nchanged: %v", b, a)
 		}
-		shown, err := ogent.Reads{Client: e.DB.Ent}.ReadAppointment(ctx, other.ID)
+		shown, err := ogent.Reads{Client: e.DB.Ent, Keys: e.DB.Keys}.ReadAppointment(ctx, other.ID)
 		if err != nil || !reflect.DeepEqual(&shown.Appointment, changed) {
 			t.Errorf("shown %v, %v\nchanged %v", shown, err, changed)
 		}

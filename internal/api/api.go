@@ -19,7 +19,7 @@ type Handler struct {
 func New(db *store.DB, baseURL string) *Handler {
 	h := &Handler{work: newWorkCache(db.Ent), feed: feed.New(db), Writes: ogent.Writes{
 		DB: db,
-		Reads: ogent.Reads{Client: db.Ent, BaseURL: baseURL, Members: ogent.Members{
+		Reads: ogent.Reads{Client: db.Ent, Keys: db.Keys, BaseURL: baseURL, Members: ogent.Members{
 			PatientCustomFields:           patientCustomFields,
 			TreatmentPlanTotalGross:       treatmentPlanTotals,
 			TreatmentPlanItemCustomFields: treatmentPlanItemCustomFields,

@@ -10,6 +10,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/noteversion"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/internal/test/harness"
 )
 
@@ -45,7 +46,11 @@ func TestChangedNotesKeepTheirEarlierText(t *testing.T) {
 			var got []string
 			versions := versionsOf(t, e, id)
 			for _, v := range versions {
-				got = append(got, v.Body)
+				text, err := v.OpenBody(e.DB.Keys)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, text)
 			}
 			if !slices.Equal(got, want) {
 				t.Fatalf("the earlier texts are %q, want %q", got, want)
@@ -87,7 +92,7 @@ func TestChangedNotesKeepTheirEarlierText(t *testing.T) {
 
 		ctx := e.As(t, "demo")
 		write := func(work func(tx *ent.Client) error) error { return e.DB.Tx(ctx, work) }
-		if err := write(func(tx *ent.Client) error { return tx.Note.Update().SetBody("bulk").Exec(ctx) }); err == nil {
+		if err := write(func(tx *ent.Client) error { return tx.Note.Update().SetBody(seal.Plain("bulk")).Exec(ctx) }); err == nil {
 			t.Error("a bulk update was accepted")
 		}
 		if err := write(func(tx *ent.Client) error { _, err := tx.Note.Delete().Exec(ctx); return err }); err == nil {

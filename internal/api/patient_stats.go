@@ -43,7 +43,10 @@ var statsForm = list.Form[ogent.Patient]{
 // filters of the list of patients.
 func (h *Handler) ListPatientStats(ctx context.Context, p ogent.ListPatientStatsParams) (*ogent.PatientStatsList, error) {
 	as := ogent.ListPatientsParams(p)
-	search := h.search(ctx, as.Query.Or(""))
+	search, err := h.search(ctx, as.Query.Or(""))
+	if err != nil {
+		return nil, err
+	}
 	as.Query.Set = len(search) > 0
 	patients := ogent.Patients
 	patients.Form = statsForm

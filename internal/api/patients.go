@@ -16,7 +16,10 @@ import (
 
 // ListPatients adds the search, query=, to the generated list.
 func (h *Handler) ListPatients(ctx context.Context, p ogent.ListPatientsParams) (*ogent.PatientList, error) {
-	search := h.search(ctx, p.Query.Or(""))
+	search, err := h.search(ctx, p.Query.Or(""))
+	if err != nil {
+		return nil, err
+	}
 	p.Query.Set = len(search) > 0 // a blank search is none, so that a counter has the total
 	rows, meta, err := h.ReadPatients(ctx, p, search...)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"chairside/ent/patient"
 	"chairside/ent/predicate"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 	"chairside/schema"
 )
@@ -21,8 +22,9 @@ import (
 // searchPredicates returns the predicates of a patient search. A word with a letter must be
 // the start of a word in the patient's search text, in any order, with any apostrophe or
 // hyphen. The other words together are a number in any format (a phone number, also in
-// international form, or an NHS number, compared by digits), or each is the start of a word,
-// such as "4711-08", an identifier of a previous system.
+// international form, compared by digits, or a whole NHS number, compared by its hash, which hash
+// returns: "" if there are none), or each is the start of a word, such as "4711-08", an identifier
+// of a previous system.
 //
 // The search text decides. On PostgreSQL an index of keys narrows the rows to compare
 // (practice_search_keys, internal/store/migrate/migrations/postgres). The keys of a text are:
@@ -33,7 +35,7 @@ import (
 //
 // Each key starts with the last characters of the practice's id, so a search reads nothing
 // of other practices, unless two ids end alike; then it reads more, but finds no more.
-func searchPredicates(query string, c *principal.Principal) []predicate.Patient {
+func searchPredicates(query string, c *principal.Principal, hash func(digits string) (string, error)) ([]predicate.Patient, error) {
 	var where []predicate.Patient
 	var rest []string
 	for _, word := range strings.Fields(strings.ReplaceAll(schema.SearchFold(query), ",", " ")) {
@@ -45,17 +47,34 @@ func searchPredicates(query string, c *principal.Principal) []predicate.Patient 
 		rest = append(rest, word)
 	}
 	if len(rest) == 0 {
-		return where
+		return where, nil
 	}
-	return append(where, contains(c.PracticeID, numberForms(rest, c.Country)...))
+	forms := numberForms(rest, c.Country)
+	if digits := schema.Digits(strings.Join(rest, "")); digits != "" {
+		switch h, err := hash(digits); {
+		case err != nil:
+			return nil, err
+		case h != "":
+			word := schema.SearchHash(h)
+			forms = append(forms, form{[]string{" " + word}, prefixKeys(word)})
+		}
+	}
+	return append(where, contains(c.PracticeID, forms...)), nil
 }
 
 // search returns the predicates of a patient search for this database. Where row-level security
 // is on, they hold for the view of a search, which lets them use the index.
-func (h *Handler) search(ctx context.Context, query string) []predicate.Patient {
-	where := searchPredicates(query, principal.Must(ctx))
-	if len(where) == 0 || !h.DB.Confined() {
-		return where
+func (h *Handler) search(ctx context.Context, query string) ([]predicate.Patient, error) {
+	c := principal.Must(ctx)
+	where, err := searchPredicates(query, c, func(digits string) (string, error) {
+		key, err := h.DB.SearchKey(ctx, h.DB.Ent, c.PracticeID)
+		if key == "" || err != nil {
+			return "", err
+		}
+		return seal.Hash(key, digits), nil
+	})
+	if err != nil || len(where) == 0 || !h.DB.Confined() {
+		return where, err
 	}
 	return []predicate.Patient{func(s *sql.Selector) {
 		found := sql.Dialect(s.Dialect()).Select(patient.FieldID).From(sql.Table(store.SearchView))
@@ -63,7 +82,7 @@ func (h *Handler) search(ctx context.Context, query string) []predicate.Patient 
 			holds(found)
 		}
 		s.Where(sql.In(s.C(patient.FieldID), found))
-	}}
+	}}, nil
 }
 
 // form is one way to find a term: the search text contains all parts, and so it has a key of

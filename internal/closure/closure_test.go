@@ -52,8 +52,8 @@ func fillAll(t testing.TB, db *store.DB, practice string) {
 	id := "01890a5d-ac96-774b-bcce-b302099a8057"
 	user, patient := "(SELECT min(id) FROM users WHERE practice_id = $1)", "(SELECT min(id) FROM patients WHERE practice_id = $1)"
 	hash := []byte(strings.Repeat("x", 32))
-	storetest.Exec(t, db, "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) VALUES ($1, $2, $2, 'x', false, 'clinical', "+patient+", "+user+")", practice, at)
-	storetest.Exec(t, db, "INSERT INTO note_versions (practice_id, note_id, patient_id, body, at) VALUES ($1, 1, "+patient+", 'x', $2)", practice, at)
+	storetest.Exec(t, db, "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) VALUES ($1, $2, $2, 'sealed:00000000:AA', false, 'clinical', "+patient+", "+user+")", practice, at)
+	storetest.Exec(t, db, "INSERT INTO note_versions (practice_id, note_id, patient_id, body, at) VALUES ($1, 1, "+patient+", 'sealed:00000000:AA', $2)", practice, at)
 	storetest.Exec(t, db, "INSERT INTO audit_reads (practice_id, patient_id, event_id, at) VALUES ($1, "+patient+", 1, $2)", practice, at)
 	storetest.Exec(t, db, "INSERT INTO audit_cuts (practice_id, at, number, hash, signature) VALUES ($1, $2, 0, $3, $3)", practice, at, hash)
 	storetest.Exec(t, db, "INSERT INTO imported_records (practice_id, source, resource, legacy_id, record_id) VALUES ($1, 'old', 'patients', '7', '1')", practice)
@@ -62,7 +62,7 @@ func fillAll(t testing.TB, db *store.DB, practice string) {
 	storetest.Exec(t, db, "INSERT INTO webhooks (id, practice_id, created_at, updated_at, url, active, events, secret) VALUES ($2, $1, $3, $3, 'https://a.test', true, '[]', 'sealed:00000000:AA')", practice, id, at)
 	storetest.Exec(t, db, "INSERT INTO passkeys (id, practice_id, user_id, created_at, updated_at, name, host, credential_id, public_key, sign_count, backup_eligible, backed_up, aaguid) VALUES ($2, $1, "+user+", $3, $3, 'x', 'x.test', $4, $4, 0, false, false, $2)", practice, id, at, hash)
 	storetest.Exec(t, db, "INSERT INTO webhook_deliveries (practice_id, webhook_id, event_id, event, resource, record_id, changed_at, due_at, leased_until) VALUES ($1, $2, 'x', 'x', 'x', 'x', $3, $3, $3)", practice, id, at)
-	storetest.Exec(t, db, "INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, duration_ms) VALUES ($1, 1, $2, '{}', 'x', $3, 0, 1)", practice, at, hash)
+	storetest.Exec(t, db, "INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, duration_ms) VALUES ($1, 1, $2, '{}', 'sealed:00000000:AA', $3, 0, 1)", practice, at, hash)
 	// A user of each practice authorised the application.
 	for i, who := range []string{practice, practiceID(t, db, "second")} {
 		token := fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a900%d", i)

@@ -1,6 +1,12 @@
 package codec
 
-import "time"
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/seal"
+)
 
 // Operation is what the server must know about an operation before it calls it. The table
 // ogent.Operations is generated.
@@ -42,6 +48,8 @@ const TimeLayout = "2006-01-02T15:04:05.000-07:00"
 type View struct {
 	Zone      *time.Location // of the practice
 	AvatarURL string         // URL of AvatarPath
+	Practice  uuid.UUID      // of the caller
+	Keys      *seal.Keys     // of sealed columns
 }
 
 // Time returns t in the practice's time zone.

@@ -105,7 +105,7 @@ func (e *entity) checkEntity() (problems []string) {
 		}
 	}
 	for _, c := range e.Referrers() {
-		if !c.Nillable || c.Immutable {
+		if !c.Nullable() || c.Immutable {
 			complain("%s cannot be deleted, because %s.%s requires it: archive it, or make the reference nullable", e.Name, c.Owner.Name, c.Name)
 		}
 	}
@@ -152,7 +152,7 @@ func (e *entity) checkSorts() (problems []string) {
 				complain("%s: sort %s: a list of patient data cannot be sorted by a column of another table", e.Name, s.Key)
 			}
 		}
-		if c := owner.Column(sortColumn(s)); c == nil || c.Nillable {
+		if c := owner.Column(sortColumn(s)); c == nil || c.Nullable() || c.IsSealed() {
 			complain("%s: sort %s needs a column that is never null: the databases order nulls differently", e.Name, s.Key)
 		}
 	}

@@ -21,7 +21,7 @@ func (e *entity) Imports() []string {
 		"entgo.io/ent/dialect/sql", "github.com/go-faster/jx", "github.com/google/uuid",
 		module + "/ent", module + "/ent/predicate", module + "/ent/" + e.PackageDir(), module + "/schema",
 	}
-	for _, p := range []string{"civil", "clock", "codec", "decimal", "entx", "list", "store", "write"} {
+	for _, p := range []string{"civil", "clock", "codec", "decimal", "entx", "list", "seal", "store", "write"} {
 		all = append(all, module+"/internal/"+p)
 	}
 	for _, edge := range e.Edges {
@@ -285,14 +285,28 @@ func (e *entity) FromInput(c *column, x string) string {
 		return "decimal.MustParse(" + x + ")"
 	case c.Kind == codec.Metadata:
 		return "map[string]string(" + x + ")"
+	case c.IsSealed():
+		return "seal.Plain(" + x + ")"
 	}
 	return x
 }
 
-// Differs returns the Go condition that v differs from the column of a row.
+// IsSet returns the Go condition that a nullable column of a row is not null.
+func (e *entity) IsSet(row string, c *column) string {
+	row += "." + c.StructField()
+	if c.IsSealed() {
+		return "!" + row + ".IsNull()"
+	}
+	return row + " != nil"
+}
+
+// Differs returns the Go condition that v, made from the input x, differs from the column of a
+// row, whose sealed columns are open.
 func (e *entity) Differs(old string, c *column) string {
 	old += "." + c.StructField()
 	switch {
+	case c.IsSealed():
+		return "!" + old + ".Holds(x)"
 	case c.Kind == codec.Metadata:
 		return "!maps.Equal(" + old + ", v)"
 	case c.Kind == codec.Strings:

@@ -111,7 +111,7 @@ func feedSourcesOf(n *gen.Type) (all []table.FeedSource, err error) {
 	}
 	if r.Key != "" && r.NotInFeed == "" {
 		own := table.FeedSource{Table: n.Table(), Resource: r.Plural, Record: "id", Site: tenant.SiteColumn, SiteTable: tenant.SiteTable}
-		if own.Compared, err = comparedColumns(n); err != nil {
+		if own.Compared, own.Sealed, err = comparedColumns(n); err != nil {
 			return nil, err
 		}
 		all = append(all, own)
@@ -138,21 +138,30 @@ func feedSourcesOf(n *gen.Type) (all []table.FeedSource, err error) {
 }
 
 // comparedColumns returns the columns that clients can see change, if the table also has columns
-// of bookkeeping.
-func comparedColumns(n *gen.Type) (columns []string, err error) {
+// of bookkeeping or sealed ones.
+func comparedColumns(n *gen.Type) (columns, sealed []string, err error) {
 	bookkeeping := false
 	for _, f := range n.Fields {
 		c, err := newColumn(f)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		bookkeeping = bookkeeping || c.API.Bookkeeping
-		if !c.API.Hidden && !c.API.Bookkeeping && c.Name != "updated_at" {
+		switch {
+		case c.API.Hidden || c.API.Bookkeeping:
+		case c.IsSealed():
+			sealed = append(sealed, f.StorageKey())
+		default:
 			columns = append(columns, f.StorageKey())
 		}
 	}
-	if !bookkeeping {
-		return nil, nil
+	switch {
+	case sealed != nil && bookkeeping:
+		return nil, nil, fmt.Errorf("%s: a table with visible sealed columns cannot have bookkeeping columns: updated_at tells of a change of the former together with the key, and changes with the latter", n.Name)
+	case sealed != nil:
+		return columns, sealed, nil
+	case bookkeeping:
+		return slices.DeleteFunc(columns, func(name string) bool { return name == "updated_at" }), nil, nil
 	}
-	return columns, nil
+	return nil, nil, nil
 }

@@ -159,10 +159,18 @@ func (f *form) set(owner *entity, column, t, into, selected string) error {
 		return err
 	}
 	c, member := owner.Column(column), into+"."+name
-	if c.Nillable {
-		f.Set = append(f.Set, fmt.Sprintf("%s.Value, %[1]s.Null = %s, x.Null(%d)", member, c.readAt(at), at))
+	read := c.readAt(at)
+	if c.IsSealed() {
+		id, err := f.At(strings.TrimSuffix(selected, column) + "id")
+		if err != nil {
+			return err
+		}
+		read = fmt.Sprintf("x.Open(%d, %q, %q, %d)", at, owner.Table(), column, id)
+	}
+	if c.Nullable() {
+		f.Set = append(f.Set, fmt.Sprintf("%s.Value, %[1]s.Null = %s, x.Null(%d)", member, read, at))
 	} else {
-		f.Set = append(f.Set, member+" = "+c.readAt(at))
+		f.Set = append(f.Set, member+" = "+read)
 	}
 	return nil
 }
@@ -200,7 +208,7 @@ func (e *entity) notePatient(f *form) error {
 		return err
 	}
 	note := fmt.Sprintf("x.Log.Patient(x.Int64(%d))", at)
-	if e.Column(name).Nillable {
+	if e.Column(name).Nullable() {
 		note = fmt.Sprintf("if !x.Null(%d) {\n%s\n}", at, note)
 	}
 	f.Set = append(f.Set, note)
@@ -393,4 +401,4 @@ func (e *entity) Referrers() (referrers []*column) {
 }
 
 // Clearable reports whether null clears a written column.
-func (c *column) Clearable() bool { return c.Nillable && !c.API.Required }
+func (c *column) Clearable() bool { return c.Nullable() && !c.API.Required }

@@ -80,6 +80,13 @@ func sealedOf(n *gen.Type) (all []*gen.Field) {
 // IsSealed reports whether the column is encrypted (package seal).
 func (c *column) IsSealed() bool { return c.Type.String() == "seal.Value" }
 
+// Sealed reports whether the entity has sealed columns.
+func (e *entity) Sealed() bool { return len(sealedOf(e.Type)) > 0 }
+
+// Nullable reports whether the column may be null. The zero seal.Value is null, so its Go type is
+// no pointer.
+func (c *column) Nullable() bool { return c.Nillable || c.IsSealed() && c.Optional }
+
 // maxBytes returns the maximum length of a column of bytes, or 0 for none.
 func (c *column) maxBytes() int64 {
 	if !c.IsBytes() {

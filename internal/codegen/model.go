@@ -373,7 +373,7 @@ func annotateOwnTypes(next gen.Generator) gen.Generator {
 // componentSchema adds nullability and description to the schema that entoas derived for a
 // column. It drops the default, which belongs to requests, not to components.
 func componentSchema(c *column, derived *ogen.Schema) *ogen.Schema {
-	return copyOf(derived).SetNullable(c.Nillable).SetDescription(c.Comment()).SetDefault(nil)
+	return copyOf(derived).SetNullable(c.Nullable()).SetDescription(c.Comment()).SetDefault(nil)
 }
 
 // texts returns words as JSON strings.

@@ -65,7 +65,7 @@ func (e *entity) bodyFields(create bool) (fields []codec.Field) {
 // bodyField returns the body member of the column.
 func (c *column) bodyField() codec.Field {
 	f := codec.Field{
-		Name: c.Name, Kind: c.Kind, Required: c.API.Required, Nullable: c.Nillable && !c.API.Required, CreateDefault: c.API.CreateDefault,
+		Name: c.Name, Kind: c.Kind, Required: c.API.Required, Nullable: c.Nullable() && !c.API.Required, CreateDefault: c.API.CreateDefault,
 		Plain:   c.Kind == codec.ID && !c.IsEdgeField(), // an id of another system
 		Default: c.nullValue(), MaxRunes: c.API.MaxRunes, Min: c.API.Min, Max: c.API.Max,
 	}
@@ -81,7 +81,7 @@ func (c *column) bodyField() codec.Field {
 // nullValue returns the JSON that null stands for if a column has a default.
 func (c *column) nullValue() string {
 	switch {
-	case c.Nillable || c.API.Required:
+	case c.Nullable() || c.API.Required:
 		return ""
 	case c.Kind == codec.Metadata:
 		return "{}"

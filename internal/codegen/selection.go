@@ -323,8 +323,8 @@ func (e *entity) IDMethod() string {
 // argument returns the expression of a column as an argument to a function of package schema.
 func (c *column) argument(at int) (string, error) {
 	switch {
-	case c.Nillable || c.Kind == codec.Date || c.Kind == codec.Time:
-		return "", fmt.Errorf("%s.%s cannot be an argument: it is nullable, a date or a time", c.Owner.Name, c.Name)
+	case c.Nullable() || c.IsSealed() || c.Kind == codec.Date || c.Kind == codec.Time:
+		return "", fmt.Errorf("%s.%s cannot be an argument: it is nullable, sealed, a date or a time", c.Owner.Name, c.Name)
 	case c.IsEnum():
 		return fmt.Sprintf("%s(x.Text(%d))", c.Type, at), nil
 	case c.Kind == codec.Decimal:
@@ -355,8 +355,11 @@ func (e *entity) Value(c apispec.Computed) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if c.Func == "" && owner.Column(name).Nillable {
+		if c.Func == "" && owner.Column(name).Nullable() {
 			return "", fmt.Errorf("%s.%s may be null, which would read as an empty value", owner.Name, name)
+		}
+		if owner.Column(name).IsSealed() {
+			return "", fmt.Errorf("%s.%s is sealed, so it cannot be part of a computed member", owner.Name, name)
 		}
 		if c.Func == "" {
 			return owner.Column(name).readAt(at), nil

@@ -66,7 +66,7 @@ func describe(t *schema.Table, n *gen.Type) (d describedTable, err error) {
 		}
 		column := table.Column{
 			Field: c.tableField(), Stored: storedKind(f), Null: f.Optional, Initial: stored.Default,
-			ReadOnly: f == n.ID || f.Sensitive() || c.API.Derived,
+			ReadOnly: f == n.ID || f.Sensitive() && !c.API.Write || c.API.Derived,
 		}
 		if expressions, ok := stored.Default.(map[string]schema.Expr); ok && len(expressions) > 0 { // the database sets it
 			column.Initial = nil
@@ -124,7 +124,7 @@ func keyOf(i *schema.Index) (key table.Key, err error) {
 func (c *column) tableField() codec.Field {
 	f := c.bodyField()
 	if !c.API.Write {
-		f.Required = !c.Nillable && !c.Default
+		f.Required = !c.Nullable() && !c.Default
 		if c.IsString() {
 			f.MaxRunes = cmp.Or(f.MaxRunes, limit.LongText)
 		}

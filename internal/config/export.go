@@ -7,6 +7,7 @@ type ExportFlags struct {
 	Database
 	Format   string `placeholder:"FORMAT" enum:"ndjson,csv" default:"ndjson" help:"File format: ndjson or csv. Default: ${default}"`
 	Practice string `placeholder:"ID" help:"Export only this practice: its id or its short name."`
+	Unsealed bool   `help:"Write columns that are sealed in the database in plain text: for an installation with other keys."`
 	Dir      string `arg:"" help:"Directory to create. If it exists, it must be empty."`
 }
 

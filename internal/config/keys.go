@@ -7,7 +7,7 @@ import (
 
 // KeysFlag names the keys of sealed columns.
 type KeysFlag struct {
-	KeysFile string `placeholder:"FILE" help:"Keys that seal secrets in the database; see \"chairside keys create\". Default: the keys in the environment variable CHAIRSIDE_KEYS; for SQLite, the file PATH.keys, which is created."`
+	KeysFile string `placeholder:"FILE" help:"Keys of sealed columns in the database; see \"chairside keys create\". Default: the keys in the environment variable CHAIRSIDE_KEYS; for SQLite, the file PATH.keys, which is created."`
 }
 
 // Keys returns the keys in the environment, or "".

@@ -15,6 +15,7 @@ import (
 	"entgo.io/ent/dialect"
 
 	"chairside/internal/entx/table"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 	"chairside/internal/store/bulk"
 )
@@ -26,6 +27,7 @@ var ErrOccupied = errors.New("the directory is not empty")
 type ExportOptions struct {
 	Format   Format // NDJSON for ""
 	Practice string // id of the only practice to export; "" for the whole installation
+	Unsealed bool   // write sealed columns in plain text
 	Progress Progress
 }
 
@@ -44,6 +46,7 @@ type export struct {
 	bulk     *bulk.Tx
 	dir      string // the final name; files are written to dir + partial
 	options  ExportOptions
+	keys     *seal.Keys
 	done, of int64 // rows
 }
 
@@ -55,7 +58,7 @@ func Export(ctx context.Context, db *store.DB, dir string, o ExportOptions) (err
 	if o.Format == "" {
 		o.Format = NDJSON
 	}
-	e := export{ctx: ctx, dir: filepath.Clean(dir), options: o}
+	e := export{ctx: ctx, dir: filepath.Clean(dir), options: o, keys: db.Keys}
 	switch entries, err := os.ReadDir(e.dir); {
 	case len(entries) > 0:
 		return fmt.Errorf("%w: %s", ErrOccupied, e.dir)
@@ -122,7 +125,7 @@ func (e *export) write() (err error) {
 	if err := e.countRows(); err != nil {
 		return err
 	}
-	m := manifest{Layout: manifestLayout, Format: e.options.Format}
+	m := manifest{Layout: manifestLayout, Format: e.options.Format, Unsealed: e.options.Unsealed}
 	if m.Schema, err = schemaVersion(); err != nil {
 		return err
 	}
@@ -212,7 +215,14 @@ func (e *export) writeRows(t *table.Table, to *bufio.Writer) (n int64, err error
 			return n, err
 		}
 		hide(values)
-		if err := write(values); err != nil {
+		err := error(nil)
+		if e.options.Unsealed {
+			err = unseal(e.keys, t, values)
+		}
+		if err == nil {
+			err = write(values)
+		}
+		if err != nil {
 			id, _, _ := t.Columns[0].Stored.Format(values[0])
 			return n, fmt.Errorf("the row %s: %w", id, err)
 		}

@@ -35,6 +35,8 @@ type manifest struct {
 	Format Format         `json:"format"`
 	Files  []manifestFile `json:"files"`
 
+	Unsealed bool `json:"unsealed,omitempty"` // whether sealed columns are in plain text
+
 	Practice *manifestPractice `json:"practice,omitempty"` // of an export of one practice
 }
 

@@ -396,7 +396,7 @@ func (p *practiceImport) readRows(t *table.Table, entry manifestFile, each func(
 			return p.ctx.Err()
 		}
 		if err == nil {
-			err = checkLimits(t, row)
+			err = p.manifest.checkLimits(t, row)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %s, line %d: %w", ErrAltered, entry.File, line, err)
@@ -409,9 +409,11 @@ func (p *practiceImport) readRows(t *table.Table, entry manifestFile, each func(
 
 // load writes the rows of all tables and checks the totals.
 func (p *practiceImport) load() error {
+	s := sealer{p.db.Keys, p.manifest.Unsealed}
 	p.change = func(t *table.Table, values []any) error {
 		old := values[0]
-		if err := errors.Join(p.rename(t, values), p.ids.apply(t, values)); err != nil {
+		err := s.move(t, values, func() error { return errors.Join(p.rename(t, values), p.ids.apply(t, values)) })
+		if err != nil {
 			return err
 		}
 		if old == values[0] {

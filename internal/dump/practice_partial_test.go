@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/testkeys"
 )
 
 // Where only some ids collide, the others stay, and records that others write during the import
@@ -25,8 +26,8 @@ func TestPracticeImportKeepsFreeIDs(t *testing.T) {
 			addLooseRows(t, source)
 			demo := practiceID(t, source, "demo")
 			at := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
-			storetest.Exec(t, source, "INSERT INTO notes (id, practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) SELECT 5000, practice_id, $1, $1, 'High', false, 'clinical', min(patient_id), min(user_id) FROM notes WHERE practice_id = $2 GROUP BY practice_id", at, demo)
-			storetest.Exec(t, source, "INSERT INTO note_versions (practice_id, note_id, patient_id, body, at) SELECT practice_id, 5000, min(patient_id), 'Before', $1 FROM notes WHERE practice_id = $2 GROUP BY practice_id", at, demo)
+			storetest.Exec(t, source, "INSERT INTO notes (id, practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) SELECT 5000, practice_id, $1, $1, $3, false, 'clinical', min(patient_id), min(user_id) FROM notes WHERE practice_id = $2 GROUP BY practice_id", at, demo, testkeys.Seal(demo, "notes", "body", 5000, "High"))
+			storetest.Exec(t, source, "INSERT INTO note_versions (id, practice_id, note_id, patient_id, body, at) SELECT 5000, practice_id, 5000, min(patient_id), $3, $1 FROM notes WHERE practice_id = $2 GROUP BY practice_id", at, demo, testkeys.Seal(demo, "note_versions", "body", 5000, "Before"))
 			dir := filepath.Join(t.TempDir(), "out")
 			if err := Export(t.Context(), source, dir, ExportOptions{Practice: demo}); err != nil {
 				t.Fatal(err)
@@ -39,7 +40,7 @@ func TestPracticeImportKeepsFreeIDs(t *testing.T) {
 			var writer sync.WaitGroup
 			writer.Go(func() {
 				for i := 0; writing.Err() == nil; i++ {
-					if _, err := target.SQL.ExecContext(t.Context(), "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) SELECT practice_id, $1, $1, 'During', false, 'clinical', min(patient_id), min(user_id) FROM notes WHERE practice_id = $2 GROUP BY practice_id", at, second); err != nil {
+					if _, err := target.SQL.ExecContext(t.Context(), "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) SELECT practice_id, $1, $1, 'sealed:00000000:AA', false, 'clinical', min(patient_id), min(user_id) FROM notes WHERE practice_id = $2 GROUP BY practice_id", at, second); err != nil {
 						if kind == "sqlite" && strings.Contains(err.Error(), "SQLITE_BUSY") { // the import is the one writer, on a slow machine for long
 							continue
 						}

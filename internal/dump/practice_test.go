@@ -16,6 +16,7 @@ import (
 	"chairside/internal/entx/table"
 	"chairside/internal/store"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/testkeys"
 )
 
 // practiceID returns the id of a practice.
@@ -37,15 +38,25 @@ func addLooseRows(t testing.TB, db *store.DB) {
 		id := practiceID(t, db, slug)
 		patient := storetest.Int(t, db, "SELECT min(id) FROM patients WHERE practice_id = $1", id)
 		for i := range 2 {
-			storetest.Exec(t, db, "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) VALUES ($1, $2, $2, $3, false, 'clinical', $4, (SELECT min(id) FROM users WHERE practice_id = $1))", id, at, fmt.Sprint("Note ", i, " of ", slug), patient)
+			text := fmt.Sprint("Note ", i, " of ", slug)
+			storetest.Exec(t, db, "INSERT INTO notes (practice_id, created_at, updated_at, body, pinned, kind, patient_id, user_id) VALUES ($1, $2, $2, 'sealed:00000000:AA', false, 'clinical', $3, (SELECT min(id) FROM users WHERE practice_id = $1))", id, at, patient)
+			sealLast(t, db, "notes", id, text)
 		}
 		note := storetest.Int(t, db, "SELECT max(id) FROM notes WHERE practice_id = $1", id)
 		for range 2 {
-			storetest.Exec(t, db, "INSERT INTO note_versions (practice_id, note_id, patient_id, body, at) VALUES ($1, $2, $3, $4, $5)", id, note, patient, "Earlier text of "+slug, at)
+			storetest.Exec(t, db, "INSERT INTO note_versions (practice_id, note_id, patient_id, body, at) VALUES ($1, $2, $3, 'sealed:00000000:AA', $4)", id, note, patient, at)
+			sealLast(t, db, "note_versions", id, "Earlier text of "+slug)
 		}
 		storetest.Exec(t, db, "DELETE FROM notes WHERE id = $1", note)
 		storetest.Exec(t, db, "INSERT INTO imported_records (practice_id, source, resource, legacy_id, record_id) VALUES ($1, 'old', 'patients', '7', $2), ($1, 'old', 'sites', '8', (SELECT CAST(min(CAST(id AS text)) AS text) FROM sites WHERE practice_id = $1))", id, fmt.Sprint(patient))
 	}
+}
+
+// sealLast gives the last row of a table a sealed body.
+func sealLast(t testing.TB, db *store.DB, of, practice, text string) {
+	t.Helper()
+	last := storetest.Int(t, db, "SELECT max(id) FROM "+of)
+	storetest.Exec(t, db, "UPDATE "+of+" SET body = $1 WHERE id = $2", testkeys.Seal(practice, of, "body", last, text), last)
 }
 
 // rowsOf returns the rows of a table as text, by their ids: those of a practice, or all others.
@@ -78,6 +89,14 @@ func rowsOf(t testing.TB, db *store.DB, of *table.Table, practice string, others
 			}
 			if row[c.Name] = text; !ok {
 				row[c.Name] = null
+			}
+		}
+		// Equal texts are sealed differently. A value that does not open is compared as it is.
+		if practiceColumn(of) != "" && unseal(db.Keys, of, values) == nil {
+			for i, c := range of.Columns {
+				if text, ok := values[i].(string); ok && c.IsSealed() {
+					row[c.Name] = text
+				}
 			}
 		}
 		all[row["id"]] = row

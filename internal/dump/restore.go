@@ -71,6 +71,12 @@ func Restore(ctx context.Context, db *store.DB, dir string, o RestoreOptions) (d
 	if err != nil {
 		return done, err
 	}
+	if r.manifest.Unsealed {
+		s := sealer{db.Keys, true}
+		r.change = func(t *table.Table, values []any) error {
+			return s.move(t, values, func() error { return nil })
+		}
+	}
 	if r.manifest.Practice != nil {
 		return done, fmt.Errorf("%w: it is of one practice", ErrManifest)
 	}
@@ -249,10 +255,13 @@ func (r *restore) decodeRows(ctx context.Context, read rowFunc, t *table.Table, 
 				break
 			}
 			if err == nil {
-				err = checkLimits(t, values)
+				err = r.manifest.checkLimits(t, values)
 			}
 			if err == nil && r.change != nil {
 				err = r.change(t, values)
+			}
+			if errors.Is(err, ErrOtherKeys) {
+				return fmt.Errorf("%s, line %d: %w", name, line, err)
 			}
 			if err != nil {
 				return fmt.Errorf("%w: %s, line %d: %w", ErrAltered, name, line, err)
@@ -269,9 +278,9 @@ func (r *restore) decodeRows(ctx context.Context, read rowFunc, t *table.Table, 
 }
 
 // checkLimits checks the values of a row against the limits of their columns.
-func checkLimits(t *table.Table, values []any) error {
+func (m *manifest) checkLimits(t *table.Table, values []any) error {
 	for i := range t.Columns {
-		if limit := t.Columns[i].Limit; limit != nil {
+		if limit := t.Columns[i].Limit; limit != nil && !(limit.Sealed && m.Unsealed) {
 			if message := limit.Check(values[i]); message != "" {
 				return fmt.Errorf("%s %s", t.Columns[i].Name, message)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,13 +13,16 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/testkeys"
 )
 
 // addRareRows adds rows and values that the demo practices do not have.
 func addRareRows(t *testing.T, db *store.DB) {
 	t.Helper()
 	const allEscapes = "quote \" comma , backslash \\ \\N line\nreturn\r\nend\ttab é 漢 🦷 </script> \u2028"
-	storetest.Exec(t, db, "UPDATE patients SET medical_alert_text = $1, metadata = $2 WHERE id = (SELECT min(id) FROM patients)", allEscapes, `{"z": "<&>", "a": "é", "mm": "\\"}`)
+	first := storetest.Int(t, db, "SELECT min(id) FROM patients")
+	alert := testkeys.Seal(storetest.Value(t, db.SQL, "SELECT practice_id FROM patients WHERE id = "+strconv.Itoa(first)), "patients", "medical_alert_text", first, allEscapes)
+	storetest.Exec(t, db, "UPDATE patients SET medical_alert_text = $1, custom_field_1 = $2, metadata = $3 WHERE id = $4", alert, allEscapes, `{"z": "<&>", "a": "é", "mm": "\\"}`, first)
 	storetest.Exec(t, db, "UPDATE patients SET occupation = $1, preferred_name = $2 WHERE id = (SELECT max(id) FROM patients)", `\N`, "")
 	storetest.Exec(t, db, "UPDATE accounts SET opening_balance = -5, current_balance = current_balance - 5 WHERE id = (SELECT min(id) FROM accounts)")
 	practice := "(SELECT id FROM practices WHERE slug = 'demo')"

@@ -75,6 +75,7 @@ func demo(t *testing.T, change ...func(*server.Options)) (base, value string) {
 		t.Fatal(err)
 	}
 	db.Keys = testkeys.Keys()
+	db.Keys = testkeys.Keys()
 	if _, err := migrate.Up(ctx, db); err != nil {
 		t.Fatal(err)
 	}

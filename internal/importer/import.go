@@ -36,6 +36,7 @@ type importer struct {
 	db         *store.DB
 	practice   practice
 	system     string // the other system, as the mapping names it
+	searchKey  string // of the practice's hashes of sealed values
 	today      civil.Date
 	plans      []*plan // in the order of import
 	outDir     string  // the directory of rejects and findings
@@ -96,6 +97,9 @@ func Import(ctx context.Context, db *store.DB, dir string, o Options) (report *R
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, im.findings.close()) }()
+	if err := im.inTx(nil, (*batch).readSearchKey); err != nil {
+		return nil, err
+	}
 	for _, phase := range []func() error{im.load, im.updateTotals, im.check, im.finishRun} {
 		if err := phase(); err != nil {
 			return nil, err

@@ -78,6 +78,7 @@ func (b *batch) toRow(e *entity, columns []string, values []any) row {
 	for i, name := range columns {
 		r[name] = b.stored(e, name, values[i])
 	}
+	b.open(e, r)
 	return r
 }
 

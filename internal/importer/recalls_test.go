@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"chairside/internal/principal"
 	"chairside/internal/store"
 )
 
@@ -57,7 +58,12 @@ files:
 		count("SELECT count(*) FROM note_versions", 0)
 		rewrite(t, dir, "notes.csv", notes+"1,1,ann@bright.test,After,clinical\n")
 		runImport(t, db, dir, Options{})
-		count("SELECT count(*) FROM notes WHERE body = 'After'", 1)
-		count("SELECT count(*) FROM note_versions WHERE body = 'Before'", 1)
+		ctx := principal.AsSystem(t.Context())
+		if text, err := db.Ent.Note.Query().OnlyX(ctx).OpenBody(db.Keys); text != "After" || err != nil {
+			t.Errorf("the note is %q, %v", text, err)
+		}
+		if text, err := db.Ent.NoteVersion.Query().OnlyX(ctx).OpenBody(db.Keys); text != "Before" || err != nil {
+			t.Errorf("the note was %q, %v", text, err)
+		}
 	})
 }

@@ -173,9 +173,14 @@ func (b *batch) keepNoteTexts(existing []*record) {
 	if len(changed) == 0 || b.err != nil {
 		return
 	}
-	b.copyRows("note_versions", []string{"practice_id", "note_id", "patient_id", "body", "at"}, func(w *bulk.RowWriter) error {
-		for _, r := range changed {
-			if err := w.Row(b.practice.id, r.id, r.existing["patient_id"], r.existing["body"], b.now); err != nil {
+	versions := entityOf("note_versions")
+	ids, err := b.bulk.NextIDs(b.ctx, versions.Name, len(changed))
+	if b.fail(err); err != nil {
+		return
+	}
+	b.copyRows(versions.Name, []string{"id", "practice_id", "note_id", "patient_id", "body", "at"}, func(w *bulk.RowWriter) error {
+		for i, r := range changed {
+			if err := w.Row(ids[i], b.practice.id, r.id, r.existing["patient_id"], b.toStore(versions, "body", ids[i], r.existing["body"]), b.now); err != nil {
 				return err
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"chairside/internal/dump"
 	"chairside/internal/entx/table"
 	"chairside/internal/store"
+	"chairside/internal/test/testkeys"
 )
 
 // The environment variables that make a process of this test binary only import.
@@ -29,6 +30,7 @@ func importAndExit() {
 	ctx := clock.With(context.Background(), now)
 	db, err := store.Open(ctx, os.Getenv(importDatabase))
 	if err == nil {
+		db.Keys = testkeys.Keys()
 		_, err = Import(ctx, db, os.Getenv(importDir), Options{Rejects: os.Getenv(importRejects)})
 	}
 	if err != nil {
@@ -50,6 +52,14 @@ func TestKilledImportResumes(t *testing.T) {
 			base := filepath.Join(t.TempDir(), "base")
 			template := open(t, databases["sqlite"](t))
 			createPractice(t, template)
+			var practice string
+			if err := template.SQL.QueryRowContext(t.Context(), "SELECT id FROM practices").Scan(&practice); err != nil {
+				t.Fatal(err)
+			}
+			// Each import of a practice without a search key would make another one.
+			if _, err := template.SQL.ExecContext(t.Context(), "UPDATE practices SET search_key = $1", testkeys.Seal(practice, "practices", "search_key", practice, "search")); err != nil {
+				t.Fatal(err)
+			}
 			if err := dump.Export(t.Context(), template, base, dump.ExportOptions{}); err != nil {
 				t.Fatal(err)
 			}

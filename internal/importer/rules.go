@@ -53,6 +53,7 @@ func (b *batch) applyRules() {
 
 // derive sets the columns that schema derives from others of the row, such as search texts.
 func (im *importer) derive(e *entity, r *record) {
+	im.hashSealed(e, r)
 	schema.Derive(e.derived, im.practice.country, r.text, func(column, s string) {
 		r.values[column] = s
 		if s == "" && e.Column(column).Null {
@@ -79,7 +80,7 @@ func (b *batch) setDefaults(r *record) {
 		case !r.hasProblem(c.Name):
 			r.reject(c.Name, "is missing")
 		}
-		if v, ok := r.values[c.Name]; ok && c.Limit != nil && !r.hasProblem(c.Name) {
+		if v, ok := r.values[c.Name]; ok && c.Limit != nil && !c.IsSealed() && !r.hasProblem(c.Name) {
 			r.rejectIf(c.Name, c.Limit.Check(v))
 		}
 	}

@@ -121,7 +121,7 @@ func (b *batch) insert(e *entity, rows []row) {
 			}
 			set = set[:0]
 			for k, name := range columns {
-				if values[k] = r[name]; values[k] != nil && name != "id" {
+				if values[k] = b.toStore(e, name, r["id"], r[name]); values[k] != nil && name != "id" {
 					set = append(set, name)
 				}
 			}
@@ -257,7 +257,7 @@ func (b *batch) updateRows(e *entity, columns []string, rows []row) {
 		r["updated_at"] = b.now
 		values[i] = make([]any, len(sets))
 		for k, c := range sets {
-			values[i][k] = r[c.Name]
+			values[i][k] = b.toStore(e, c.Name, r["id"], r[c.Name])
 		}
 	}
 	b.fail(b.bulk.Update(b.ctx, e.Name, b.practice.id, sets, values))

@@ -12,6 +12,7 @@ import (
 	"chairside/internal/audit"
 	"chairside/internal/codec"
 	"chairside/internal/entx/rowscan"
+	"chairside/internal/seal"
 )
 
 // Form describes how the columns of a row become a response R.
@@ -26,6 +27,24 @@ type Reader struct {
 	*rowscan.Scanner
 	View codec.View
 	Log  *audit.Log // of the patient records that the request reads
+}
+
+// Open opens a sealed column of the table's row whose id is in another column of the query. Null
+// is "". A value that does not open fails the request.
+func (x *Reader) Open(column int, table, name string, id int) string {
+	if x.Null(column) {
+		return ""
+	}
+	v, err := seal.Parse(x.Text(column))
+	if err != nil {
+		x.Fail(column, err)
+		return ""
+	}
+	plain, err := x.View.Keys.Open(seal.Place{Practice: x.View.Practice, Table: table, Column: name, Row: x.ID(id)}, v)
+	if err != nil {
+		x.Fail(column, err)
+	}
+	return plain
 }
 
 // Rows is a generated query, create or update that returns columns of its rows.

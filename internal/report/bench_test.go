@@ -22,6 +22,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testkeys"
 )
 
 // BenchmarkReports runs every report for one year of a large practice on PostgreSQL, and
@@ -45,6 +46,7 @@ func BenchmarkReports(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	db.Keys = testkeys.Keys()
 	b.Cleanup(func() { db.Close() })
 	if fresh {
 		if _, err := migrate.Up(b.Context(), db); err != nil {

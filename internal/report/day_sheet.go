@@ -98,13 +98,18 @@ func DaySheet(ctx context.Context, client *ent.Client, f Filter) (*Sheet, error)
 	found, err := q.Order(appointment.ByStartTime(), appointment.ByID()).
 		WithRoom(func(q *ent.RoomQuery) { q.Select(room.FieldName) }).
 		WithPatient(func(q *ent.PatientQuery) {
-			q.Select(patient.FieldFirstName, patient.FieldLastName, patient.FieldMedicalAlert, patient.FieldMedicalAlertText)
+			q.Select(patient.FieldPracticeID, patient.FieldFirstName, patient.FieldLastName, patient.FieldMedicalAlert, patient.FieldMedicalAlertText)
 		}).All(ctx)
 	if err != nil {
 		return nil, err
 	}
 	byPractitioner := map[int64][]*ent.Appointment{}
 	for _, a := range found {
+		if p := a.Edges.Patient; p != nil {
+			if err := p.Unseal(f.Keys); err != nil {
+				return nil, err
+			}
+		}
 		byPractitioner[a.PractitionerID] = append(byPractitioner[a.PractitionerID], a)
 	}
 	sheet := &Sheet{}
@@ -178,13 +183,14 @@ func (s *Sheet) countMissing(a *ent.Appointment) {
 
 // alert returns the patient's medical alert, or "" if there is none.
 func alert(p *ent.Patient) string {
+	text, _ := p.MedicalAlertText.Plain()
 	switch {
 	case !p.MedicalAlert:
 		return ""
-	case p.MedicalAlertText == nil || strings.TrimSpace(*p.MedicalAlertText) == "":
+	case strings.TrimSpace(text) == "":
 		return "Medical alert"
 	}
-	return *p.MedicalAlertText
+	return text
 }
 
 // result lays the sheet out: one section per site.

@@ -3,7 +3,7 @@
 //
 //	r, err := report.Find("income")
 //	err = db.View(ctx, func(client *ent.Client) error {      // one state of the database
-//		answer, err = r.Ask(ctx, client, report.Filter{From: from, To: to})
+//		answer, err = r.Ask(ctx, client, report.Filter{From: from, To: to, Keys: keys})
 //		return err
 //	})
 //	err = render.Write(os.Stdout, answer, render.Table, 120) // or CSV, JSON, HTML

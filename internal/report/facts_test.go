@@ -105,6 +105,7 @@ func line(cells ...any) string {
 // read calls the typed function of a report on one snapshot of the database.
 func read[T any](t *testing.T, p practice, typed func(context.Context, *ent.Client, report.Filter) (T, error), f report.Filter) (found T) {
 	t.Helper()
+	f.Keys = p.Keys
 	err := p.View(p.ctx, func(client *ent.Client) (err error) {
 		found, err = typed(p.ctx, client, f)
 		return err

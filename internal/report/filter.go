@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/civil"
+	"chairside/internal/seal"
 )
 
 // Filter narrows a report. From and To are days in the practice's time zone, both
@@ -12,4 +13,5 @@ type Filter struct {
 	From, To       civil.Date // a zero From means no beginning
 	SiteID         *uuid.UUID // nil for all sites
 	PractitionerID *int64     // nil for all practitioners
+	Keys           *seal.Keys // of sealed columns, such as the texts of medical alerts
 }

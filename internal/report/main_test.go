@@ -12,6 +12,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/test/harness"
 	"chairside/internal/test/testdb"
+	"chairside/internal/test/testkeys"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
@@ -40,6 +41,7 @@ func each(t *testing.T, test func(t *testing.T, p practice)) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			db.Keys = testkeys.Keys()
 			t.Cleanup(func() { db.Close() })
 			test(t, practice{DB: db}.as(t, "demo"))
 		})
@@ -70,6 +72,7 @@ func (p practice) ask(t testing.TB, name string, f report.Filter) *report.Answer
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.Keys = p.Keys
 	var a *report.Answer
 	err = p.View(p.ctx, func(client *ent.Client) (err error) {
 		a, err = r.Ask(p.ctx, client, f)

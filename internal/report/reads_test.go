@@ -59,7 +59,7 @@ func TestReportsDeclareScopesOfTablesRead(t *testing.T) {
 				}
 			})
 			for _, site := range []*uuid.UUID{nil, &high.ID} {
-				f := report.Filter{From: today.AddMonths(-1), To: today, SiteID: site}
+				f := report.Filter{From: today.AddMonths(-1), To: today, SiteID: site, Keys: p.Keys}
 				if _, err := r.Ask(p.ctx, ent.NewClient(ent.Driver(driver)), f); err != nil {
 					t.Fatalf("%s: %v", r.Name, err)
 				}

@@ -19,7 +19,7 @@ import (
 
 var (
 	// ErrNoKeys means that the program was given no keys.
-	ErrNoKeys = errors.New(`there are no keys to seal secrets with: create them with "chairside keys create FILE", then name the file with --keys-file`)
+	ErrNoKeys = errors.New(`there are no keys for sealed values: create them with "chairside keys create FILE", then name the file with --keys-file`)
 	// ErrLostKey means that a value was sealed with a key that the keys lack.
 	ErrLostKey = errors.New("the keys do not include the one that sealed a value: use the file of keys that belongs to this database")
 	// ErrMoved means that a value was changed, or stands in another place than it was sealed for.
@@ -149,7 +149,7 @@ func (k *Keys) Seal(at Place, plain string) (Value, error) {
 	if err != nil {
 		return Value{}, fmt.Errorf("seal: %w", err)
 	}
-	return Value{text: prefix + r.ids[0].String() + ":" + base64.RawStdEncoding.EncodeToString(sealed)}, nil
+	return Value{text: prefix + r.ids[0].String() + ":" + base64.RawStdEncoding.EncodeToString(sealed), plain: &plain}, nil
 }
 
 // sealing returns the keys to seal with, and creates the file if that is asked for.
@@ -197,6 +197,18 @@ func (k *Keys) Open(at Place, v Value) (string, error) {
 		return "", ErrMoved
 	}
 	return string(plain), nil
+}
+
+// Unseal makes the plain text of a value known to it. It fails as Open does.
+func (k *Keys) Unseal(at Place, v *Value) error {
+	if _, known := v.Plain(); known {
+		return nil
+	}
+	plain, err := k.Open(at, *v)
+	if err == nil {
+		v.plain = &plain
+	}
+	return err
 }
 
 // opening returns keys with the one of the given id. It reads the file again if a key may have

@@ -12,19 +12,35 @@ import (
 	"chairside/internal/apispec/limit"
 )
 
-// Value is the Go form of a sealed column: NULL, which is the zero Value, a sealed value, or a
-// plain text that is still to be sealed and that no database or document takes.
+// Value is the Go form of a sealed column: NULL, which is the zero Value, a sealed value, whose
+// plain text is known once it was opened, or a plain text that is still to be sealed and that no
+// database or document takes.
 type Value struct {
-	text   string // sealed
-	plain  string
-	isOpen bool // to be sealed
+	text  string  // sealed; "" for NULL, and before it is sealed
+	plain *string // nil unless it is known; a pointer, so that printing a struct does not show it
 }
 
 // Plain returns a text that is sealed when the row is written.
-func Plain(text string) Value { return Value{plain: text, isOpen: true} }
+func Plain(text string) Value { return Value{plain: &text} }
 
 // ToSeal returns the text of Plain, and whether the value is still to be sealed.
-func (v Value) ToSeal() (plain string, ok bool) { return v.plain, v.isOpen }
+func (v Value) ToSeal() (plain string, ok bool) {
+	if v.plain == nil || v.text != "" {
+		return "", false
+	}
+	return *v.plain, true
+}
+
+// Plain returns the plain text, "" for NULL, and whether it is known.
+func (v Value) Plain() (text string, ok bool) {
+	if v.plain == nil {
+		return "", v.IsNull()
+	}
+	return *v.plain, true
+}
+
+// Holds reports whether the plain text is known and equal to the given one; NULL holds none.
+func (v Value) Holds(plain string) bool { return v.plain != nil && *v.plain == plain }
 
 // A stored value is prefix, the key's id in idDigits hexadecimal digits, a colon and base64.
 const (
@@ -68,10 +84,10 @@ func (v Value) MarshalJSON() ([]byte, error) {
 // Value implements driver.Valuer. It fails with ErrNotSealed.
 func (v Value) Value() (driver.Value, error) {
 	switch {
-	case v.isOpen:
-		return nil, ErrNotSealed
 	case v.IsNull():
 		return nil, nil
+	case v.text == "":
+		return nil, ErrNotSealed
 	}
 	return v.text, nil
 }

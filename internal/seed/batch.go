@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/google/uuid"
+
 	"chairside/ent"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
@@ -40,6 +42,7 @@ import (
 	"chairside/ent/user"
 	"chairside/ent/waitinglist"
 	"chairside/ent/workingsession"
+	"chairside/internal/seal"
 	"chairside/internal/store/bulk"
 )
 
@@ -134,9 +137,9 @@ func tableNames() (all, numbered []string) {
 }
 
 // write writes and clears the rows.
-func (b *batch) write(ctx context.Context, to *bulk.Tx) error {
+func (b *batch) write(ctx context.Context, to *bulk.Tx, keys *seal.Keys) error {
 	for _, t := range b.tables() {
-		if err := t.write(ctx, to); err != nil {
+		if err := t.write(ctx, to, keys); err != nil {
 			return err
 		}
 	}
@@ -165,7 +168,7 @@ func (t table) numbered() bool {
 const firstColumn = 1
 
 // write writes the rows and empties the slice, whose memory the next rows use.
-func (t table) write(ctx context.Context, to *bulk.Tx) error {
+func (t table) write(ctx context.Context, to *bulk.Tx, keys *seal.Keys) error {
 	if t.rows.Len() == 0 {
 		return nil
 	}
@@ -175,7 +178,7 @@ func (t table) write(ctx context.Context, to *bulk.Tx) error {
 			row := t.rows.Index(r)
 			for i := range values {
 				var err error
-				if values[i], err = column(row.Field(firstColumn + i)); err != nil {
+				if values[i], err = t.value(row, i, keys); err != nil {
 					return fmt.Errorf("seed: %s.%s: %w", t.name, t.columns[i], err)
 				}
 			}
@@ -187,6 +190,22 @@ func (t table) write(ctx context.Context, to *bulk.Tx) error {
 	})
 	t.rows.SetLen(0)
 	return err
+}
+
+// value returns the stored value of a row's i-th column. It seals plain texts.
+func (t table) value(row reflect.Value, i int, keys *seal.Keys) (any, error) {
+	field := row.Field(firstColumn + i)
+	v, isSealed := field.Interface().(seal.Value)
+	if !isSealed || v.IsNull() {
+		return column(field)
+	}
+	plain, _ := v.Plain()
+	id := row.Field(firstColumn).Interface()
+	owner := row.FieldByName("PracticeID")
+	if !owner.IsValid() {
+		owner = row.Field(firstColumn) // the practice itself
+	}
+	return keys.Seal(seal.Place{Practice: owner.Interface().(uuid.UUID), Table: t.name, Column: t.columns[i], Row: fmt.Sprint(id)}, plain)
 }
 
 // column returns a field's stored value: lists and maps as JSON.

@@ -6,6 +6,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testkeys"
 )
 
 // BenchmarkRun measures filling an empty PostgreSQL database, with indexes:
@@ -19,6 +20,7 @@ func BenchmarkRun(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		db.Keys = testkeys.Keys()
 		if _, err := migrate.Up(b.Context(), db); err != nil {
 			b.Fatal(err)
 		}

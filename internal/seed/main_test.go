@@ -9,6 +9,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testkeys"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -36,6 +37,7 @@ func open(t *testing.T, url string) *store.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.Keys = testkeys.Keys()
 	t.Cleanup(func() { db.Close() })
 	if _, err := migrate.Up(t.Context(), db); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"chairside/ent"
 	entnote "chairside/ent/note"
 	"chairside/ent/noteversion"
+	"chairside/internal/seal"
 	"chairside/schema"
 )
 
@@ -34,22 +35,24 @@ func (g *generator) writeNotes(p *person) {
 			continue
 		}
 		at := g.notAfterNow(r.minutesAfter(v.finish, 1, 10))
+		body := pick(r, clinicalNotes)
 		row := ent.Note{
 			ID: g.number(entnote.Table), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at, PatientID: p.row.ID,
-			UserID: v.by.user, Body: pick(r, clinicalNotes), Pinned: r.chance(10), Kind: schema.NoteClinical,
+			UserID: v.by.user, Pinned: r.chance(10), Kind: schema.NoteClinical,
 		}
 		if r.chance(35) {
-			row.UserID, row.Body, row.Kind = pick(r, g.staff.reception), pick(r, administrativeNotes), schema.NoteAdministrative
+			row.UserID, body, row.Kind = pick(r, g.staff.reception), pick(r, administrativeNotes), schema.NoteAdministrative
 		}
 		if g.notes.edited.next(3, 10) {
-			before := row.Body
-			row.Body += "\nSee the letter of the last visit."
+			before := body
+			body += "\nSee the letter of the last visit."
 			row.UpdatedAt = g.notAfterNow(r.minutesAfter(at, 5, 600))
 			g.out.noteVersions = append(g.out.noteVersions, ent.NoteVersion{
 				ID: g.number(noteversion.Table), PracticeID: g.practice, NoteID: row.ID, PatientID: row.PatientID,
-				Body: before, At: row.UpdatedAt, UserID: &row.UserID,
+				Body: seal.Plain(before), At: row.UpdatedAt, UserID: &row.UserID,
 			})
 		}
+		row.Body = seal.Plain(body)
 		g.out.notes = append(g.out.notes, row)
 	}
 }

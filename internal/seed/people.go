@@ -8,6 +8,7 @@ import (
 	"chairside/ent"
 	entaccount "chairside/ent/account"
 	entpatient "chairside/ent/patient"
+	"chairside/internal/seal"
 	"chairside/schema"
 )
 
@@ -104,14 +105,14 @@ func (g *generator) register(m member) *person {
 		RecallMethod:          []schema.RecallMethod{schema.RecallSMS, schema.RecallEmail, schema.RecallLetter, schema.RecallPhone}[g.weighted(50, 25, 20, 5)],
 		Marketing:             g.weighted(60, 40), UseEmail: g.chance(88), UseSms: g.chance(92),
 		Occupation: optional(g.random, 40, pick(g.random, occupations)),
-		NhsNumber:  optional(g.random, pickIf(p.kind.nhs(), 85.0, 25), nhsNumber(int(id))),
-		NiNumber:   optional(g.random, 20, fmt.Sprintf("QQ%06d%c", (id*7919)%1_000_000, "ABCD"[id%4])),
+		NhsNumber:  sealed(optional(g.random, pickIf(p.kind.nhs(), 85.0, 25), nhsNumber(int(id)))),
+		NiNumber:   sealed(optional(g.random, 20, fmt.Sprintf("QQ%06d%c", (id*7919)%1_000_000, "ABCD"[id%4]))),
 		LegacyID:   optional(g.random, pickIf(m.joined < 0, 60.0, 0), fmt.Sprintf("OLD-%05d", id)),
 		DoctorID:   optional(g.random, 30, int64(g.between(1, 40))),
 	}
 	row := &p.row
 	if p.age < 18 {
-		row.Title, row.Occupation, row.NiNumber = pickIf(m.female, schema.Title("Miss"), "Master"), nil, nil
+		row.Title, row.Occupation, row.NiNumber = pickIf(m.female, schema.Title("Miss"), "Master"), nil, seal.Value{}
 	}
 	if row.Ethnicity == "Z" && g.chance(30) {
 		row.Ethnicity = "99"
@@ -124,7 +125,7 @@ func (g *generator) register(m member) *person {
 		row.HygienistID, row.HygienistRecallInterval = &p.hygienist.id, new([]int{3, 4, 6, 12}[g.weighted(15, 10, 50, 25)])
 	}
 	if g.chance(pickIf(p.age > 60, 22.0, 7)) {
-		row.MedicalAlert, row.MedicalAlertText = true, optional(g.random, 92, pick(g.random, medicalAlerts))
+		row.MedicalAlert, row.MedicalAlertText = true, sealed(optional(g.random, 92, pick(g.random, medicalAlerts)))
 	}
 	if g.chance(5) {
 		row.Metadata = map[string]string{"crm_id": fmt.Sprintf("C-%d", 10_000+id)}
@@ -175,11 +176,11 @@ func (g *generator) addContacts(row *ent.Patient, m member) {
 	if g.chance(82) {
 		row.EmailAddress = new(fmt.Sprintf("%s.%s%d@%s", m.first.latin, m.last.latin, row.ID%997, pick(g.random, mailHosts)))
 	}
-	derive(row)
+	g.derive(row)
 }
 
 // derive fills the derived columns, as the hooks would.
-func derive(row *ent.Patient) {
+func (g *generator) derive(row *ent.Patient) {
 	for _, p := range []struct{ number, country, normalized **string }{
 		{&row.HomePhone, &row.HomePhoneCountry, &row.HomePhoneNormalized},
 		{&row.MobilePhone, &row.MobilePhoneCountry, &row.MobilePhoneNormalized},
@@ -193,10 +194,21 @@ func derive(row *ent.Patient) {
 			*p.normalized = &e164
 		}
 	}
+	if number, _ := row.NhsNumber.Plain(); number != "" {
+		row.NhsNumberHash = new(seal.Hash(g.searchKey(), schema.Digits(number)))
+	}
 	row.SearchText = schema.SearchText(
 		[]string{row.FirstName, text(row.MiddleName), row.LastName, text(row.PreferredName)},
-		row.Postcode, text(row.EmailAddress), text(row.NhsNumber), text(row.LegacyID),
+		row.Postcode, text(row.EmailAddress), text(row.NhsNumberHash), text(row.LegacyID),
 		[]string{text(row.HomePhone), text(row.MobilePhone), text(row.WorkPhone), text(row.HomePhoneNormalized), text(row.MobilePhoneNormalized), text(row.WorkPhoneNormalized)})
+}
+
+// sealed returns a text for a sealed column; nil is null.
+func sealed(s *string) seal.Value {
+	if s == nil {
+		return seal.Value{}
+	}
+	return seal.Plain(*s)
 }
 
 // text returns the string, or "" for nil.

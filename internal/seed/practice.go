@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/internal/seal"
 	"chairside/schema"
 )
 
@@ -95,6 +96,7 @@ func (g *generator) openPractice() {
 		EmailAddress:             new("hello@" + g.slug + ".chairside.test"),
 		Website:                  new("https://" + g.slug + ".chairside.test"),
 		OpeningHours:             weekHours(),
+		SearchKey:                seal.Plain(g.searchKey()),
 		IdleLockMinutes:          0, // a demo's sessions do not lock
 		CustomPatientFieldLabel1: new("Previous dentist"),
 		CustomPatientFieldLabel2: new("Parking space"),
@@ -102,6 +104,10 @@ func (g *generator) openPractice() {
 		Town:                     new(home.name), County: home.countyOrNil(), Postcode: new(home.area + "1 1AA"),
 	})
 }
+
+// searchKey returns the key of the practice's hashes: like everything else here the same in every
+// run, because the data are made up.
+func (g *generator) searchKey() string { return "demo " + g.practice.String() }
 
 // openSites creates the sites, each with four rooms in use and one that is not.
 func (g *generator) openSites() {

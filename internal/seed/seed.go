@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"chairside/internal/civil"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 	"chairside/internal/store/bulk"
 )
@@ -79,7 +80,7 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 	bar := newProgress(o.Progress, o.Patients+secondPatients)
 	defer bar.finish()
 	return bulk.Load(ctx, db, func(bulk *bulk.Tx) error {
-		load := func() error { return fill(ctx, bulk, zone, o, numbered, bar) }
+		load := func() error { return fill(ctx, bulk, db.Keys, zone, o, numbered, bar) }
 		if empty && o.Patients >= unindexedFrom {
 			if err := bulk.Unindexed(ctx, tables, load); err != nil {
 				return err
@@ -114,7 +115,7 @@ func hasNoPractices(ctx context.Context, db *sql.DB) (bool, error) {
 
 // fill generates both practices. Two batches take turns: while one is written, the other
 // is filled with the next rows.
-func fill(ctx context.Context, bulk *bulk.Tx, zone *time.Location, o Options, numbered []string, bar *progress) error {
+func fill(ctx context.Context, bulk *bulk.Tx, keys *seal.Keys, zone *time.Location, o Options, numbered []string, bar *progress) error {
 	last, err := lastIDs(ctx, bulk, numbered)
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func fill(ctx context.Context, bulk *bulk.Tx, zone *time.Location, o Options, nu
 	work.Go(func() error {
 		for b := range full {
 			patients := len(b.patients)
-			if err := b.write(ctx, bulk); err != nil {
+			if err := b.write(ctx, bulk, keys); err != nil {
 				return err
 			}
 			bar.add(patients)

@@ -114,7 +114,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
 	s.trail = trail.New(o.DB, o.Logger)
 	s.limiter = s.newLimiter()
-	s.reads = ogent.Reads{Client: o.DB.Ent, BaseURL: o.BaseURL}
+	s.reads = ogent.Reads{Client: o.DB.Ent, Keys: o.DB.Keys, BaseURL: o.BaseURL}
 	if own, ok := handler.(operations); ok {
 		s.reads = own.Reads
 	}

@@ -21,6 +21,7 @@ import (
 	"chairside/internal/scope"
 	"chairside/internal/store"
 	"chairside/internal/test/testdb"
+	"chairside/internal/test/testkeys"
 	"chairside/internal/token"
 	"chairside/ogent"
 )
@@ -56,6 +57,7 @@ func setup(t *testing.T, configure ...func(*Options, *fakeOperations)) *bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.Keys = testkeys.Keys()
 	t.Cleanup(func() { _ = db.Close() })
 	o := Options{
 		DB: db, BaseURL: "https://api.example.test",

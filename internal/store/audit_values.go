@@ -14,6 +14,7 @@ import (
 	"chairside/internal/decimal"
 	"chairside/internal/entx/table"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/schema"
 )
 
@@ -58,6 +59,11 @@ func (v *values) add(plain, hashed *[]byte, column string, class schema.AuditVal
 		if v.key == nil {
 			return nil
 		}
+		if s, sealed := value.(seal.Value); sealed { // equal texts have equal hashes, whatever key seals them
+			if plain, known := s.Plain(); known && !s.IsNull() {
+				value = plain
+			}
+		}
 		text, err := appendValue(make([]byte, 0, 64), value)
 		if err != nil {
 			return err
@@ -97,6 +103,9 @@ func (db *DB) details(ctx context.Context, practice uuid.UUID, m, before ent.Mut
 		}
 		if action != actionCreate && before != nil {
 			value, err := before.OldField(ctx, column)
+			if err == nil {
+				value, err = db.openToHash(practice, m, column, value)
+			}
 			if err == nil {
 				err = v.add(&v.before, &v.hidden, column, class, value)
 			}

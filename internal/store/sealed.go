@@ -2,42 +2,70 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
+
 	"chairside/ent"
+	"chairside/ent/practice"
+	"chairside/internal/entx"
 	"chairside/internal/seal"
+	"chairside/schema"
 )
 
-// sealedColumns are the sealed columns of each entity that has some.
-var sealedColumns = func() map[string][]seal.Place {
-	all := map[string][]seal.Place{}
+// sealedColumn is a sealed column of an entity.
+type sealedColumn struct {
+	seal.Place
+	hash string // column with the keyed hash of the value's digits; "" if there is none
+}
+
+// sealedColumns are the sealed columns of each entity that has some. A column with a hash has the
+// name of the sealed one and this ending.
+var sealedColumns = func() map[string][]sealedColumn {
+	all := map[string][]sealedColumn{}
 	for _, t := range ent.Tables {
 		for i := range t.Columns {
-			if c := &t.Columns[i]; c.IsSealed() {
-				all[t.Type] = append(all[t.Type], seal.Place{Table: t.Name, Column: c.Name})
+			c := &t.Columns[i]
+			if !c.IsSealed() {
+				continue
 			}
+			column := sealedColumn{Place: seal.Place{Table: t.Name, Column: c.Name}}
+			if t.Has(c.Name + "_hash") {
+				column.hash = c.Name + "_hash"
+			}
+			all[t.Type] = append(all[t.Type], column)
 		}
 	}
 	return all
 }()
 
-// sealPlain seals the plain texts (seal.Plain) of a write, for the row's id and practice.
+// sealPlain seals the plain texts (seal.Plain) of a write, for the row's id and practice, and sets
+// their hashes.
 func (db *DB) sealPlain(ctx context.Context, m ent.Mutation) error {
-	for _, at := range sealedColumns[m.Type()] {
-		if !slices.Contains(m.Fields(), at.Column) {
+	for _, c := range sealedColumns[m.Type()] {
+		if c.hash != "" && m.FieldCleared(c.Column) {
+			if err := m.ClearField(c.hash); err != nil {
+				return err
+			}
+		}
+		if !slices.Contains(m.Fields(), c.Column) {
 			continue
 		}
-		value, _ := m.Field(at.Column)
+		value, _ := m.Field(c.Column)
 		plain, open := value.(seal.Value).ToSeal()
 		if !open {
 			continue
 		}
+		at := c.Place
 		var err error
-		if at.Practice, err = practiceOf(ctx, m); err != nil {
+		if at.Row, err = idToSealFor(ctx, m); err != nil {
 			return err
 		}
-		if at.Row, err = recordID(m); err != nil {
+		if at.Practice, err = practiceOf(ctx, m); err != nil {
 			return err
 		}
 		sealed, err := db.Keys.Seal(at, plain)
@@ -47,6 +75,102 @@ func (db *DB) sealPlain(ctx context.Context, m ent.Mutation) error {
 		if err := m.SetField(at.Column, sealed); err != nil {
 			return err
 		}
+		if c.hash != "" {
+			if err := db.setHash(ctx, m, c.hash, at.Practice, schema.Digits(plain)); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// setHash sets the column with the hash of a value's digits.
+func (db *DB) setHash(ctx context.Context, m ent.Mutation, column string, practice uuid.UUID, digits string) error {
+	if digits == "" {
+		if m.Op().Is(ent.OpCreate) {
+			return nil
+		}
+		return m.ClearField(column)
+	}
+	key, err := db.hashKey(ctx, m.(interface{ Client() *ent.Client }).Client(), practice)
+	if err != nil {
+		return err
+	}
+	return m.SetField(column, seal.Hash(key, digits))
+}
+
+// hashKey returns the key of a practice's hashes in a transaction. The first use makes it.
+func (db *DB) hashKey(ctx context.Context, tx *ent.Client, practiceID uuid.UUID) (string, error) {
+	if key, err := db.SearchKey(ctx, tx, practiceID); key != "" || err != nil {
+		return key, err
+	}
+	p, err := tx.Practice.Query().Where(practice.ID(practiceID), ForUpdate).Only(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !p.SearchKey.IsNull() { // made by another transaction meanwhile
+		return p.OpenSearchKey(db.Keys)
+	}
+	key := seal.NewHashKey()
+	return key, tx.Practice.UpdateOne(p).SetSearchKey(seal.Plain(key)).Exec(ctx)
+}
+
+// SearchKey returns the key of a practice's hashes, by which sealed values are found, or "" if no
+// value has a hash yet. It fails as seal.Keys.Open does.
+func (db *DB) SearchKey(ctx context.Context, client *ent.Client, practiceID uuid.UUID) (string, error) {
+	p, err := client.Practice.Query().Where(practice.ID(practiceID)).Select(practice.FieldID, practice.FieldSearchKey).Only(ctx)
+	if err != nil {
+		return "", err
+	}
+	return p.OpenSearchKey(db.Keys)
+}
+
+// idToSealFor returns the id of the row that m writes. A new row of a numbered table gets its id
+// now, because the sealed value is bound to it.
+func idToSealFor(ctx context.Context, m ent.Mutation) (string, error) {
+	numbered, ok := m.(interface {
+		ID() (int64, bool)
+		SetID(int64)
+		NextID(context.Context) (int64, error)
+	})
+	if !ok {
+		return recordID(m)
+	}
+	if _, known := numbered.ID(); !known {
+		id, err := numbered.NextID(ctx)
+		if err != nil {
+			return "", err
+		}
+		numbered.SetID(id)
+	}
+	return recordID(m)
+}
+
+// NextID reserves the id of a new row of a table, which its sealed values are bound to, for SQL.
+// Ent does so itself.
+func (db *DB) NextID(ctx context.Context, tx *sql.Tx, table string) (int64, error) {
+	return entx.NextID(ctx, entsql.NewDriver(db.Dialect, entsql.Conn{ExecQuerier: tx}), table)
+}
+
+// openToHash opens the old value of a sealed column, because the audit log has the hash of its plain
+// text. A value that does not open stays sealed, so that its row can still be changed.
+func (db *DB) openToHash(practiceID uuid.UUID, m ent.Mutation, column string, value any) (any, error) {
+	v, sealed := value.(seal.Value)
+	if !sealed || db.AuditKey == nil {
+		return value, nil
+	}
+	at := seal.Place{Practice: practiceID}
+	for _, c := range sealedColumns[m.Type()] {
+		if c.Column == column {
+			at.Table, at.Column = c.Table, c.Column
+		}
+	}
+	var err error
+	if at.Row, err = recordID(m); err != nil {
+		return nil, err
+	}
+	if err := db.Keys.Unseal(at, &v); err != nil && !errors.Is(err, seal.ErrLostKey) && !errors.Is(err, seal.ErrMoved) && !errors.Is(err, seal.ErrNoKeys) {
+		return nil, err
+	}
+	return v, nil
 }

@@ -112,7 +112,7 @@ func (db *DB) assemble(ctx context.Context) error {
 	db.Ent = ent.NewClient(ent.Driver(driver))
 	db.Ent.Use(db.auditWrites)
 	protectAccounts(db.Ent)
-	db.Ent.Note.Use(keepNoteText)
+	db.Ent.Note.Use(db.keepNoteText)
 	db.Ent.Intercept(auditReads())
 	if err := errors.Join(db.SQL.PingContext(ctx), db.serving.PingContext(ctx)); err != nil {
 		return errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())

@@ -148,6 +148,8 @@ func plant(t *testing.T, db *store.DB, practice any, id int64) {
 			switch own := tooStrict[of.Name+"."+c.Name]; {
 			case own != "":
 				value = own
+			case c.IsSealed():
+				value = "'sealed:00000000:" + canary + "'"
 			case strings.HasSuffix(c.Name, "_country"):
 				value = "'GB'"
 			case strings.HasSuffix(c.Name, "_normalized"):
@@ -323,7 +325,7 @@ func TestErase(t *testing.T) {
 			storetest.Exec(t, e.DB, "INSERT INTO webhook_deliveries (practice_id, webhook_id, event_id, event, resource, record_id, changed_at, due_at, leased_until, attempt, succeeded, settled_at) VALUES ($1, $2, $3, 'updated', $4, $5, $6, $6, $6, 1, true, $6)",
 				practice, schema.NewID(), fmt.Sprint(i), record[0], record[1], harness.Now)
 			storetest.Exec(t, e.DB, "INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, error, response, duration_ms) SELECT $1, max(id), $2, '{}', $3, $4, 200, '', $3, 1 FROM webhook_deliveries",
-				practice, harness.Now, canary, []byte(canary))
+				practice, harness.Now, "sealed:00000000:"+canary, []byte(canary))
 		}
 		if storetest.Int(t, e.DB, "SELECT count(*) FROM idempotency_keys") != 1 {
 			t.Fatal("no response is stored for the idempotency key")

@@ -20,6 +20,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/entx/table"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 )
 
@@ -30,6 +31,8 @@ type File struct {
 	At       time.Time // in the practice's zone
 	Keeping  Keeping
 	Sections []Section // also those without rows; logs last
+
+	keys *seal.Keys
 }
 
 // Section is the rows of one table.
@@ -56,7 +59,7 @@ func Read(ctx context.Context, db *store.DB, patient int64) (*File, error) {
 	if caller.SiteID != nil {
 		return nil, errSite
 	}
-	f := &File{At: clock.Now(ctx).In(caller.Zone)}
+	f := &File{At: clock.Now(ctx).In(caller.Zone), keys: db.Keys}
 	err := db.Snapshot(ctx, func(client *ent.Client, tx *sql.Tx) (err error) {
 		if f.Patient, err = client.Patient.Get(ctx, patient); err != nil {
 			return err
@@ -208,6 +211,11 @@ func (f *File) read(ctx context.Context, tx *sql.Tx, t *table.Table, where strin
 		}
 		row := make([]Value, len(t.Columns))
 		for i, c := range t.Columns {
+			if c.IsSealed() {
+				if values[2*i], err = f.open(t, c.Name, values[0], values[2*i]); err != nil {
+					return nil, fmt.Errorf("%s: %w", c.Name, err)
+				}
+			}
 			if row[i], err = f.value(c, values[2*i], values[2*i+1]); err != nil {
 				return nil, fmt.Errorf("%s: %w", c.Name, err)
 			}
@@ -215,6 +223,22 @@ func (f *File) read(ctx context.Context, tx *sql.Tx, t *table.Table, where strin
 		all = append(all, row)
 	}
 	return all, rows.Err()
+}
+
+// open opens a scanned value of a sealed column; nil is null.
+func (f *File) open(t *table.Table, column string, id, scanned any) (any, error) {
+	if scanned == nil {
+		return nil, nil
+	}
+	var v seal.Value
+	if err := v.Scan(scanned); err != nil {
+		return nil, err
+	}
+	row, _, err := t.Columns[0].Stored.Format(id)
+	if err != nil {
+		return nil, err
+	}
+	return f.keys.Open(seal.Place{Practice: f.Practice.ID, Table: t.Name, Column: column, Row: row}, v)
 }
 
 // practiceColumn returns the column with the practice of a row.

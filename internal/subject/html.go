@@ -147,7 +147,7 @@ func (f *File) Currency() string {
 
 // repeats reports whether a column only has another one's value in the form that searches compare.
 func repeats(c *table.Column) bool {
-	return c.ReadOnly && (c.Name == "search_text" || strings.HasSuffix(c.Name, "_folded") || strings.HasSuffix(c.Name, "_normalized"))
+	return c.ReadOnly && (c.Name == "search_text" || c.Name == "nhs_number_hash" || strings.HasSuffix(c.Name, "_folded") || strings.HasSuffix(c.Name, "_normalized"))
 }
 
 // labelName returns the name for the label of a reference: practitioner_id → practitioner.

@@ -47,6 +47,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	q.filter.Keys = s.DB.Keys
 	page := reportPage{reportView: reportView{
 		Report: found, Question: found.Question, Periods: q.periods(), Earliest: earliestDay.String(), End: latestDay.String(),
 		RequestID: w.Header().Get("X-Request-Id"),

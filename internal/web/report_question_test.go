@@ -220,7 +220,7 @@ func TestReportFiles(t *testing.T) {
 			for format, mediaType := range map[render.Format]string{render.CSV: "text/csv; charset=utf-8; header=present", render.JSON: "application/json"} {
 				var want bytes.Buffer
 				err := e.DB.View(ctx, func(client *ent.Client) error {
-					answer, err := r.Ask(ctx, client, report.Filter{From: from, To: to})
+					answer, err := r.Ask(ctx, client, report.Filter{From: from, To: to, Keys: e.DB.Keys})
 					if err != nil {
 						return err
 					}

@@ -21,8 +21,9 @@ import (
 // attemptView is one attempt of a delivery, for its page.
 type attemptView struct {
 	*ent.WebhookAttempt
-	Number int
-	URL    string
+	Number         int
+	URL            string
+	body, Response string
 }
 
 // OK reports whether the receiver accepted the event.
@@ -40,8 +41,8 @@ func (a attemptView) Request() string {
 	}
 	b.WriteByte('\n')
 	var body bytes.Buffer
-	if json.Indent(&body, []byte(a.Body), "", "  ") != nil {
-		body.WriteString(a.Body)
+	if json.Indent(&body, []byte(a.body), "", "  ") != nil {
+		body.WriteString(a.body)
 	}
 	return b.String() + body.String()
 }
@@ -68,7 +69,12 @@ func (s *Site) webhookDelivery(w http.ResponseWriter, r *http.Request) error {
 		if err := audit.From(ctx).Unmarshal(a.Records); err != nil {
 			return err
 		}
-		page.Attempts = append(page.Attempts, attemptView{a, i + 1, hook.URL})
+		if err := a.Unseal(s.DB.Keys); err != nil {
+			return err
+		}
+		body, _ := a.Body.Plain()
+		response, _ := a.Response.Plain()
+		page.Attempts = append(page.Attempts, attemptView{a, i + 1, hook.URL, body, response})
 	}
 	slices.Reverse(page.Attempts)
 	s.show(w, r, http.StatusOK, "webhook_delivery", view{Title: found.Event, Here: webhooksPath, Page: page})

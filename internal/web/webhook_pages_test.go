@@ -15,6 +15,7 @@ import (
 	"chairside/internal/server"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
+	"chairside/internal/test/testkeys"
 	"chairside/schema"
 )
 
@@ -73,7 +74,10 @@ func checkWebhookPages(t *testing.T, e *harness.Env) {
 		SELECT practice_id, webhook_id, 'evt_1', 'patients.updated', 'patients', '4711', changed_at, due_at, leased_until, 1, settled_at, true FROM webhook_deliveries`)
 	delivery := storetest.Value(t, e.DB.SQL, "SELECT max(id) FROM webhook_deliveries")
 	storetest.Exec(t, e.DB, `INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, error, response, duration_ms)
-		SELECT practice_id, `+delivery+`, at, headers, '{"data":{"last_name":"Lovelace"}}', '{"patients":{"ids":[4711]}}', 200, '', '', 7 FROM webhook_attempts`)
+		SELECT practice_id, `+delivery+`, at, headers, 'sealed:00000000:AA', '{"patients":{"ids":[4711]}}', 200, '', NULL, 7 FROM webhook_attempts`)
+	attempt := storetest.Value(t, e.DB.SQL, "SELECT max(id) FROM webhook_attempts")
+	storetest.Exec(t, e.DB, "UPDATE webhook_attempts SET body = $1 WHERE id = "+attempt,
+		testkeys.Seal(storetest.Value(t, e.DB.SQL, "SELECT max(CAST(practice_id AS text)) FROM webhook_attempts"), "webhook_attempts", "body", attempt, `{"data":{"last_name":"Lovelace"}}`))
 	b.Get(page).Has(t, "Deliveries of the last 14 days", "patients.updated", "Record 4711", "Delivered")
 	b.Get(page+"/deliveries/"+delivery).Status(t, http.StatusOK).Has(t, "Lovelace", "7 ms")
 	e.Settle()

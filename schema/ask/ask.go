@@ -37,6 +37,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/principal"
+	"chairside/internal/seal"
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
 )
@@ -68,6 +69,7 @@ var ErrNoPractice = errors.New("no such practice")
 type Practice struct {
 	Name string
 	Zone *time.Location // the practice's time zone
+	Keys *seal.Keys     // of sealed columns, for methods such as ent.Patient.OpenNiNumber; see LoadKeys
 
 	db     *store.DB
 	caller *principal.Principal
@@ -107,6 +109,12 @@ func find(ctx context.Context, db *store.DB, name string) (*Practice, error) {
 		return nil, fmt.Errorf("load the practice's time zone: %w", err)
 	}
 	return &Practice{Name: row.Name, Zone: zone, db: db, caller: &principal.Principal{PracticeID: row.ID, Zone: zone, Country: row.Country}}, nil
+}
+
+// LoadKeys reads a file of keys, without which sealed columns do not open.
+func (p *Practice) LoadKeys(file string) (err error) {
+	p.Keys, err = seal.File(file, false)
+	return err
 }
 
 // View runs work on one snapshot of the database. Pass work's context to the queries.

@@ -17,6 +17,7 @@ import (
 	"chairside/internal/seed"
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
+	"chairside/internal/test/testkeys"
 	"chairside/schema/ask"
 )
 
@@ -31,6 +32,7 @@ func demo(ctx context.Context) (url string, remove func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
+	db.Keys = testkeys.Keys()
 	defer db.Close()
 	if _, err := migrate.Up(ctx, db); err != nil {
 		log.Fatal(err)

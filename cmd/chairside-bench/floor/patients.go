@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"chairside/internal/seal"
 )
 
 type phone struct{ number, country, normalized *string }
@@ -73,6 +75,28 @@ func (p *patient) scan(rows pgx.Row) error {
 		&p.home.number, &p.home.country, &p.home.normalized, &p.mobile.number, &p.mobile.country, &p.mobile.normalized,
 		&p.work.number, &p.work.country, &p.work.normalized, &p.emergency.number, &p.emergency.country, &p.emergency.normalized,
 		&p.created, &p.updated, &p.account)
+}
+
+// open opens the sealed columns of a patient.
+func (s *Server) open(c *caller, p *patient) error {
+	at := seal.Place{Practice: c.practice.Bytes, Table: "patients", Row: strconv.FormatInt(p.id, 10)}
+	for _, sealed := range []struct {
+		column string
+		text   *string
+	}{{"medical_alert_text", p.alertText}, {"nhs_number", p.nhs}, {"ni_number", p.ni}} {
+		if sealed.text == nil {
+			continue
+		}
+		v, err := seal.Parse(*sealed.text)
+		if err != nil {
+			return err
+		}
+		at.Column = sealed.column
+		if *sealed.text, err = s.keys.Open(at, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *patient) encode(e *encoder, fields []customField, answers map[answerKey]string) error {
@@ -202,7 +226,12 @@ func (s *Server) listPatients(r *http.Request, c *caller, e *encoder) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	patients, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p patient, err error) { return p, p.scan(row) })
+	patients, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (p patient, err error) {
+		if err := p.scan(row); err != nil {
+			return p, err
+		}
+		return p, s.open(c, &p)
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"chairside/internal/seal"
 	"chairside/internal/write/etag"
 )
 
@@ -21,14 +22,16 @@ const connections = 20
 // Server serves the benchmark's routes.
 type Server struct {
 	db       *pgxpool.Pool
+	keys     *seal.Keys
 	baseURL  string    // in links, without a trailing slash
 	observer *observer // nil without EqualPromises
 }
 
 // Options configure a Server.
 type Options struct {
-	DatabaseURL string // of a PostgreSQL database of Chairside
-	BaseURL     string // used in links
+	DatabaseURL string     // of a PostgreSQL database of Chairside
+	Keys        *seal.Keys // of its sealed columns
+	BaseURL     string     // used in links
 	// EqualPromises also writes an audit row for each booking, and logs, counts and times
 	// each request.
 	EqualPromises bool
@@ -51,7 +54,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		db.Close()
 		return nil, fmt.Errorf("floor: create the booking function: %w", err)
 	}
-	s := &Server{db: db, baseURL: strings.TrimRight(o.BaseURL, "/")}
+	s := &Server{db: db, keys: o.Keys, baseURL: strings.TrimRight(o.BaseURL, "/")}
 	if o.EqualPromises {
 		s.observer = newObserver()
 	}

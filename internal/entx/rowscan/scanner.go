@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -107,6 +108,14 @@ func (r *Scanner) Int64(column int) int64 {
 		r.mismatch(column, "a whole number")
 	}
 	return 0
+}
+
+// ID reads the id of a row as text: a whole number or a UUID.
+func (r *Scanner) ID(column int) string {
+	if n, ok := r.value(column).(int64); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	return r.UUID(column).String()
 }
 
 // Int reads a whole number.

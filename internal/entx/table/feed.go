@@ -12,4 +12,7 @@ type FeedSource struct {
 	Site, SiteTable string
 	// Compared are the columns whose updates are changes. If there are none, every update is.
 	Compared []string
+	// Sealed are the sealed columns among those that clients can see. An update that seals one with
+	// another key is no change.
+	Sealed []string
 }

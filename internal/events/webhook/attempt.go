@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"chairside/ent/webhook"
+	"chairside/ent/webhookattempt"
 	"chairside/internal/audit/trail"
 	"chairside/internal/seal"
 )
@@ -115,9 +117,13 @@ func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, header
 			WHERE id = $5 AND attempt = $6 AND settled_at IS NULL`, settled, a.ok(), next, end, x.id, x.number)); err != nil || n == 0 {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, error, response, duration_ms)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-			x.practice, x.id, at, string(shown), string(c.body), c.records, a.status, a.err, a.text, a.duration.Milliseconds()); err != nil {
+		id, body, response, err := d.seal(ctx, tx, x, c, a)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO webhook_attempts (id, practice_id, delivery_id, at, headers, body, records, status, error, response, duration_ms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+			id, x.practice, x.id, at, string(shown), body, c.records, a.status, a.err, response, a.duration.Milliseconds()); err != nil {
 			return err
 		}
 		if a.ok() {
@@ -136,7 +142,7 @@ func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, header
 		}
 		// Attempts of all processes that began before the webhook was held are one failure.
 		var inRow int
-		err := tx.QueryRowContext(ctx, `UPDATE webhooks SET failed_deliveries = failed_deliveries + 1,
+		err = tx.QueryRowContext(ctx, `UPDATE webhooks SET failed_deliveries = failed_deliveries + 1,
 			failures_in_row = failures_in_row + CASE WHEN held_until IS NULL OR held_until <= $2 THEN 1 ELSE 0 END
 			WHERE id = $1 RETURNING failures_in_row`, x.webhook, at).Scan(&inRow)
 		if errors.Is(err, sql.ErrNoRows) { // deleted
@@ -161,6 +167,21 @@ func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, header
 		d.logger.Warn("a webhook is switched off: "+disabledReason, slog.String("practice_id", x.practice.String()), slog.String("webhook_id", x.webhook.String()))
 	}
 	return nil
+}
+
+// seal returns the id of a new attempt, and its request's and response's bodies, sealed for its row:
+// they are copies of records.
+func (d *Deliverer) seal(ctx context.Context, tx *sql.Tx, x delivery, c content, a outcome) (id int64, body, response seal.Value, err error) {
+	if id, err = d.db.NextID(ctx, tx, webhookattempt.Table); err != nil {
+		return 0, body, response, err
+	}
+	at := seal.Place{Practice: x.practice, Table: webhookattempt.Table, Column: webhookattempt.FieldBody, Row: strconv.FormatInt(id, 10)}
+	if body, err = d.db.Keys.Seal(at, string(c.body)); err != nil || a.text == "" {
+		return id, body, response, err
+	}
+	at.Column = webhookattempt.FieldResponse
+	response, err = d.db.Keys.Seal(at, a.text)
+	return id, body, response, err
 }
 
 // affected returns the number of rows that a statement changed.

@@ -48,7 +48,7 @@ func TestProcessesShareTheWork(t *testing.T) {
 			for range 3 {
 				db := storetest.Open(t, url)
 				db.Keys = testkeys.Keys()
-				d := webhook.New(webhook.Options{DB: db, Feed: feed.New(db), Reads: ogent.Reads{Client: db.Ent}, Trail: trail.New(db, slog.New(slog.DiscardHandler)), AllowPrivate: true, Logger: slog.New(slog.NewJSONHandler(e.Log, nil))})
+				d := webhook.New(webhook.Options{DB: db, Feed: feed.New(db), Reads: ogent.Reads{Client: db.Ent, Keys: db.Keys}, Trail: trail.New(db, slog.New(slog.DiscardHandler)), AllowPrivate: true, Logger: slog.New(slog.NewJSONHandler(e.Log, nil))})
 				d.Hurry(30*time.Second, 10*time.Second, 20*time.Millisecond)
 				run(t, d)
 			}

@@ -12,6 +12,7 @@ import (
 	"chairside/ent/feedchange"
 	"chairside/ent/feedstate"
 	"chairside/internal/entx/table"
+	"chairside/internal/seal"
 	"chairside/internal/store/triggers"
 )
 
@@ -113,10 +114,16 @@ func (r recorder) compared() string {
 		return ""
 	}
 	row := func(name string) string { return "(" + name + "." + strings.Join(columns, ", "+name+".") + ")" }
+	differs := "IS NOT"
 	if r.postgres() {
-		return row("OLD") + " IS DISTINCT FROM " + row("NEW")
+		differs = "IS DISTINCT FROM"
 	}
-	return row("OLD") + " IS NOT " + row("NEW")
+	condition := row("OLD") + " " + differs + " " + row("NEW")
+	for _, c := range r.sources[0].Sealed {
+		before, after := "OLD."+c, "NEW."+c
+		condition += fmt.Sprintf(" OR %s %s %s AND coalesce(%s = %s, true)", before, differs, after, seal.KeyIDExpression(before), seal.KeyIDExpression(after))
+	}
+	return condition
 }
 
 func (r recorder) postgresTrigger(event, when, body string) []string {

@@ -133,8 +133,12 @@ type row struct {
 
 // others returns the next values that keys other than the given one sealed, in order of the id.
 func others(ctx context.Context, db *store.DB, t *table.Table, c *table.Column, key seal.KeyID, after any) (found []row, err error) {
-	query, args := fmt.Sprintf("SELECT id, practice_id, %[1]s FROM %[2]s WHERE %[1]s IS NOT NULL AND %[3]s <> $1",
-		table.Quote(c.Name), table.Quote(t.Name), seal.KeyIDExpression(table.Quote(c.Name))), []any{key.String()}
+	owner := "practice_id"
+	if !t.Has(owner) {
+		owner = "id" // of the practice itself
+	}
+	query, args := fmt.Sprintf("SELECT id, %[4]s, %[1]s FROM %[2]s WHERE %[1]s IS NOT NULL AND %[3]s <> $1",
+		table.Quote(c.Name), table.Quote(t.Name), seal.KeyIDExpression(table.Quote(c.Name)), owner), []any{key.String()}
 	if after != nil {
 		query += " AND id > $2"
 		args = append(args, after)

@@ -11,6 +11,7 @@ import (
 
 	"chairside/internal/store"
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testkeys"
 )
 
 // Timeout is the longest wait of a test.
@@ -50,6 +51,7 @@ func Open(t testing.TB, url string) *store.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.Keys = testkeys.Keys()
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)

@@ -170,10 +170,10 @@ func addWebhooks(t *testing.T, e *harness.Env, p *practice) {
 	add("patients.deleted", "patients", "812", 0).SaveX(ctx)
 	p.names["{delivery}"] = strconv.FormatInt(delivered.ID, 10)
 	attempt := func() *ent.WebhookAttemptCreate {
-		return e.DB.Ent.WebhookAttempt.Create().SetDeliveryID(delivered.ID).SetAt(at).SetRecords([]byte("{}")).SetBody(`{"id":"evt_0197c311","event":"patients.updated","object":"patients","data":{"id":17,"first_name":"Ada"},"user":{"id":1}}`).
+		return e.DB.Ent.WebhookAttempt.Create().SetDeliveryID(delivered.ID).SetAt(at).SetRecords([]byte("{}")).SetBody(seal.Plain(`{"id":"evt_0197c311","event":"patients.updated","object":"patients","data":{"id":17,"first_name":"Ada"},"user":{"id":1}}`)).
 			SetHeaders(map[string]string{"Content-Type": "application/json", "webhook-id": "evt_0197c311", "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="})
 	}
-	attempt().SetStatus(502).SetResponse("<html><h1>Bad Gateway</h1></html>").SetDurationMs(1204).SaveX(ctx)
+	attempt().SetStatus(502).SetResponse(seal.Plain("<html><h1>Bad Gateway</h1></html>")).SetDurationMs(1204).SaveX(ctx)
 	attempt().SetStatus(200).SetDurationMs(87).SaveX(ctx)
 }
 

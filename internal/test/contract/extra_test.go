@@ -75,13 +75,13 @@ func TestListsWithAnExtraCondition(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.SiteID = &site
-		plain := ogent.Reads{Client: e.DB.Ent}
+		plain := ogent.Reads{Client: e.DB.Ent, Keys: e.DB.Keys}
 		var listed string // the entity whose queries the interceptors narrow
 		intercepted := map[string]ogent.Reads{}
 		for name, intercept := range interceptors {
 			client := ent.NewClient(ent.Driver(sql.OpenDB(e.DB.Dialect, e.DB.SQL)))
 			client.Intercept(intercept(func(q ent.Query) bool { return fmt.Sprintf("%T", q) == "*ent."+listed+"Query" }))
-			intercepted[name] = ogent.Reads{Client: client}
+			intercepted[name] = ogent.Reads{Client: client, Keys: e.DB.Keys}
 		}
 		var names []string
 		for _, o := range operations() {

@@ -22,6 +22,7 @@ import (
 	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg"
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testkeys"
 )
 
 // Day is the last day of the seeded practices' history: a Wednesday in summer time.
@@ -147,6 +148,7 @@ func (x *Template) fill(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("template %s: %w", x.name, err)
 	}
+	db.Keys = testkeys.Keys()
 	defer db.Close()
 	if _, err := migrate.Up(ctx, db); err != nil {
 		return fmt.Errorf("template %s: %w", x.name, err)

@@ -15,6 +15,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/store/migrate"
 	"chairside/internal/test/localpg/pgtest"
+	"chairside/internal/test/testkeys"
 )
 
 // migrated applies the files in dir to databases of both kinds that have a row in
@@ -26,6 +27,7 @@ func migrated(t *testing.T, dir string, test func(t *testing.T, query func(strin
 		if err != nil {
 			t.Fatal(err)
 		}
+		db.Keys = testkeys.Keys()
 		defer db.Close()
 		conn, err := db.SQL.Conn(t.Context())
 		if err != nil {

@@ -114,6 +114,7 @@ CREATE TABLE "practices" (
   "custom_patient_field_label_2" character varying NULL COLLATE "C",
   "second_factor_level" bigint NOT NULL DEFAULT 0,
   "idle_lock_minutes" bigint NOT NULL DEFAULT 30,
+  "search_key" character varying NULL COLLATE "C",
   "address_line_1" character varying NULL COLLATE "C",
   "address_line_2" character varying NULL COLLATE "C",
   "town" character varying NULL COLLATE "C",
@@ -135,6 +136,7 @@ CREATE TABLE "practices" (
   CONSTRAINT "practices_phone_number_check" CHECK (length((phone_number)::text) <= 65535),
   CONSTRAINT "practices_postcode_check" CHECK (length((postcode)::text) <= 65535),
   CONSTRAINT "practices_record_retention_years_check" CHECK ((record_retention_years >= 1) AND (record_retention_years <= 100)),
+  CONSTRAINT "practices_search_key_check" CHECK ((search_key)::text ~~ 'sealed:%'::text),
   CONSTRAINT "practices_second_factor_level_check" CHECK ((second_factor_level >= 0) AND (second_factor_level <= 4)),
   CONSTRAINT "practices_slug_check" CHECK ((btrim((slug)::text, ' '::text) <> ''::text) AND (length((slug)::text) <= 65535)),
   CONSTRAINT "practices_time_zone_check" CHECK ((btrim((time_zone)::text, ' '::text) <> ''::text) AND (length((time_zone)::text) <= 65535)),
@@ -546,6 +548,7 @@ CREATE TABLE "patients" (
   "erased_at" timestamptz NULL,
   "legal_hold_at" timestamptz NULL,
   "legal_hold_reason" character varying NULL COLLATE "C",
+  "nhs_number_hash" character varying NULL COLLATE "C",
   "search_text" character varying NOT NULL DEFAULT '' COLLATE "C",
   "home_phone" character varying NULL COLLATE "C",
   "home_phone_country" character varying NULL COLLATE "C",
@@ -592,14 +595,14 @@ CREATE TABLE "patients" (
   CONSTRAINT "patients_hygienist_recall_interval_check" CHECK ((hygienist_recall_interval >= 0) AND (hygienist_recall_interval <= 24)),
   CONSTRAINT "patients_last_name_check" CHECK ((btrim((last_name)::text, ' '::text) <> ''::text) AND (length((last_name)::text) <= 255)),
   CONSTRAINT "patients_legacy_id_check" CHECK (length((legacy_id)::text) <= 255),
-  CONSTRAINT "patients_medical_alert_text_check" CHECK (length((medical_alert_text)::text) <= 65535),
+  CONSTRAINT "patients_medical_alert_text_check" CHECK ((medical_alert_text)::text ~~ 'sealed:%'::text),
   CONSTRAINT "patients_metadata_check" CHECK (jsonb_typeof(metadata) = ANY (ARRAY['object'::text, 'null'::text])),
   CONSTRAINT "patients_middle_name_check" CHECK (length((middle_name)::text) <= 255),
   CONSTRAINT "patients_mobile_phone_check" CHECK (length((mobile_phone)::text) <= 255),
   CONSTRAINT "patients_mobile_phone_country_check" CHECK ((length((mobile_phone_country)::text) = 2) AND (btrim((mobile_phone_country)::text, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'::text) = ''::text)),
   CONSTRAINT "patients_mobile_phone_normalized_check" CHECK ((length((mobile_phone_normalized)::text) = ANY (ARRAY[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21])) AND (substr((mobile_phone_normalized)::text, 1, 1) = '+'::text) AND (btrim(substr((mobile_phone_normalized)::text, 2), '0123456789'::text) = ''::text)),
-  CONSTRAINT "patients_nhs_number_check" CHECK (length((nhs_number)::text) <= 255),
-  CONSTRAINT "patients_ni_number_check" CHECK (length((ni_number)::text) <= 255),
+  CONSTRAINT "patients_nhs_number_check" CHECK ((nhs_number)::text ~~ 'sealed:%'::text),
+  CONSTRAINT "patients_ni_number_check" CHECK ((ni_number)::text ~~ 'sealed:%'::text),
   CONSTRAINT "patients_occupation_check" CHECK (length((occupation)::text) <= 255),
   CONSTRAINT "patients_postcode_check" CHECK ((btrim((postcode)::text, ' '::text) <> ''::text) AND (length((postcode)::text) <= 255)),
   CONSTRAINT "patients_preferred_name_check" CHECK (length((preferred_name)::text) <= 255),
@@ -1303,7 +1306,8 @@ CREATE TABLE "note_versions" (
   PRIMARY KEY ("id"),
   CONSTRAINT "note_versions_patients_patient" FOREIGN KEY ("practice_id", "patient_id") REFERENCES "patients" ("practice_id", "id") ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT "note_versions_practices_practice" FOREIGN KEY ("practice_id") REFERENCES "practices" ("id") ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT "note_versions_users_user" FOREIGN KEY ("practice_id", "user_id") REFERENCES "users" ("practice_id", "id") ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT "note_versions_users_user" FOREIGN KEY ("practice_id", "user_id") REFERENCES "users" ("practice_id", "id") ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT "note_versions_body_check" CHECK ((body)::text ~~ 'sealed:%'::text)
 );
 -- Create index "noteversion_practice_id_note_id_id" to table: "note_versions"
 CREATE INDEX "noteversion_practice_id_note_id_id" ON "note_versions" ("practice_id", "note_id", "id");
@@ -1324,7 +1328,7 @@ CREATE TABLE "notes" (
   CONSTRAINT "notes_patients_patient" FOREIGN KEY ("practice_id", "patient_id") REFERENCES "patients" ("practice_id", "id") ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT "notes_practices_practice" FOREIGN KEY ("practice_id") REFERENCES "practices" ("id") ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT "notes_users_user" FOREIGN KEY ("practice_id", "user_id") REFERENCES "users" ("practice_id", "id") ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT "notes_body_check" CHECK ((btrim((body)::text, ' '::text) <> ''::text) AND (length((body)::text) <= 10000)),
+  CONSTRAINT "notes_body_check" CHECK ((body)::text ~~ 'sealed:%'::text),
   CONSTRAINT "notes_kind_check" CHECK ((kind)::text = ANY (ARRAY['clinical'::text, 'administrative'::text]))
 );
 -- Create index "note_practice_id_created_at_id" to table: "notes"
@@ -1616,12 +1620,14 @@ CREATE TABLE "webhook_attempts" (
   "records" bytea NOT NULL,
   "status" bigint NOT NULL,
   "error" character varying NOT NULL DEFAULT '' COLLATE "C",
-  "response" character varying NOT NULL DEFAULT '' COLLATE "C",
+  "response" character varying NULL COLLATE "C",
   "duration_ms" bigint NOT NULL,
   "practice_id" uuid NOT NULL,
   PRIMARY KEY ("id"),
   CONSTRAINT "webhook_attempts_practices_practice" FOREIGN KEY ("practice_id") REFERENCES "practices" ("id") ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT "webhook_attempts_headers_check" CHECK (jsonb_typeof(headers) = ANY (ARRAY['object'::text, 'null'::text]))
+  CONSTRAINT "webhook_attempts_body_check" CHECK ((body)::text ~~ 'sealed:%'::text),
+  CONSTRAINT "webhook_attempts_headers_check" CHECK (jsonb_typeof(headers) = ANY (ARRAY['object'::text, 'null'::text])),
+  CONSTRAINT "webhook_attempts_response_check" CHECK ((response)::text ~~ 'sealed:%'::text)
 );
 -- Create index "webhookattempt_delivery_id_id" to table: "webhook_attempts"
 CREATE INDEX "webhookattempt_delivery_id_id" ON "webhook_attempts" ("delivery_id", "id");
@@ -2751,11 +2757,11 @@ CREATE TRIGGER feed_notes_insert AFTER INSERT ON notes FOR EACH ROW EXECUTE FUNC
 CREATE OR REPLACE FUNCTION feed_notes_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'notes', CAST(written.id AS text), 'updated', now(), nullif(CAST(before.patient_id AS text), CAST(written.patient_id AS text)), txid_current() FROM written JOIN before ON before.id = written.id;
+  SELECT written.practice_id, 'notes', CAST(written.id AS text), 'updated', now(), nullif(CAST(before.patient_id AS text), CAST(written.patient_id AS text)), txid_current() FROM (SELECT NEW.*) AS written, (SELECT OLD.*) AS before;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_notes_update AFTER UPDATE ON notes REFERENCING OLD TABLE AS before NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_notes_update();
+CREATE TRIGGER feed_notes_update AFTER UPDATE ON notes FOR EACH ROW WHEN ((OLD.created_at, OLD.updated_at, OLD.patient_id, OLD.user_id, OLD.pinned, OLD.kind) IS DISTINCT FROM (NEW.created_at, NEW.updated_at, NEW.patient_id, NEW.user_id, NEW.pinned, NEW.kind) OR OLD.body IS DISTINCT FROM NEW.body AND coalesce(substr(OLD.body, 8, 8) = substr(NEW.body, 8, 8), true)) EXECUTE FUNCTION feed_notes_update();
 CREATE OR REPLACE FUNCTION feed_notes_delete() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
@@ -2782,11 +2788,11 @@ CREATE TRIGGER feed_patients_insert AFTER INSERT ON patients FOR EACH ROW EXECUT
 CREATE OR REPLACE FUNCTION feed_patients_update() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)
-  SELECT written.practice_id, 'patients', CAST(written.id AS text), 'updated', now(), nullif(CAST(before.site_id AS text), CAST(written.site_id AS text)), txid_current() FROM written JOIN before ON before.id = written.id;
+  SELECT written.practice_id, 'patients', CAST(written.id AS text), 'updated', now(), nullif(CAST(before.site_id AS text), CAST(written.site_id AS text)), txid_current() FROM (SELECT NEW.*) AS written, (SELECT OLD.*) AS before;
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER feed_patients_update AFTER UPDATE ON patients REFERENCING OLD TABLE AS before NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION feed_patients_update();
+CREATE TRIGGER feed_patients_update AFTER UPDATE ON patients FOR EACH ROW WHEN ((OLD.created_at, OLD.updated_at, OLD.title, OLD.first_name, OLD.middle_name, OLD.last_name, OLD.preferred_name, OLD.date_of_birth, OLD.gender, OLD.ethnicity, OLD.active, OLD.address_line_1, OLD.address_line_2, OLD.town, OLD.county, OLD.postcode, OLD.email_address, OLD.emergency_contact_name, OLD.emergency_contact_relationship, OLD.preferred_phone_number, OLD.payment_plan_id, OLD.site_id, OLD.dentist_id, OLD.dentist_recall_date, OLD.dentist_recall_interval, OLD.hygienist_id, OLD.hygienist_recall_date, OLD.hygienist_recall_interval, OLD.recall_method, OLD.acquisition_source_id, OLD.doctor_id, OLD.family_id, OLD.legacy_id, OLD.marketing, OLD.medical_alert, OLD.occupation, OLD.use_email, OLD.use_sms, OLD.custom_field_1, OLD.custom_field_2, OLD.metadata, OLD.erased_at, OLD.home_phone, OLD.home_phone_country, OLD.home_phone_normalized, OLD.mobile_phone, OLD.mobile_phone_country, OLD.mobile_phone_normalized, OLD.work_phone, OLD.work_phone_country, OLD.work_phone_normalized, OLD.emergency_contact_phone, OLD.emergency_contact_phone_country, OLD.emergency_contact_phone_normalized) IS DISTINCT FROM (NEW.created_at, NEW.updated_at, NEW.title, NEW.first_name, NEW.middle_name, NEW.last_name, NEW.preferred_name, NEW.date_of_birth, NEW.gender, NEW.ethnicity, NEW.active, NEW.address_line_1, NEW.address_line_2, NEW.town, NEW.county, NEW.postcode, NEW.email_address, NEW.emergency_contact_name, NEW.emergency_contact_relationship, NEW.preferred_phone_number, NEW.payment_plan_id, NEW.site_id, NEW.dentist_id, NEW.dentist_recall_date, NEW.dentist_recall_interval, NEW.hygienist_id, NEW.hygienist_recall_date, NEW.hygienist_recall_interval, NEW.recall_method, NEW.acquisition_source_id, NEW.doctor_id, NEW.family_id, NEW.legacy_id, NEW.marketing, NEW.medical_alert, NEW.occupation, NEW.use_email, NEW.use_sms, NEW.custom_field_1, NEW.custom_field_2, NEW.metadata, NEW.erased_at, NEW.home_phone, NEW.home_phone_country, NEW.home_phone_normalized, NEW.mobile_phone, NEW.mobile_phone_country, NEW.mobile_phone_normalized, NEW.work_phone, NEW.work_phone_country, NEW.work_phone_normalized, NEW.emergency_contact_phone, NEW.emergency_contact_phone_country, NEW.emergency_contact_phone_normalized) OR OLD.medical_alert_text IS DISTINCT FROM NEW.medical_alert_text AND coalesce(substr(OLD.medical_alert_text, 8, 8) = substr(NEW.medical_alert_text, 8, 8), true) OR OLD.nhs_number IS DISTINCT FROM NEW.nhs_number AND coalesce(substr(OLD.nhs_number, 8, 8) = substr(NEW.nhs_number, 8, 8), true) OR OLD.ni_number IS DISTINCT FROM NEW.ni_number AND coalesce(substr(OLD.ni_number, 8, 8) = substr(NEW.ni_number, 8, 8), true)) EXECUTE FUNCTION feed_patients_update();
 CREATE OR REPLACE FUNCTION feed_patients_delete() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO feed_changes (practice_id, resource, record_id, event, at, site_key, origin)

@@ -690,7 +690,7 @@ CREATE TABLE `notes` (
   CONSTRAINT `notes_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `notes_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `notes_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `notes_body_check` CHECK (trim(CAST(body AS text), ' ') <> '' AND length(CAST(body AS text)) <= 10000),
+  CONSTRAINT `notes_body_check` CHECK (CAST(body AS text) LIKE 'sealed:%'),
   CONSTRAINT `notes_kind_check` CHECK (CAST(kind AS text) IN ('clinical', 'administrative'))
 );
 -- Create index "note_practice_id_updated_at_id" to table: "notes"
@@ -712,7 +712,8 @@ CREATE TABLE `note_versions` (
   `user_id` integer NULL,
   CONSTRAINT `note_versions_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
   CONSTRAINT `note_versions_patients_patient` FOREIGN KEY (`practice_id`, `patient_id`) REFERENCES `patients` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `note_versions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+  CONSTRAINT `note_versions_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `note_versions_body_check` CHECK (CAST(body AS text) LIKE 'sealed:%')
 );
 -- Create index "noteversion_practice_id_note_id_id" to table: "note_versions"
 CREATE INDEX `noteversion_practice_id_note_id_id` ON `note_versions` (`practice_id`, `note_id`, `id`);
@@ -808,6 +809,7 @@ CREATE TABLE `patients` (
   `erased_at` datetime NULL,
   `legal_hold_at` datetime NULL,
   `legal_hold_reason` text NULL,
+  `nhs_number_hash` text NULL,
   `search_text` text NOT NULL DEFAULT '',
   `home_phone` text NULL,
   `home_phone_country` text NULL,
@@ -853,14 +855,14 @@ CREATE TABLE `patients` (
   CONSTRAINT `patients_hygienist_recall_interval_check` CHECK (hygienist_recall_interval >= 0 AND hygienist_recall_interval <= 24),
   CONSTRAINT `patients_last_name_check` CHECK (trim(CAST(last_name AS text), ' ') <> '' AND length(CAST(last_name AS text)) <= 255),
   CONSTRAINT `patients_legacy_id_check` CHECK (length(CAST(legacy_id AS text)) <= 255),
-  CONSTRAINT `patients_medical_alert_text_check` CHECK (length(CAST(medical_alert_text AS text)) <= 65535),
+  CONSTRAINT `patients_medical_alert_text_check` CHECK (CAST(medical_alert_text AS text) LIKE 'sealed:%'),
   CONSTRAINT `patients_metadata_check` CHECK (json_type(metadata) IN ('object', 'null')),
   CONSTRAINT `patients_middle_name_check` CHECK (length(CAST(middle_name AS text)) <= 255),
   CONSTRAINT `patients_mobile_phone_check` CHECK (length(CAST(mobile_phone AS text)) <= 255),
   CONSTRAINT `patients_mobile_phone_country_check` CHECK (length(CAST(mobile_phone_country AS text)) IN (2) AND trim(CAST(mobile_phone_country AS text), 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') = ''),
   CONSTRAINT `patients_mobile_phone_normalized_check` CHECK (length(CAST(mobile_phone_normalized AS text)) IN (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21) AND substr(CAST(mobile_phone_normalized AS text), 1, 1) = '+' AND trim(substr(CAST(mobile_phone_normalized AS text), 2), '0123456789') = ''),
-  CONSTRAINT `patients_nhs_number_check` CHECK (length(CAST(nhs_number AS text)) <= 255),
-  CONSTRAINT `patients_ni_number_check` CHECK (length(CAST(ni_number AS text)) <= 255),
+  CONSTRAINT `patients_nhs_number_check` CHECK (CAST(nhs_number AS text) LIKE 'sealed:%'),
+  CONSTRAINT `patients_ni_number_check` CHECK (CAST(ni_number AS text) LIKE 'sealed:%'),
   CONSTRAINT `patients_occupation_check` CHECK (length(CAST(occupation AS text)) <= 255),
   CONSTRAINT `patients_postcode_check` CHECK (trim(CAST(postcode AS text), ' ') <> '' AND length(CAST(postcode AS text)) <= 255),
   CONSTRAINT `patients_preferred_name_check` CHECK (length(CAST(preferred_name AS text)) <= 255),
@@ -1014,6 +1016,7 @@ CREATE TABLE `practices` (
   `custom_patient_field_label_2` text NULL,
   `second_factor_level` integer NOT NULL DEFAULT 0,
   `idle_lock_minutes` integer NOT NULL DEFAULT 30,
+  `search_key` text NULL,
   `address_line_1` text NULL,
   `address_line_2` text NULL,
   `town` text NULL,
@@ -1035,6 +1038,7 @@ CREATE TABLE `practices` (
   CONSTRAINT `practices_phone_number_check` CHECK (length(CAST(phone_number AS text)) <= 65535),
   CONSTRAINT `practices_postcode_check` CHECK (length(CAST(postcode AS text)) <= 65535),
   CONSTRAINT `practices_record_retention_years_check` CHECK (record_retention_years >= 1 AND record_retention_years <= 100),
+  CONSTRAINT `practices_search_key_check` CHECK (CAST(search_key AS text) LIKE 'sealed:%'),
   CONSTRAINT `practices_second_factor_level_check` CHECK (second_factor_level >= 0 AND second_factor_level <= 4),
   CONSTRAINT `practices_slug_check` CHECK (trim(CAST(slug AS text), ' ') <> '' AND length(CAST(slug AS text)) <= 65535),
   CONSTRAINT `practices_time_zone_check` CHECK (trim(CAST(time_zone AS text), ' ') <> '' AND length(CAST(time_zone AS text)) <= 65535),
@@ -1556,11 +1560,13 @@ CREATE TABLE `webhook_attempts` (
   `records` blob NOT NULL,
   `status` integer NOT NULL,
   `error` text NOT NULL DEFAULT '',
-  `response` text NOT NULL DEFAULT '',
+  `response` text NULL,
   `duration_ms` integer NOT NULL,
   `practice_id` uuid NOT NULL,
   CONSTRAINT `webhook_attempts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
-  CONSTRAINT `webhook_attempts_headers_check` CHECK (json_type(headers) IN ('object', 'null'))
+  CONSTRAINT `webhook_attempts_body_check` CHECK (CAST(body AS text) LIKE 'sealed:%'),
+  CONSTRAINT `webhook_attempts_headers_check` CHECK (json_type(headers) IN ('object', 'null')),
+  CONSTRAINT `webhook_attempts_response_check` CHECK (CAST(response AS text) LIKE 'sealed:%')
 );
 -- Create index "webhookattempt_delivery_id_id" to table: "webhook_attempts"
 CREATE INDEX `webhookattempt_delivery_id_id` ON `webhook_attempts` (`delivery_id`, `id`);
@@ -2073,7 +2079,7 @@ CREATE TRIGGER feed_notes_insert AFTER INSERT ON notes BEGIN
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, NEW.practice_id, 'notes', CAST(NEW.id AS text), 'created', CAST(round((julianday('now') - 2440587.5) * 86400000) AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'), 0) FROM feed_state;
 END;
-CREATE TRIGGER feed_notes_update AFTER UPDATE ON notes BEGIN
+CREATE TRIGGER feed_notes_update AFTER UPDATE ON notes WHEN (OLD.created_at, OLD.updated_at, OLD.patient_id, OLD.user_id, OLD.pinned, OLD.kind) IS NOT (NEW.created_at, NEW.updated_at, NEW.patient_id, NEW.user_id, NEW.pinned, NEW.kind) OR OLD.body IS NOT NEW.body AND coalesce(substr(OLD.body, 8, 8) = substr(NEW.body, 8, 8), true) BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, NEW.practice_id, 'notes', CAST(NEW.id AS text), 'updated', CAST(round((julianday('now') - 2440587.5) * 86400000) AS integer) * 1000, nullif(CAST(OLD.patient_id AS text), CAST(NEW.patient_id AS text)), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'), 0) FROM feed_state;
@@ -2088,7 +2094,7 @@ CREATE TRIGGER feed_patients_insert AFTER INSERT ON patients BEGIN
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, NEW.practice_id, 'patients', CAST(NEW.id AS text), 'created', CAST(round((julianday('now') - 2440587.5) * 86400000) AS integer) * 1000, NULL, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'), 0) FROM feed_state;
 END;
-CREATE TRIGGER feed_patients_update AFTER UPDATE ON patients BEGIN
+CREATE TRIGGER feed_patients_update AFTER UPDATE ON patients WHEN (OLD.created_at, OLD.updated_at, OLD.title, OLD.first_name, OLD.middle_name, OLD.last_name, OLD.preferred_name, OLD.date_of_birth, OLD.gender, OLD.ethnicity, OLD.active, OLD.address_line_1, OLD.address_line_2, OLD.town, OLD.county, OLD.postcode, OLD.email_address, OLD.emergency_contact_name, OLD.emergency_contact_relationship, OLD.preferred_phone_number, OLD.payment_plan_id, OLD.site_id, OLD.dentist_id, OLD.dentist_recall_date, OLD.dentist_recall_interval, OLD.hygienist_id, OLD.hygienist_recall_date, OLD.hygienist_recall_interval, OLD.recall_method, OLD.acquisition_source_id, OLD.doctor_id, OLD.family_id, OLD.legacy_id, OLD.marketing, OLD.medical_alert, OLD.occupation, OLD.use_email, OLD.use_sms, OLD.custom_field_1, OLD.custom_field_2, OLD.metadata, OLD.erased_at, OLD.home_phone, OLD.home_phone_country, OLD.home_phone_normalized, OLD.mobile_phone, OLD.mobile_phone_country, OLD.mobile_phone_normalized, OLD.work_phone, OLD.work_phone_country, OLD.work_phone_normalized, OLD.emergency_contact_phone, OLD.emergency_contact_phone_country, OLD.emergency_contact_phone_normalized) IS NOT (NEW.created_at, NEW.updated_at, NEW.title, NEW.first_name, NEW.middle_name, NEW.last_name, NEW.preferred_name, NEW.date_of_birth, NEW.gender, NEW.ethnicity, NEW.active, NEW.address_line_1, NEW.address_line_2, NEW.town, NEW.county, NEW.postcode, NEW.email_address, NEW.emergency_contact_name, NEW.emergency_contact_relationship, NEW.preferred_phone_number, NEW.payment_plan_id, NEW.site_id, NEW.dentist_id, NEW.dentist_recall_date, NEW.dentist_recall_interval, NEW.hygienist_id, NEW.hygienist_recall_date, NEW.hygienist_recall_interval, NEW.recall_method, NEW.acquisition_source_id, NEW.doctor_id, NEW.family_id, NEW.legacy_id, NEW.marketing, NEW.medical_alert, NEW.occupation, NEW.use_email, NEW.use_sms, NEW.custom_field_1, NEW.custom_field_2, NEW.metadata, NEW.erased_at, NEW.home_phone, NEW.home_phone_country, NEW.home_phone_normalized, NEW.mobile_phone, NEW.mobile_phone_country, NEW.mobile_phone_normalized, NEW.work_phone, NEW.work_phone_country, NEW.work_phone_normalized, NEW.emergency_contact_phone, NEW.emergency_contact_phone_country, NEW.emergency_contact_phone_normalized) OR OLD.medical_alert_text IS NOT NEW.medical_alert_text AND coalesce(substr(OLD.medical_alert_text, 8, 8) = substr(NEW.medical_alert_text, 8, 8), true) OR OLD.nhs_number IS NOT NEW.nhs_number AND coalesce(substr(OLD.nhs_number, 8, 8) = substr(NEW.nhs_number, 8, 8), true) OR OLD.ni_number IS NOT NEW.ni_number AND coalesce(substr(OLD.ni_number, 8, 8) = substr(NEW.ni_number, 8, 8), true) BEGIN
   UPDATE feed_state SET last_seq = last_seq + 1;
   INSERT INTO feed_changes (seq, practice_id, resource, record_id, event, at, site_key, origin)
   SELECT last_seq, NEW.practice_id, 'patients', CAST(NEW.id AS text), 'updated', CAST(round((julianday('now') - 2440587.5) * 86400000) AS integer) * 1000, nullif(CAST(OLD.site_id AS text), CAST(NEW.site_id AS text)), coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'), 0) FROM feed_state;
