@@ -118,11 +118,7 @@ func (w Writes) resourceOfWebhook() *write.Resource[uuid.UUID, ent.Webhook, *ent
 	return &write.Resource[uuid.UUID, ent.Webhook, *ent.WebhookMutation, WebhookInput, *WebhookResponse]{
 		DB: w.DB, Rule: w.Rules.Webhook, PracticeWide: true, Conflicts: false,
 		GetForUpdate: func(ctx context.Context, tx *ent.Client, id uuid.UUID) (*ent.Webhook, error) {
-			old, err := tx.Webhook.Query().Where(webhook.ID(id), store.ForUpdate).Only(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return old, old.Unseal(w.DB.Keys)
+			return tx.Webhook.Query().Where(webhook.ID(id), store.ForUpdate).Only(ctx)
 		},
 		Get: func(ctx context.Context, tx *ent.Client, id uuid.UUID) (*WebhookResponse, error) {
 			return w.In(tx).ReadWebhook(ctx, id)

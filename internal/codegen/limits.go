@@ -80,8 +80,10 @@ func sealedOf(n *gen.Type) (all []*gen.Field) {
 // IsSealed reports whether the column is encrypted (package seal).
 func (c *column) IsSealed() bool { return c.Type.String() == "seal.Value" }
 
-// Sealed reports whether the entity has sealed columns.
-func (e *entity) Sealed() bool { return len(sealedOf(e.Type)) > 0 }
+// Sealed reports whether clients write sealed columns of the entity.
+func (e *entity) Sealed() bool {
+	return slices.ContainsFunc(sealedOf(e.Type), func(f *gen.Field) bool { return e.Column(f.Name).API.Write })
+}
 
 // Nullable reports whether the column may be null. The zero seal.Value is null, so its Go type is
 // no pointer.

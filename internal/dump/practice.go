@@ -269,7 +269,7 @@ func (p *practiceImport) keepsAudit() bool {
 // checkTable checks the file of one table and returns the values that belong to others.
 func (p *practiceImport) checkTable(t *table.Table, entry manifestFile) (taken []string, err error) {
 	owner := slices.IndexFunc(t.Columns, func(c table.Column) bool { return c.Name == practiceColumn(t) })
-	unique := uniqueColumns(t)
+	unique, s := uniqueColumns(t), sealer{p.db.Keys, p.manifest.Unsealed}
 	var uuids []any
 	values := make([][]any, len(unique))
 	search := func() error {
@@ -299,6 +299,9 @@ func (p *practiceImport) checkTable(t *table.Table, entry manifestFile) (taken [
 	err = p.readRows(t, entry, func(row []any) error {
 		if row[owner] != p.manifest.Practice.ID {
 			return fmt.Errorf("%w: %s is not the practice of the manifest", ErrAltered, t.Columns[owner].Name)
+		}
+		if err := s.check(t, row); err != nil {
+			return err
 		}
 		if err := p.rename(t, row); err != nil {
 			return err

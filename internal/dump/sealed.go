@@ -56,6 +56,42 @@ type sealer struct {
 	plain bool // the export was not sealed
 }
 
+// open returns the plain text of a value of the export.
+func (s sealer) open(at seal.Place, text string) (string, error) {
+	if s.plain {
+		return text, nil
+	}
+	v, err := seal.Parse(text)
+	if err == nil {
+		text, err = s.keys.Open(at, v)
+	}
+	switch {
+	case errors.Is(err, seal.ErrLostKey), errors.Is(err, seal.ErrNoKeys):
+		return "", fmt.Errorf("%s: %w: %w", at.Column, ErrOtherKeys, err)
+	case err != nil:
+		return "", fmt.Errorf("%s: %w: %w", at.Column, ErrAltered, err)
+	}
+	return text, nil
+}
+
+// check fails if a value of a row of the export does not open.
+func (s sealer) check(t *table.Table, values []any) error {
+	for i := range t.Columns {
+		text, ok := values[i].(string)
+		if !ok || !t.Columns[i].IsSealed() {
+			continue
+		}
+		at, err := sealedPlace(t, t.Columns[i].Name, values)
+		if err == nil {
+			_, err = s.open(at, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // move calls change, which may give a row another id and practice, and seals its values for them.
 func (s sealer) move(t *table.Table, values []any, change func() error) error {
 	sealed := slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.IsSealed() })
@@ -80,19 +116,11 @@ func (s sealer) move(t *table.Table, values []any, change func() error) error {
 		}
 		from, to := from, to
 		from.Column, to.Column = t.Columns[i].Name, t.Columns[i].Name
-		if !s.plain {
-			v, err := seal.Parse(text)
-			if err == nil {
-				text, err = s.keys.Open(from, v)
-			}
-			switch {
-			case errors.Is(err, seal.ErrLostKey), errors.Is(err, seal.ErrNoKeys):
-				return fmt.Errorf("%s: %w: %w", from.Column, ErrOtherKeys, err)
-			case err != nil:
-				return fmt.Errorf("%s: %w: %w", from.Column, ErrAltered, err)
-			case from == to:
-				continue
-			}
+		if text, err = s.open(from, text); err != nil {
+			return err
+		}
+		if !s.plain && from == to {
+			continue
 		}
 		v, err := s.keys.Seal(to, text)
 		if err != nil {

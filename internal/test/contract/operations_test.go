@@ -22,6 +22,7 @@ import (
 	"chairside/ent/migrate"
 	"chairside/internal/codec"
 	"chairside/internal/test/harness"
+	"chairside/internal/test/testkeys"
 	"chairside/ogent"
 )
 
@@ -229,6 +230,14 @@ func (w *world) insertRows(t testing.TB, e *harness.Env, table *schema.Table) {
 			}
 		}
 		execute(t, e, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table.Name, strings.Join(names, ", "), strings.Join(parameters, ", ")), values...)
+	}
+	for _, l := range ent.Limits { // sealed values are bound to the rows' ids
+		if l.Table != table.Name || !l.Sealed {
+			continue
+		}
+		for _, id := range column(t, e, fmt.Sprintf("SELECT id FROM %s WHERE %s = $1", l.Table, l.Name), l.Inside()) {
+			execute(t, e, fmt.Sprintf("UPDATE %s SET %s = $1 WHERE id = $2", l.Table, l.Name), testkeys.Seal(w.practice, l.Table, l.Name, id, "Sample"), id)
+		}
 	}
 }
 
