@@ -270,7 +270,7 @@ func TestFilesOverHTTP(t *testing.T) {
 			admin.Get("/settings/patient-data/"+strings.TrimPrefix(wrong, "/settings/patient-data/")).Status(t, http.StatusNotFound)
 		}
 		for _, wrong := range []string{strconv.Itoa(other), "x", "", "-1"} {
-			admin.Get("/settings/patient-data?patient="+wrong).Status(t, http.StatusUnprocessableEntity).Has(t, "No patient has this id.")
+			admin.Get("/settings/patient-data?patient="+wrong).Status(t, http.StatusUnprocessableEntity).Has(t, "No patient has this ID.")
 		}
 	})
 }
