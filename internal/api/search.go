@@ -19,6 +19,10 @@ import (
 	"chairside/schema"
 )
 
+// nhsDigits is the length of an NHS number, and of the numbers of Scotland and Northern Ireland.
+// Other numbers are not hashed, which saves reading the key.
+const nhsDigits = 10
+
 // searchPredicates returns the predicates of a patient search. A word with a letter must be
 // the start of a word in the patient's search text, in any order, with any apostrophe or
 // hyphen. The other words together are a number in any format (a phone number, also in
@@ -50,7 +54,7 @@ func searchPredicates(query string, c *principal.Principal, hash func(digits str
 		return where, nil
 	}
 	forms := numberForms(rest, c.Country)
-	if digits := schema.Digits(strings.Join(rest, "")); digits != "" {
+	if digits := schema.Digits(strings.Join(rest, "")); len(digits) == nhsDigits {
 		switch h, err := hash(digits); {
 		case err != nil:
 			return nil, err
