@@ -51,7 +51,7 @@ func openCluster(c *console, where, dir, program string) (*cluster, error) {
 			return nil, errors.Join(err, k.close())
 		}
 	}
-	keys := filepath.Join(k.dir, "chairside.keys")
+	keys := k.keysFile()
 	if err := seal.Create(keys); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, errors.Join(err, k.close())
 	}
@@ -63,6 +63,9 @@ func openCluster(c *console, where, dir, program string) (*cluster, error) {
 	}
 	return k, nil
 }
+
+// keysFile is the file of the keys of all databases' sealed columns.
+func (k *cluster) keysFile() string { return filepath.Join(k.dir, "chairside.keys") }
 
 // connect connects to the server at the URL where, or starts a server if where is empty.
 func (k *cluster) connect(ctx context.Context, where string) (err error) {

@@ -66,10 +66,11 @@ func (k *cluster) open(c *console, z size, o *runCommand) (*dataset, error) {
 		if err := d.startChairside(c, chairside, k.program, d.url, token); err != nil {
 			return err
 		}
-		if err := d.start(c, handWritten, token, c.floor, envPrefix+"_DATABASE_URL="+d.url); err != nil {
+		environment := []string{envPrefix + "_DATABASE_URL=" + d.url, envPrefix + "_KEYS_FILE=" + k.keysFile()}
+		if err := d.start(c, handWritten, token, c.floor, environment...); err != nil {
 			return err
 		}
-		if err := d.start(c, equalPromises, token, append(slices.Clone(c.floor), "--equal"), envPrefix+"_DATABASE_URL="+d.url); err != nil {
+		if err := d.start(c, equalPromises, token, append(slices.Clone(c.floor), "--equal"), environment...); err != nil {
 			return err
 		}
 		if !o.SQLite || z.Name != o.sqliteSize() {
@@ -111,8 +112,8 @@ func (k *cluster) token(ctx context.Context, databaseURL string) (string, error)
 	return output(ctx, []string{k.program, "token", "create", "--user", seed.DemoAdmin, "--name", "benchmark", "--scopes", allScopes}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
 }
 
-func (d *dataset) start(ctx context.Context, name, token string, program []string, environment string) error {
-	s, err := start(ctx, name, program, environment)
+func (d *dataset) start(ctx context.Context, name, token string, program []string, environment ...string) error {
+	s, err := start(ctx, name, program, environment...)
 	if err == nil {
 		d.entries = append(d.entries, entry{server: s, token: token})
 	}
