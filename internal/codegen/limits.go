@@ -20,9 +20,6 @@ func limitsOf(n *gen.Type) ([]limit.Column, error) {
 	if err := annotation(n.Annotations, &r); err != nil {
 		return nil, err
 	}
-	if r.Unchecked != "" {
-		return nil, nil
-	}
 	var all []limit.Column
 	for _, f := range n.Fields {
 		c, err := newColumn(f)
@@ -31,6 +28,7 @@ func limitsOf(n *gen.Type) ([]limit.Column, error) {
 		}
 		l := c.limit(n.Table(), r.Key != "")
 		if !reflect.DeepEqual(l, limit.Column{Table: l.Table, Name: l.Name, Nullable: l.Nullable}) {
+			l.Unchecked = r.Unchecked != ""
 			all = append(all, l)
 		}
 	}

@@ -4,7 +4,7 @@
 // Format, a rule between columns. The generator collects the declarations in ent.Limits and
 // ent.Rules. Three packages apply them:
 //
-//	internal/store     makes a CHECK constraint of each, on both databases
+//	internal/store     makes a CHECK constraint of each, on both databases, unless it is Unchecked
 //	internal/codec     refuses values that clients send
 //	internal/dump      refuses rows of an export, with the line
 //	internal/importer  refuses rows of a file, with the field and the reason
@@ -45,6 +45,7 @@ type Column struct {
 	Email       bool     // looks like an e-mail address; the API checks more
 	JSON        string   // "object" or "array"; a JSON null means an empty one
 	Sealed      bool     // encrypted (package seal), not in plain text
+	Unchecked   bool     // no CHECK is made of it (apispec.Resource.Unchecked)
 }
 
 // Row is a rule between the columns of one row.

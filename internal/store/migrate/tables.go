@@ -81,7 +81,7 @@ func desired(tables []*schema.Table, dialectName string) ([]*schema.Table, error
 func addChecks(t *schema.Table, postgres bool) {
 	checks := map[string]string{}
 	for _, l := range ent.Limits {
-		if l.Table == t.Name {
+		if l.Table == t.Name && !l.Unchecked {
 			checks[shorten(l.Constraint())] = l.Condition(postgres)
 		}
 	}
