@@ -76,7 +76,7 @@ func (r Roles) grant(tables []Table, revisions string) string {
 	both := r.Serving + ", " + r.System
 	all := []string{
 		"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM " + both,
-		"REVOKE CREATE ON SCHEMA public FROM " + both,
+		"REVOKE CREATE ON SCHEMA public FROM PUBLIC, " + both, // PostgreSQL 14 and older give it to all
 		"GRANT USAGE ON SCHEMA public TO " + both,
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO " + both, // a new row's id is known before its sealed values
 		"GRANT SELECT ON " + revisions + " TO " + r.System,
