@@ -145,7 +145,7 @@ func (h *copies) start(n int) {
 func (h *copies) follow(server string) { h.readers = append(h.readers, &reader{server: server}) }
 
 func (h *copies) run() {
-	ctx, cancel := context.WithTimeout(h.t.Context(), *hammered+time.Minute)
+	ctx, cancel := context.WithTimeout(h.t.Context(), *hammered+3*time.Minute)
 	defer cancel()
 	until := time.Now().Add(*hammered)
 	var writers, readers sync.WaitGroup

@@ -127,7 +127,7 @@ func demo(t *testing.T, dir string, flags ...string) (address, token string, sto
 // demoProcess is demo for a test that ends the process itself.
 func demoProcess(t *testing.T, dir string, flags ...string) (address, token string, command *exec.Cmd, out io.Reader) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+*hammered)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute+*hammered)
 	t.Cleanup(cancel)
 	command = exec.CommandContext(ctx, "chairside", append([]string{"serve", "--demo", "--addr=127.0.0.1:0"}, flags...)...)
 	command.Dir = dir

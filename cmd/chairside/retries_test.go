@@ -138,7 +138,7 @@ func bookInParallel(t *testing.T, url, driver, source string) {
 		servers = append(servers, address)
 	}
 	token := newToken(t, url, "appointment")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	var mu sync.Mutex
 	seen := map[string]int{}
