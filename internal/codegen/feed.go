@@ -157,7 +157,7 @@ func comparedColumns(n *gen.Type) (columns, sealed []string, err error) {
 	}
 	switch {
 	case sealed != nil && bookkeeping:
-		return nil, nil, fmt.Errorf("%s: a table with visible sealed columns cannot have bookkeeping columns: updated_at tells of a change of the former together with the key, and changes with the latter", n.Name)
+		return nil, nil, fmt.Errorf("%s: a table with visible sealed columns cannot have bookkeeping columns: a change of both text and key is recognised by updated_at, which bookkeeping changes too", n.Name)
 	case sealed != nil:
 		return columns, sealed, nil
 	case bookkeeping:

@@ -20,7 +20,7 @@ import (
 // sealedColumn is a sealed column of an entity.
 type sealedColumn struct {
 	seal.Place
-	hash string // column with the keyed hash of the value's digits; "" if there is none
+	hash string // column with the keyed hash of the digits; "" without one
 }
 
 // sealedColumns are the sealed columns of each entity that has some. A column with a hash has the
