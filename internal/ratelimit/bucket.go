@@ -20,6 +20,9 @@ type bucket struct {
 	since  time.Time // of the first of them
 	shares bool      // being shared, or queued for it
 
+	askAt    time.Time // no asks before
+	askPause time.Duration
+
 	uses   float64 // of a token, of late: see recent
 	usedAt time.Time
 }
@@ -43,6 +46,9 @@ func (b *bucket) debt(now time.Time) time.Duration { return max(b.fullAt.Sub(now
 func (b *bucket) spend(r rate, now time.Time) {
 	if b.spent == 0 {
 		b.since = now
+	}
+	if b.debt(now) < r.span/2 {
+		b.askPause = 0
 	}
 	b.spent++
 	b.fullAt = now.Add(b.debt(now) + r.cost)
@@ -68,15 +74,6 @@ func untilLevel(lacking time.Duration, level float64) time.Duration {
 		t += (float64(lacking) - t - (level - left)) / (1 + left/hour)
 	}
 	return time.Duration(t) + time.Microsecond
-}
-
-// due reports whether the bucket has spent enough to be shared.
-func (b *bucket) due(r rate, now time.Time) bool {
-	share := r.limit / 40
-	if b.debt(now) < r.span/2 {
-		share = r.limit / 10
-	}
-	return !b.shares && b.spent >= max(share, 1)
 }
 
 // describe returns what remains above a level that must stay in the bucket. level is the

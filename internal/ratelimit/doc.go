@@ -16,8 +16,8 @@
 // never falls below what they must leave. A token that makes a thirtieth of the requests, such
 // as the front desk beside a synchronisation, still finds most of that.
 //
-// What a token has made of late is counted by each process alone. A token whose requests are
-// spread over two processes leaves half as much, which is still more than a slow token must.
+// Processes learn what a token has made of late in others when they synchronise its bucket, so
+// a token without a limit of its own leaves less if its requests are spread over processes.
 //
 // Nothing is wasted: a token alone can use two thirds of a full bucket in one burst, and
 // then all that refills.
@@ -26,15 +26,20 @@
 //
 // Each process decides alone, on buckets in memory, so a request never waits for the
 // database and a database that is down limits nothing. A bucket that has spent more than
-// 1/40 of its limit since the last time (1/10 while it is more than half full) is
+// 1/25 of its limit since the last time (1/10 while it is more than half full) is
 // synchronised in the background: one statement adds what the process has spent to the
-// shared buckets and returns what all processes have spent together. What others have spent
-// is deducted even below zero, so in the long run the limit is exact. Two processes together
-// exceed it by at most 1/20 in an hour.
+// shared buckets and returns what all processes have spent together. A token's bucket is
+// synchronised together with its practice's. What others have spent is deducted even below
+// zero, so in the long run the limit is exact. Two processes together exceed it by at most
+// 1/20 in an hour.
 //
-// A synchronisation needs at least limit/40 requests, so a limit of 3600 costs at most 1.1
-// statements per hundred requests, one of 36000 a tenth of that, and a bucket that stays
-// above half a quarter. Bookkeeping by requests instead of by time costs slow clients nothing.
+// A bucket that refuses is synchronised as well, after a second at first and 6 times an hour
+// in the long run. So only the first Retry-After after a burst over several processes may be
+// too short.
+//
+// All that costs a limit of 3600 at most one statement per hundred requests, one of 36000 a
+// tenth of that, and a bucket that stays above half less than a third. Bookkeeping by requests
+// instead of by time costs slow clients nothing.
 //
 // What a process has spent counts from the time of the first request that it has not
 // shared. The refill since then is deducted once, whichever process spent.

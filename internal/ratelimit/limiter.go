@@ -89,31 +89,38 @@ func (l *Limiter) Take(token, practice uuid.UUID, now time.Time) (u Usage, ok bo
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sweep(now)
-	own, all := l.bucket(token), l.bucket(practice)
-	if u = l.usage(own, all, now); u.Wait() > 0 {
+	own, all := queued{token, l.bucket(token), l.token}, queued{practice, l.bucket(practice), l.practice}
+	if u = l.usage(own.bucket, all.bucket, now); u.Wait() > 0 {
+		if u.Token.Wait > 0 && own.asks(now) || u.Practice.Wait > 0 && all.asks(now) {
+			l.shareSoon(now, own, all)
+		}
 		return u, false
 	}
-	l.buckets[token] = own
-	if l.token.limit > 0 {
-		l.spend(token, own, l.token, now)
+	for _, b := range []queued{own, all} {
+		l.buckets[b.id] = b.bucket
+		if b.rate.limit > 0 {
+			b.spend(b.rate, now)
+		}
 	}
-	if l.practice.limit > 0 {
-		own.uses, own.usedAt = own.recent(now)+1, now
-		l.buckets[practice] = all
-		l.spend(practice, all, l.practice, now)
+	own.uses, own.usedAt = own.recent(now)+1, now
+	if own.due(now) || all.due(now) {
+		l.shareSoon(now, own, all)
 	}
-	return l.usage(own, all, now), true
+	return l.usage(own.bucket, all.bucket, now), true
 }
 
-// spend takes a request from a bucket, and shares the bucket if it is due.
-func (l *Limiter) spend(id uuid.UUID, b *bucket, r rate, now time.Time) {
-	b.spend(r, now)
+// shareSoon shares buckets in the background: a token's together with its practice's, in one
+// statement.
+func (l *Limiter) shareSoon(now time.Time, buckets ...queued) {
 	if l.share == nil {
 		return
 	}
-	if b.due(r, now) {
-		b.shares = true
-		l.queue = append(l.queue, queued{id, b, r})
+	for _, b := range buckets {
+		if b.rate.limit > 0 && !b.shares {
+			l.buckets[b.id] = b.bucket // one that refuses may be new
+			b.shares = true
+			l.queue = append(l.queue, b)
+		}
 	}
 	if len(l.queue) > 0 && !l.sharing && !now.Before(l.pausedTo) {
 		l.sharing = true
@@ -169,6 +176,45 @@ type queued struct {
 	rate rate
 }
 
+// due reports whether the bucket has spent enough to be shared.
+func (q queued) due(now time.Time) bool {
+	share := q.rate.limit / 25
+	if q.debt(now) < q.rate.span/2 {
+		share = q.rate.limit / 10
+	}
+	return q.rate.limit > 0 && !q.shares && q.spent >= max(share, 1)
+}
+
+// asks reports whether a bucket that refuses should learn what other processes have spent: a
+// second after the last time, then after twice as long, and so on.
+func (q queued) asks(now time.Time) bool {
+	if now.Before(q.askAt) {
+		return false
+	}
+	q.askPause = min(max(2*q.askPause, time.Second), q.rate.span/6)
+	q.askAt = now.Add(q.askPause)
+	return true
+}
+
+// settle sets when the bucket is full by what all processes have shared. What others have
+// spent of a token's bucket counts as its use.
+func (q queued) settle(shared time.Time, s Spending, now time.Time) {
+	known := q.fullAt
+	q.fullAt = shared
+	if q.spent > 0 { // meanwhile
+		if q.fullAt.Before(q.since) {
+			q.fullAt = q.since
+		}
+		q.fullAt = q.fullAt.Add(time.Duration(q.spent) * q.rate.cost)
+	}
+	if known.Before(s.Since) {
+		known = s.Since
+	}
+	if others := q.fullAt.Sub(known); others > 0 {
+		q.uses, q.usedAt = q.recent(now)+float64(others)/float64(q.rate.cost), now
+	}
+}
+
 // shareQueue shares the queued buckets until none is left or it fails. now is the time of the
 // request that started it.
 func (l *Limiter) shareQueue(now time.Time) {
@@ -181,6 +227,9 @@ func (l *Limiter) shareQueue(now time.Time) {
 		spent := make([]Spending, len(batch))
 		counts := make([]int, len(batch))
 		for i, q := range batch {
+			if q.spent == 0 { // it refuses
+				q.since = now
+			}
 			spent[i] = Spending{q.id, q.since, time.Duration(q.spent) * q.rate.cost}
 			counts[i], q.spent = q.spent, 0
 		}
@@ -193,13 +242,7 @@ func (l *Limiter) shareQueue(now time.Time) {
 				q.spent, q.since = q.spent+counts[i], spent[i].Since
 				continue
 			}
-			q.fullAt = fullAt[i]
-			if q.spent > 0 { // meanwhile
-				if q.fullAt.Before(q.since) {
-					q.fullAt = q.since
-				}
-				q.fullAt = q.fullAt.Add(time.Duration(q.spent) * q.rate.cost)
-			}
+			q.settle(fullAt[i], spent[i], now)
 		}
 		if err != nil {
 			l.pausedTo = now.Add(pause)
