@@ -73,7 +73,7 @@ func main() {
 var credentials = regexp.MustCompile(`://[^\s/@]*@`)
 
 // packageName matches the Go package's name that begins a message for developers.
-var packageName = regexp.MustCompile(`(?m)^(audit|ent|feed|migrate|report|rowscan|seal|server|signin|store|subject|webhook): `)
+var packageName = regexp.MustCompile(`(?m)^(admission|audit|chain|civil|clock|closure|codec|decimal|ent|feed|guides|idempotency|lint|migrate|ogen|principal|report|rowscan|rowsecurity|schema|seal|seed|server|signin|store|subject|web|webhook|write): `)
 
 // run parses and runs a command line and returns the exit status.
 func run(c *console, args []string) int {

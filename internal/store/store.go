@@ -114,8 +114,10 @@ func (db *DB) assemble(ctx context.Context) error {
 	protectAccounts(db.Ent)
 	db.Ent.Note.Use(db.keepNoteText)
 	db.Ent.Intercept(auditReads())
-	if err := errors.Join(db.SQL.PingContext(ctx), db.serving.PingContext(ctx)); err != nil {
-		return errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())
+	for _, pool := range []*sql.DB{db.SQL, db.serving} {
+		if err := pool.PingContext(ctx); err != nil {
+			return errors.Join(fmt.Errorf("store: connect to the database: %w", err), db.Close())
+		}
 	}
 	return nil
 }
