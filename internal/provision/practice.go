@@ -35,6 +35,7 @@ type Person struct {
 	FirstName, LastName string
 	Email               string          // normalised by schema.NormalizeEmail
 	Password            password.Chosen // zero for no password
+	Site                uuid.UUID       // zero for the practice's first active site
 }
 
 // PracticeIDs are the ids of a new practice and its rows.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/practitioner"
 	"chairside/ent/site"
 	"chairside/internal/principal"
 	"chairside/schema"
@@ -22,19 +24,19 @@ type UserIDs struct {
 	Practitioner *int64 `json:"practitioner_id"` // null if the role does not treat patients
 }
 
-// User creates a user at the practice's first active site. Dentists, hygienists and
-// therapists also become practitioners; without working sessions, the practice's
-// opening hours apply. It fails with ErrEmailTaken and ErrNoSite. tx is the client of
-// a transaction.
+// User creates a user. Dentists, hygienists and therapists also become practitioners;
+// without working sessions, the practice's opening hours apply. It fails with
+// ErrEmailTaken and ErrNoSite. tx is the client of a transaction.
 func User(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, p Person, role schema.Role) (ids UserIDs, err error) {
 	ctx = principal.AsSystem(ctx)
 	if err := checkEmailFree(ctx, tx, p.Email); err != nil {
 		return ids, err
 	}
-	at, err := tx.Site.Query().
-		Where(site.PracticeID(practiceID), site.Active(true)).
-		Order(site.ByCreatedAt(), site.ByID()).
-		First(ctx)
+	sites := tx.Site.Query().Where(site.PracticeID(practiceID), site.Active(true)).Order(site.ByCreatedAt(), site.ByID())
+	if p.Site != uuid.Nil {
+		sites.Where(site.ID(p.Site))
+	}
+	at, err := sites.First(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return ids, ErrNoSite
@@ -56,6 +58,28 @@ func User(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, p Person, r
 	return ids, nil
 }
 
+// ChangeUser changes a user's name, role and site; the rest of p is not used. A user who begins to
+// treat patients also becomes a practitioner, and stays one. It fails with
+// store.ErrLastAdministrator. tx is the client of a transaction.
+func ChangeUser(ctx context.Context, tx *ent.Client, u *ent.User, p Person, role schema.Role) error {
+	ctx = principal.AsSystem(ctx)
+	err := tx.User.UpdateOne(u).SetFirstName(p.FirstName).SetLastName(p.LastName).SetRole(role).SetSiteID(p.Site).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("change user: %w", err)
+	}
+	if !treats(role) {
+		return nil
+	}
+	known, err := tx.Practitioner.Query().Where(practitioner.UserID(u.ID)).Exist(ctx)
+	if err != nil {
+		return fmt.Errorf("find the practitioner: %w", err)
+	}
+	if !known {
+		_, err = createPractitioner(ctx, tx, u, p.Site)
+	}
+	return err
+}
+
 // treats reports whether the role treats patients.
 func treats(role schema.Role) bool {
 	return role == schema.RoleDentist || role == schema.RoleHygienist || role == schema.RoleTherapist
@@ -68,6 +92,9 @@ func createUser(ctx context.Context, tx *ent.Client, at *ent.Site, p Person, rol
 		SetFirstName(p.FirstName).SetLastName(p.LastName).SetEmail(p.Email).
 		SetRole(role).SetPasswordHash(p.Password.Hash()).
 		Save(ctx)
+	if sqlgraph.IsUniqueConstraintError(err) { // by a user of a practice that the caller cannot see
+		return nil, ErrEmailTaken
+	}
 	if err != nil {
 		return nil, fmt.Errorf("create user: %w", err)
 	}

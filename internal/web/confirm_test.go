@@ -46,6 +46,7 @@ func TestSensitivePagesAskForThePassword(t *testing.T) {
 		for path, next := range map[string]string{
 			"/settings/tokens/new":           "/settings/tokens/new",
 			"/settings/applications/new":     "/settings/applications/new",
+			"/settings/users/new":            "/settings/users/new",
 			"/settings/webhooks/new?x=1":     "/settings/webhooks/new?x=1",
 			"/settings/patient-data":         "/settings/patient-data",
 			"/settings/patient-data/1.json":  "/settings/patient-data/1.json",
@@ -61,6 +62,7 @@ func TestSensitivePagesAskForThePassword(t *testing.T) {
 			"/settings/applications/" + app:              "/settings/applications/" + app,
 			"/settings/applications/" + app + "/secret":  "/settings/applications/" + app,
 			"/settings/webhooks":                         "/settings/webhooks/new",
+			"/settings/users":                            "/settings/users/new",
 			"/settings/webhooks/" + app + "/secret":      "/settings/webhooks/" + app,
 			"/settings/second-factor":                    "/settings/second-factor",
 			"/settings/practice":                         "/settings/practice",

@@ -107,7 +107,7 @@ func pages(role schema.Role) []string {
 		all = append(all, "/settings/applications", "/settings/applications/new", "/settings/patient-data", "/settings/patient-data?patient=1")
 	}
 	if role == schema.RoleAdministrator {
-		all = append(all, "/settings/webhooks", "/settings/webhooks/new")
+		all = append(all, "/settings/webhooks", "/settings/webhooks/new", "/settings/users", "/settings/users/new")
 	}
 	return all
 }
@@ -184,7 +184,7 @@ func TestPagesSignedIn(t *testing.T) {
 				case role == schema.RoleAdministrator:
 					want = http.StatusOK
 				}
-				if p := b.Get(path); p.Code != want || want == http.StatusForbidden && !strings.Contains(p.Text(), "Only administrators can manage webhooks") {
+				if p := b.Get(path); p.Code != want || want == http.StatusForbidden && !strings.Contains(p.Text(), "Only administrators do") {
 					t.Errorf("%s for a %s: %d", path, role, p.Code)
 				}
 			}

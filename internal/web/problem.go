@@ -28,9 +28,11 @@ var (
 	errLevel = &problem{http.StatusForbidden, "You don't have access to this page",
 		"Only managers and administrators do."}
 	errAdministrator = &problem{http.StatusForbidden, "You don't have access to this page",
-		"Only administrators can manage webhooks."}
+		"Only administrators do."}
 	errReportLevel = &problem{http.StatusForbidden, "You don't have access to this report",
 		"Managers and administrators do."}
+	errInvitation = &problem{http.StatusNotFound, "This link does not work",
+		"It works once, for three days. Ask your practice's administrator for another one."}
 	errMalformed = &problem{http.StatusBadRequest, "The form could not be read",
 		"Reload the page and try again."}
 )

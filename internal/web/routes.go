@@ -48,6 +48,7 @@ func (s *Site) Routes() []Route {
 		{"/sign-in/code", s.signInCodePage, s.signInCode, anyone, beforeSetUp},
 		{passkeyOptionsPath, nil, s.passkeyOptions, anyone, beforeSetUp}, // for the three pages around it
 		{confirmPath, s.confirmPage, s.confirm, anyone, beforeSetUp},     // for locked sessions, which have no visitor
+		{invitationPath, s.invitationPage, s.acceptInvitation, anyone, beforeSetUp},
 		{"/sign-out", nil, s.signOut, anyone, beforeSetUp},
 		{"/oauth/authorize", s.consentPage, s.consent, anyone, proofToAllow | beforeSetUp}, // checks the request before it asks to sign in or to set up two-factor authentication
 
@@ -70,6 +71,14 @@ func (s *Site) Routes() []Route {
 		{webhooksPath + "/{id}/delete", nil, s.deleteWebhook, administrator, plain},
 		{webhooksPath + "/{id}/deliveries/{delivery}", s.webhookDelivery, nil, administrator, plain},
 		{webhooksPath + "/{id}/deliveries/{delivery}/redeliver", nil, s.redeliver, administrator, proof},
+		{usersPath, s.users, s.createUser, administrator, proofToPost},
+		{usersPath + "/new", s.newUser, nil, administrator, proof},
+		{usersPath + "/{id}", s.user, s.editUser, administrator, proofToPost},
+		{usersPath + "/{id}/invitation", nil, s.inviteUser, administrator, proof},
+		{usersPath + "/{id}/end-sessions", nil, s.endUserSessions, administrator, plain},
+		{usersPath + "/{id}/second-factor-off", nil, s.resetUserFactor, administrator, proof},
+		{usersPath + "/{id}/disable", nil, s.disableUser, administrator, plain},
+		{usersPath + "/{id}/enable", nil, s.enableUser, administrator, proof},
 		{patientDataPath, s.patientData, nil, manager, proof},
 		{patientDataPath + "/{file}", s.patientDataFile, nil, manager, proof},
 		{auditPath, s.auditLog, nil, manager, plain},

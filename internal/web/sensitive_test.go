@@ -24,6 +24,8 @@ var sensitive = map[string]rules{
 	"consentPage": proofToAllow, "consent": proofToAllow,
 	"secondFactor": proofToGet, "enableSecondFactor": proofToPost,
 	"newPasskey": proofToGet, "newPasskeyOptions": proofToPost, "addPasskey": proofToPost, "removePasskey": proofToPost,
+	"newUser": proofToGet, "createUser": proofToPost, "editUser": proofToPost, "inviteUser": proofToPost,
+	"resetUserFactor": proofToPost, "enableUser": proofToPost,
 	"savePracticeSettings": proofToPost, "liftSiteLimit": proofToPost,
 }
 
@@ -39,6 +41,9 @@ var harmless = map[string]string{
 	"revokeAuthorization": "ends access",
 	"endOtherSessions":    "ends access",
 	"endSession":          "ends access",
+	"endUserSessions":     "ends access",
+	"disableUser":         "ends access",
+	"acceptInvitation":    "its form has the invitation, which proves who the visitor is",
 	"restoreSiteLimit":    "ends access",
 	"pauseWebhook":        "sends nothing any more",
 	"deleteWebhook":       "sends nothing any more",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"chairside/ent"
+	"chairside/ent/user"
 	"chairside/internal/report"
 	"chairside/internal/seed"
 	"chairside/schema"
@@ -122,6 +123,27 @@ func pages() []state {
 		{"sign-ins-dismissed", admin, "/settings/sign-ins", 0, submit("It was me")},
 		{"sign-ins-of-owner", owner, "/settings/sign-ins", 0, nil},
 
+		{"users", admin, "/settings/users", 0, nil},
+		{"users-of-reception", reception, "/settings/users", forbidden, nil},
+		{"user-new", admin, "/settings/users/new", 0, nil},
+		{"user-new-wrong", admin, "/settings/users/new", wrong, func(p *tab) { p.fill("E-mail address", "ann").submit("Add user") }},
+		{"user-invited", admin, "/settings/users/new", 0, func(p *tab) {
+			p.fill("E-mail address", "ann@new.test").fill("First name", "Ann").fill("Last name", longName).choose("Role", "Dentist").choose("Site", "High Street Dental")
+			p.submit("Add user")
+		}},
+		{"user", admin, "/settings/users/{user}", 0, nil},
+		{"user-of-self", admin, "/settings/users/1", 0, nil},
+		{"user-saved", admin, "/settings/users/{user}", 0, submit("Save changes")},
+		{"user-wrong", admin, "/settings/users/{user}", wrong, func(p *tab) { p.fill("Last name", "").submit("Save changes") }},
+		{"user-disabled", admin, "/settings/users/{user}", 0, func(p *tab) { p.unfold("Disable user").submit("Disable " + receptionist(p)) }},
+		{"user-signed-out", admin, "/settings/users/{user}", 0, submit("Sign out everywhere")},
+		{"user-second-factor", admin, "/settings/users/{factor user}", 0, unfold("Turn off two-factor authentication")},
+		{"invitation", admin, "/settings/users/{user}", 0, func(p *tab) { openInvitation(p) }},
+		{"invitation-wrong", admin, "/settings/users/{user}", wrong, func(p *tab) {
+			openInvitation(p).fill("Password", "short").fill("Confirm password", "short").submit("Save password")
+		}},
+		{"invitation-ended", signedOut, "/sign-in/invitation?invitation=x", http.StatusNotFound, nil},
+
 		{"webhooks", admin, "/settings/webhooks", 0, nil},
 		{"webhooks-none", owner, "/settings/webhooks", 0, nil},
 		{"webhooks-of-reception", reception, "/settings/webhooks", forbidden, nil},
@@ -235,6 +257,21 @@ func requireFactor(p *tab) *tab {
 	p.t.Helper()
 	p.env.ChangePractice(p.t, func(change *ent.PracticeUpdateOne) { change.SetSecondFactorLevel(1) })
 	return p
+}
+
+// receptionist is the name of the user {user}.
+func receptionist(p *tab) string {
+	p.t.Helper()
+	u := p.env.DB.Ent.User.Query().Where(user.Email(someUser(p.t, p.env, schema.RoleReceptionist))).OnlyX(p.env.As(p.t, seed.DemoSlug))
+	return schema.FullName(u.FirstName, u.LastName)
+}
+
+// openInvitation creates an invitation on the page of a user and opens it.
+func openInvitation(p *tab) *tab {
+	p.t.Helper()
+	p.submit("Create a link to choose a password")
+	link := eval[string](p, "document.getElementById('invitation-link').textContent")
+	return p.visit("/" + strings.SplitN(link, "/", 4)[3])
 }
 
 // newPassword is the password that a user changes to.

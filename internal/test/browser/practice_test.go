@@ -83,6 +83,9 @@ func buildPractice(t *testing.T) *practice {
 	p.names["{consent of a long name}"] = public.ask() + "&code_challenge_method=S256&code_challenge=" + strings.Repeat("x", 43)
 	p.names["{consent to another address}"] = strings.Replace(perio.ask(), "perio.example", "evil.example", 1)
 
+	for name, email := range map[string]string{"{user}": users[reception], "{factor user}": users[passkeyUser]} {
+		p.names[name] = strconv.FormatInt(e.DB.Ent.User.Query().Where(user.Email(email)).OnlyX(e.As(t, seed.DemoSlug)).ID, 10)
+	}
 	addWebhooks(t, e, p)
 
 	e.Clock.Set(harness.Now.Add(-time.Hour))
