@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/google/uuid"
 
@@ -97,7 +96,10 @@ func asMistakes(err error) error {
 	return m
 }
 
-type appList struct{ config.Database }
+type appList struct {
+	config.Database
+	listing
+}
 
 // Run prints the applications of all practices, one per line.
 func (a *appList) Run(c *console) error {
@@ -110,16 +112,15 @@ func (a *appList) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "CLIENT ID\tNAME\tPRACTICE\tKIND\tSCOPES\tREDIRECT URIS")
+		var cells [][]any
 		for _, row := range rows {
 			kind := "confidential"
 			if row.Public {
 				kind = "public"
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, row.Name, row.Edges.Owner.Slug, kind, row.Scopes, strings.Join(row.RedirectUris, " "))
+			cells = append(cells, []any{row.ID, row.Name, row.Edges.Owner.Slug, kind, row.Scopes, row.RedirectUris})
 		}
-		return table.Flush()
+		return a.print(c, []string{"CLIENT ID", "NAME", "PRACTICE", "KIND", "SCOPES", "REDIRECT URIS"}, cells)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"text/tabwriter"
 
 	"chairside/internal/audit"
 	"chairside/internal/audit/trail"
@@ -66,7 +65,10 @@ func (k *keysCreate) Run(c *console) error {
 	return nil
 }
 
-type keysStatus struct{ config.Database }
+type keysStatus struct {
+	config.Database
+	listing
+}
 
 // Help is the text of --help.
 func (keysStatus) Help() string {
@@ -86,8 +88,7 @@ func (k *keysStatus) Run(c *console) error {
 				all = append(all, u.Key)
 			}
 		}
-		lines := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(lines, "KEY\tSTATE\tCOLUMN\tVALUES")
+		var cells [][]any
 		for i, id := range all {
 			state := "opens"
 			switch {
@@ -100,14 +101,14 @@ func (k *keysStatus) Run(c *console) error {
 			for _, u := range uses {
 				if u.Key == id {
 					none = false
-					fmt.Fprintf(lines, "%s\t%s\t%s.%s\t%d\n", id, state, u.Table, u.Column, u.Values)
+					cells = append(cells, []any{id.String(), state, u.Table + "." + u.Column, u.Values})
 				}
 			}
 			if none {
-				fmt.Fprintf(lines, "%s\t%s\t-\t0\n", id, state)
+				cells = append(cells, []any{id.String(), state, nil, 0})
 			}
 		}
-		if err := lines.Flush(); err != nil {
+		if err := k.print(c, []string{"KEY", "STATE", "COLUMN", "VALUES"}, cells); err != nil {
 			return err
 		}
 		return sealing.Check(c, db)

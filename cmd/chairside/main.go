@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	_ "time/tzdata" // for machines without a time zone database
@@ -34,12 +35,17 @@ type commands struct {
 	Report   reportCommands   `cmd:"" help:"Run reports."`
 	Subject  subjectCommands  `cmd:"" help:"Answer patients' requests about their data."`
 	Export   exportCommand    `cmd:"" help:"Export all data to files."`
+	API      apiCommand       `cmd:"" name:"api" help:"Send a request to a server's API."`
+	Listen   listenCommand    `cmd:"" help:"Send the changes of a server's records to a local URL, as a webhook would."`
 	MCP      mcpCommand       `cmd:"" name:"mcp" help:"Serve an AI assistant over standard input and output (MCP)."`
 	Import   importCommand    `cmd:"" help:"Import an export, or CSV files from another system."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
 	Audit    auditCommands    `cmd:"" help:"Verify, list and prune the audit log."`
 	Keys     keysCommands     `cmd:"" help:"Manage the keys of sealed columns in the database."`
 	Version  versionCommand   `cmd:"" help:"Print the version."`
+
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
+	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }
 
 // console holds a command's context, which an interrupt cancels, and its streams.
@@ -75,6 +81,11 @@ var credentials = regexp.MustCompile(`://[^\s/@]*@`)
 // packageName matches the Go package's name that begins a message for developers.
 var packageName = regexp.MustCompile(`(?m)^(admission|audit|chain|civil|clock|closure|codec|decimal|ent|feed|guides|idempotency|lint|migrate|ogen|principal|report|rowscan|rowsecurity|schema|seal|seed|server|signin|store|subject|web|webhook|write): `)
 
+// variables are the values that help texts name.
+func variables() kong.Vars {
+	return kong.Vars{"roles": config.Roles(), "scopes": strings.Join(scope.Families, ", "), "actions": config.Actions()}
+}
+
 // run parses and runs a command line and returns the exit status.
 func run(c *console, args []string) int {
 	parser, err := kong.New(&commands{},
@@ -83,7 +94,7 @@ func run(c *console, args []string) int {
 		kong.DefaultEnvars(config.EnvPrefix),
 		kong.Writers(c.out, c.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
-		kong.Vars{"roles": config.Roles(), "scopes": strings.Join(scope.Families, ", "), "actions": config.Actions()},
+		variables(),
 	)
 	if err != nil {
 		panic(err) // the commands struct is invalid
@@ -95,6 +106,17 @@ func run(c *console, args []string) int {
 		}
 		fmt.Fprintf(c.err, "chairside: %s\nRun \"%s --help\" for usage.\n", message, usage)
 		return exitUsage
+	}
+	switch {
+	case len(args) == 0:
+		args = []string{"--help"}
+	case args[0] == "help":
+		args = append(slices.Clone(args[1:]), "--help")
+	case args[0] == "--version":
+		args[0] = "version"
+	case args[0] == completeWord:
+		complete(c.out, parser.Model, args[1:])
+		return exitOK
 	}
 	command, err := parser.Parse(args)
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"text/tabwriter"
 
 	"chairside/internal/config"
 	"chairside/internal/store"
@@ -51,7 +50,10 @@ func (m *migrateUp) Run(c *console) (err error) {
 	return err
 }
 
-type migrateStatus struct{ config.Database }
+type migrateStatus struct {
+	config.Database
+	listing
+}
 
 // Run lists the migrations, as far as they are known, even on an error.
 func (m *migrateStatus) Run(c *console) (err error) {
@@ -61,7 +63,7 @@ func (m *migrateStatus) Run(c *console) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	list, err := migrate.Status(c, db)
-	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	var cells [][]any
 	for _, step := range list {
 		state := "pending"
 		switch {
@@ -70,9 +72,9 @@ func (m *migrateStatus) Run(c *console) (err error) {
 		case step.Statements > 0:
 			state = fmt.Sprintf("interrupted: %d of %d statements applied", step.Applied, step.Statements)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", step.Version, step.Name, state)
+		cells = append(cells, []any{step.Version, step.Name, state})
 	}
-	return errors.Join(table.Flush(), err)
+	return errors.Join(m.print(c, []string{"VERSION", "NAME", "STATE"}, cells), err)
 }
 
 type migrateVerify struct{ config.Database }

@@ -18,7 +18,10 @@ import (
 	"chairside/internal/subject"
 )
 
-type practiceList struct{ config.Database }
+type practiceList struct {
+	config.Database
+	listing
+}
 
 // Run prints the practices, one per line, then those that were deleted.
 func (p *practiceList) Run(c *console) error {
@@ -32,19 +35,18 @@ func (p *practiceList) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tSHORT NAME\tNAME\tSTATE")
+		var cells [][]any
 		for _, row := range all {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", row.ID, row.Slug, row.Name, practiceState(c, row))
+			cells = append(cells, []any{row.ID, row.Slug, row.Name, practiceState(c, row)})
 		}
 		for _, row := range gone {
 			state := "deleted " + row.DeletedAt.UTC().Format(time.RFC3339)
 			if row.KeptElsewhere != "" {
 				state += ", records kept elsewhere: " + row.KeptElsewhere
 			}
-			fmt.Fprintf(table, "%s\t\t\t%s\n", row.ID, state)
+			cells = append(cells, []any{row.ID, nil, nil, state})
 		}
-		return table.Flush()
+		return p.print(c, []string{"ID", "SHORT NAME", "NAME", "STATE"}, cells)
 	})
 }
 

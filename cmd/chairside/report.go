@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -30,16 +29,15 @@ type reportCommands struct {
 	Show reportShow `cmd:"" default:"withargs" help:"Run a report. You can omit the word \"show\"."`
 }
 
-type reportList struct{}
+type reportList struct{ listing }
 
 // Run prints the reports, one per line.
-func (reportList) Run(c *console) error {
-	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tTITLE")
+func (l reportList) Run(c *console) error {
+	var cells [][]any
 	for _, r := range report.All {
-		fmt.Fprintf(table, "%s\t%s\n", r.Name, r.Title)
+		cells = append(cells, []any{r.Name, r.Title})
 	}
-	return table.Flush()
+	return l.print(c, []string{"NAME", "TITLE"}, cells)
 }
 
 type reportShow struct {

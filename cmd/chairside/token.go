@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/google/uuid"
@@ -80,6 +79,7 @@ func (tokenCreate) grant(c *console, tx *ent.Client, flags config.Token) (value 
 
 type tokenList struct {
 	config.Database
+	listing
 	User string `placeholder:"EMAIL" help:"Show only this user's tokens."`
 }
 
@@ -104,21 +104,12 @@ func (t *tokenList) Run(c *console) error {
 			return err
 		}
 		now := time.Now()
-		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tUSER\tNAME\tSTATE\tLAST USED\tSCOPES")
+		var cells [][]any
 		for _, row := range rows {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, row.Edges.User.Email, row.Name, token.StateOf(row, now), lastUse(row), token.Scopes(row, row.Edges.User, row.Edges.Application))
+			cells = append(cells, []any{row.ID, row.Edges.User.Email, row.Name, token.StateOf(row, now), row.LastUsedAt, token.Scopes(row, row.Edges.User, row.Edges.Application)})
 		}
-		return table.Flush()
+		return t.print(c, []string{"ID", "USER", "NAME", "STATE", "LAST USED", "SCOPES"}, cells)
 	})
-}
-
-// lastUse is a token's last use, to the hour, or "never".
-func lastUse(row *ent.AccessToken) string {
-	if row.LastUsedAt == nil {
-		return "never"
-	}
-	return row.LastUsedAt.UTC().Format("2006-01-02 15:04 UTC")
 }
 
 type tokenRevoke struct {

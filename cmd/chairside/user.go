@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"text/tabwriter"
 
 	"github.com/google/uuid"
 
@@ -69,6 +67,7 @@ func (u *userCreate) Run(c *console) error {
 
 type userList struct {
 	config.Database
+	listing
 	Practice string `placeholder:"ID" help:"Show only users of this practice: its id or its short name."`
 }
 
@@ -87,16 +86,15 @@ func (u *userList) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tEMAIL\tNAME\tROLE\tSTATE\tPRACTICE")
+		var cells [][]any
 		for _, row := range users {
 			state := "active"
 			if !row.Active {
 				state = "disabled"
 			}
-			fmt.Fprintf(table, "%d\t%s\t%s %s\t%s\t%s\t%s\n", row.ID, row.Email, row.FirstName, row.LastName, row.Role, state, row.Edges.Practice.Slug)
+			cells = append(cells, []any{row.ID, row.Email, schema.FullName(row.FirstName, row.LastName), row.Role, state, row.Edges.Practice.Slug})
 		}
-		return table.Flush()
+		return u.print(c, []string{"ID", "EMAIL", "NAME", "ROLE", "STATE", "PRACTICE"}, cells)
 	})
 }
 

@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
-	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -90,7 +87,10 @@ func (w *webhookCreate) Run(c *console) error {
 	return printJSON(c.out, created)
 }
 
-type webhookList struct{ config.Database }
+type webhookList struct {
+	config.Database
+	listing
+}
 
 // Run prints the webhooks of all practices, one per line.
 func (w *webhookList) Run(c *console) error {
@@ -99,22 +99,18 @@ func (w *webhookList) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tPRACTICE\tSTATE\tDELIVERED\tFAILED\tLAST DELIVERED\tEVENTS\tURL")
+		var cells [][]any
 		for _, row := range rows {
-			state, last := "active", "never"
+			state := "active"
 			switch {
 			case row.DisabledAt != nil && !row.Active:
 				state = "switched off"
 			case !row.Active:
 				state = "paused"
 			}
-			if row.LastDeliveredAt != nil {
-				last = row.LastDeliveredAt.Format(time.RFC3339)
-			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\n", row.ID, row.Edges.Practice.Slug, state, row.SuccessfulDeliveries, row.FailedDeliveries, last, strings.Join(row.Events, " "), row.URL)
+			cells = append(cells, []any{row.ID, row.Edges.Practice.Slug, state, row.SuccessfulDeliveries, row.FailedDeliveries, row.LastDeliveredAt, row.Events, row.URL})
 		}
-		return table.Flush()
+		return w.print(c, []string{"ID", "PRACTICE", "STATE", "DELIVERED", "FAILED", "LAST DELIVERED", "EVENTS", "URL"}, cells)
 	})
 }
 
@@ -258,6 +254,7 @@ func (w *webhookTest) Run(c *console) error {
 
 type webhookDeliveries struct {
 	webhookFlags
+	listing
 	Limit int `placeholder:"N" default:"20" help:"Maximum number of deliveries, newest first. Default: ${default}"`
 }
 
@@ -269,8 +266,7 @@ func (w *webhookDeliveries) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tEVENT\tRECORD\tCHANGED\tSTATE\tATTEMPTS\tLAST RESPONSE")
+		var cells [][]any
 		for _, d := range rows {
 			last, err := db.Ent.WebhookAttempt.Query().Where(webhookattempt.DeliveryID(d.ID)).Order(ent.Desc(webhookattempt.FieldID)).First(ctx)
 			if err != nil && !ent.IsNotFound(err) {
@@ -294,9 +290,9 @@ func (w *webhookDeliveries) Run(c *console) error {
 			case d.SettledAt != nil:
 				state = "failed"
 			}
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%d\t%s\n", d.ID, d.Event, record, d.ChangedAt.Format(time.RFC3339), state, d.Attempt, response)
+			cells = append(cells, []any{d.ID, d.Event, record, &d.ChangedAt, state, d.Attempt, response})
 		}
-		return table.Flush()
+		return w.print(c, []string{"ID", "EVENT", "RECORD", "CHANGED", "STATE", "ATTEMPTS", "LAST RESPONSE"}, cells)
 	})
 }
 

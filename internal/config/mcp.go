@@ -33,10 +33,10 @@ func (f MCPFlags) Read() (MCP, error) {
 	c := MCP{Database: f.Database, Server: strings.TrimRight(f.Server, "/"), RateLimit: defaultRateLimit, AllowWrites: f.AllowWrites}
 	f.Database.check(&m)
 	if c.Server != "" && !isPrivate(c.Server) {
-		m.add("server", "must be an https URL such as https://api.example.com, or an http URL of this machine")
+		m.add("server", "%s", serverRule)
 	}
 	c.BaseURL = ServeFlags{BaseURL: f.BaseURL}.readBaseURL(&m)
-	c.Token = f.readToken(&m)
+	c.Token = readToken(f.TokenFile, &m)
 	return c, m.err()
 }
 
@@ -45,6 +45,9 @@ func (f MCPFlags) Validate() error {
 	_, err := f.Read()
 	return err
 }
+
+// serverRule is what a server's URL must be, so that the token cannot be read on the way.
+const serverRule = "must be an https URL such as https://api.example.com, or an http URL of this machine"
 
 // isPrivate reports whether a connection to the server cannot be read on the way: it uses HTTPS
 // or stays on this machine.
@@ -56,15 +59,16 @@ func isPrivate(address string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || net.ParseIP(u.Hostname()).IsLoopback())
 }
 
-func (f MCPFlags) readToken(m *Mistakes) string {
-	if f.TokenFile == "" {
+// readToken returns the token in a file, or in the environment if none is named.
+func readToken(file string, m *Mistakes) string {
+	if file == "" {
 		token := strings.TrimSpace(os.Getenv(EnvPrefix + "_TOKEN"))
 		if token == "" {
 			m.add("token-file", "is required, unless the environment variable CHAIRSIDE_TOKEN holds an access token")
 		}
 		return token
 	}
-	text, err := os.ReadFile(f.TokenFile)
+	text, err := os.ReadFile(file)
 	token := strings.TrimSpace(string(text))
 	switch {
 	case err != nil:

@@ -53,7 +53,7 @@ func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err err
 		a.err = "Chairside had no time to send it."
 		return a, d.postpone(ctx, x)
 	}
-	headers := sign(x.eventID, at, c.body, secrets...)
+	headers := Sign(x.eventID, at, c.body, secrets...)
 	headers["Content-Type"], headers["User-Agent"] = "application/json", userAgent
 	a = send(leased, d.client, x.url, headers, c.body)
 	if a.sent && !c.read.Empty() {

@@ -88,7 +88,7 @@ func (d *Deliverer) collectFor(ctx context.Context, w *follower) (more bool, err
 	}
 	users := make([]*int64, len(page.Changes))
 	for i, c := range page.Changes {
-		if wants(w.events, c.Resource, c.Event) {
+		if Wants(w.events, c.Resource, c.Event) {
 			if users[i], err = d.feed.User(ctx, w.practice, c); err != nil {
 				return false, err
 			}
@@ -111,11 +111,11 @@ func (d *Deliverer) collectFor(ctx context.Context, w *follower) (more bool, err
 			return errMoved
 		}
 		for i, c := range page.Changes {
-			if !wants(w.events, c.Resource, c.Event) {
+			if !Wants(w.events, c.Resource, c.Event) {
 				continue
 			}
 			err := insert(ctx, tx, delivery{
-				practice: w.practice, webhook: w.id, eventID: eventID(w.id, page.After(c)), event: c.Resource + "." + c.Event,
+				practice: w.practice, webhook: w.id, eventID: EventID(w.id, page.After(c)), event: c.Resource + "." + c.Event,
 				resource: c.Resource, record: c.ID, user: users[i], changedAt: c.At,
 			})
 			if err != nil {
@@ -131,9 +131,9 @@ func (d *Deliverer) collectFor(ctx context.Context, w *follower) (more bool, err
 // webhook's events have changed.
 var errMoved = errors.New("webhook: the cursor or the events have changed")
 
-// eventID returns the id of the change before a cursor for a webhook: the same whenever it is
+// EventID returns the id of the change before a cursor for a webhook: the same whenever it is
 // collected, but not that of a change with its number in a database that was restored.
-func eventID(webhook uuid.UUID, cursor string) string {
+func EventID(webhook uuid.UUID, cursor string) string {
 	return "evt_" + uuid.NewSHA1(webhook, []byte(cursor)).String()
 }
 

@@ -49,8 +49,8 @@ func CheckEvents(events []string) string {
 	return ""
 }
 
-// wants reports whether events include a change.
-func wants(events []string, resource, kind string) bool {
+// Wants reports whether events include a change.
+func Wants(events []string, resource, kind string) bool {
 	return slices.ContainsFunc(events, func(e string) bool {
 		return e == "*" || e == resource+".*" || e == resource+"."+kind
 	})

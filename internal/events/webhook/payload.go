@@ -37,11 +37,11 @@ type delivery struct {
 // wanted reports whether the webhook still has the event.
 func (x delivery) wanted() bool {
 	_, kind, _ := strings.Cut(x.event, ".")
-	return x.event == testEvent || wants(x.events, x.resource, kind)
+	return x.event == testEvent || Wants(x.events, x.resource, kind)
 }
 
-// payload is the body of a delivery.
-type payload struct {
+// Payload is the body of a delivery.
+type Payload struct {
 	ID     string          `json:"id"`
 	Event  string          `json:"event"`
 	Object string          `json:"object"` // the resource
@@ -66,7 +66,7 @@ func (d *Deliverer) content(ctx context.Context, x delivery) (c content, err err
 	if err != nil {
 		return c, fmt.Errorf("webhook: the practice's time zone: %w", err)
 	}
-	p := payload{ID: x.eventID, Event: x.event, Object: x.resource, At: x.changedAt.In(zone).Format(codec.TimeLayout)}
+	p := Payload{ID: x.eventID, Event: x.event, Object: x.resource, At: x.changedAt.In(zone).Format(codec.TimeLayout)}
 	if x.user != nil {
 		p.User = &payloadUser{*x.user}
 	}

@@ -34,9 +34,9 @@ const (
 	bodyHeader = "X-Chairside-Signature"
 )
 
-// sign returns the headers that identify and sign a body. The first of the secrets is the
+// Sign returns the headers that identify and sign a body. The first of the secrets is the
 // current one.
-func sign(id string, at time.Time, body []byte, secrets ...string) map[string]string {
+func Sign(id string, at time.Time, body []byte, secrets ...string) map[string]string {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	signed := append([]byte(id+"."+timestamp+"."), body...)
 	var signatures []string

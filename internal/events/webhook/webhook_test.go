@@ -130,7 +130,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%q are accepted", wrong)
 		}
 	}
-	if !wants([]string{"rooms.created", "patients.*"}, "patients", "deleted") || wants([]string{"rooms.created"}, "rooms", "updated") || !wants([]string{"*"}, "fees", "updated") {
+	if !Wants([]string{"rooms.created", "patients.*"}, "patients", "deleted") || Wants([]string{"rooms.created"}, "rooms", "updated") || !Wants([]string{"*"}, "fees", "updated") {
 		t.Error("wants")
 	}
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// completionCommand prints a script that asks the program itself (completeWord), so completion knows
+// what the parser knows. The libraries that do this for kong have not been released for years.
+type completionCommand struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
+}
+
+// completeWord is the first argument of the scripts' calls: the words typed so far follow.
+const completeWord = "__complete"
+
+// Help is the text of --help.
+func (completionCommand) Help() string {
+	return `Load the script in each new shell:
+
+  bash: echo 'source <(chairside completion bash)' >> ~/.bashrc
+  zsh: chairside completion zsh > "${fpath[1]}/_chairside"
+  fish: chairside completion fish > ~/.config/fish/completions/chairside.fish`
+}
+
+// completions are the scripts by shell.
+var completions = map[string]string{
+	"bash": `_chairside() {
+  local IFS=$'\n'
+  COMPREPLY=($(chairside ` + completeWord + ` "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _chairside chairside
+`,
+	"zsh": `#compdef chairside
+_chairside() {
+  local -a found
+  found=("${(@f)$(chairside ` + completeWord + ` "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "${found[1]}" ]]; then compadd -a found; else _files; fi
+}
+compdef _chairside chairside
+`,
+	"fish": `complete -c chairside -a '(chairside ` + completeWord + ` (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+`,
+}
+
+// Run prints the script.
+func (x *completionCommand) Run(c *console) error {
+	_, err := io.WriteString(c.out, completions[x.Shell])
+	return err
+}
+
+// complete prints the words that can follow, one per line. The last of words is the one that is being
+// typed, which may be empty.
+func complete(out io.Writer, model *kong.Application, words []string) {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	typed, before := words[len(words)-1], words[:len(words)-1]
+	node := model.Node
+	for _, word := range before {
+		for _, child := range node.Children {
+			if child.Name == word {
+				node = child
+			}
+		}
+	}
+	for _, word := range candidates(node, before, typed) {
+		if strings.HasPrefix(word, typed) {
+			fmt.Fprintln(out, word)
+		}
+	}
+}
+
+// candidates returns the words that can stand where typed is: the values of a flag, flags, or commands
+// and the values of an argument.
+func candidates(node *kong.Node, before []string, typed string) (all []string) {
+	var flags []*kong.Flag
+	for _, group := range node.AllFlags(true) {
+		flags = append(flags, group...)
+	}
+	if len(before) > 0 {
+		i := slices.IndexFunc(flags, func(f *kong.Flag) bool { return "--"+f.Name == before[len(before)-1] && !f.IsBool() })
+		if i >= 0 {
+			return flags[i].EnumSlice()
+		}
+	}
+	if strings.HasPrefix(typed, "-") {
+		for _, f := range flags {
+			all = append(all, "--"+f.Name)
+		}
+		return all
+	}
+	for _, child := range node.Children {
+		if !child.Hidden {
+			all = append(all, child.Name)
+		}
+	}
+	for _, argument := range node.Positional {
+		all = append(all, argument.EnumSlice()...)
+	}
+	return slices.DeleteFunc(all, func(word string) bool { return word == "" })
+}
