@@ -38,6 +38,7 @@ var rules = []rule{
 	{"db.Maintenance", []string{"internal/store/...", "internal/audit/chain", "internal/test/harness"}, true, "requests have time limits: only migrations, counters and work on the whole audit log run without them"},
 	{"github.com/ogen-go/ogen/...", []string{"ogent", "internal/api", "internal/codegen/...", "internal/server"}, true, "the rest of the program does not know how the API is generated"},
 	{"github.com/modelcontextprotocol/go-sdk/...", []string{"internal/mcp"}, true, "one place knows the protocol of assistants"},
+	{"github.com/xuri/excelize/...", []string{"internal/report/render"}, false, "one place writes workbooks"},
 	{"github.com/go-webauthn/webauthn/...", []string{"internal/signin"}, false, "one place checks passkeys"},
 	{"entgo.io/contrib/...", []string{"internal/codegen/..."}, true, "needed to generate, not to run"},
 	{"chairside/internal/codegen/...", []string{"internal/codegen/..."}, false, "the program does not contain its generator"},

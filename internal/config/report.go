@@ -17,7 +17,7 @@ type ReportFlags struct {
 	To           string `placeholder:"DATE" help:"Last day, or the day that the report describes, YYYY-MM-DD. Default: depends on the report."`
 	Site         string `placeholder:"ID" help:"Limit the report to one site."`
 	Practitioner string `placeholder:"ID" help:"Limit the report to one practitioner."`
-	Format       string `placeholder:"FORMAT" enum:"table,csv,json,html" default:"table" help:"Output format: table, csv (the first table), json or html (a page with charts). Default: ${default}"`
+	Format       string `placeholder:"FORMAT" enum:"table,csv,xlsx,json,html" default:"table" help:"Output format: table, csv (the first table), xlsx (an Excel workbook with all tables), json or html (a page with charts). Default: ${default}"`
 	Output       string `short:"o" placeholder:"FILE" help:"Write to this file, replacing it. Default: standard output."`
 }
 

@@ -27,6 +27,9 @@ func TestGolden(t *testing.T) {
 			f.From, f.To = r.Period(today)
 			answer := p.ask(t, r.Name, f)
 			for _, format := range render.Formats() {
+				if format == render.XLSX { // the package writes it, and TestWorkbook reads it
+					continue
+				}
 				var b strings.Builder
 				if err := render.Write(&b, answer, format, 120); err != nil {
 					t.Fatal(err)

@@ -28,12 +28,12 @@ type reportView struct {
 	Failed        *problem       // the error after streaming began
 	RequestID     string
 	Fragment      template.HTML
-	CSV, JSON     string // URLs of the files
-	Earliest, End string // first and last day that the form accepts, YYYY-MM-DD
+	Files         map[string]string // their URLs by format
+	Earliest, End string            // first and last day that the form accepts, YYYY-MM-DD
 }
 
 // fileFormats are the formats that a report can be downloaded in.
-var fileFormats = []render.Format{render.CSV, render.JSON}
+var fileFormats = []render.Format{render.CSV, render.XLSX, render.JSON}
 
 // report shows a report, or sends it as a file. All reads, including the names for
 // the form, see one snapshot of the database.
@@ -75,7 +75,10 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	case err == nil && page.Answer != nil && file != "":
 		return sendReport(w, r, page.Answer, file)
 	case err == nil && page.Answer != nil:
-		page.CSV, page.JSON = q.address("."+string(render.CSV)), q.address("."+string(render.JSON))
+		page.Files = make(map[string]string, len(fileFormats))
+		for _, format := range fileFormats {
+			page.Files[string(format)] = q.address("." + string(format))
+		}
 		page.Fragment, err = render.Fragment(page.Answer, reportRows)
 	}
 	switch {

@@ -12,6 +12,7 @@ import (
 
 var fileTypes = map[render.Format]string{
 	render.CSV:  "text/csv; charset=utf-8; header=present",
+	render.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 	render.JSON: "application/json",
 }
 

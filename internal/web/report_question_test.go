@@ -217,7 +217,7 @@ func TestReportFiles(t *testing.T) {
 				asked += "&from=" + from.String()
 			}
 			page := b.Get("/reports/"+r.Name+asked).Status(t, http.StatusOK)
-			for format, mediaType := range map[render.Format]string{render.CSV: "text/csv; charset=utf-8; header=present", render.JSON: "application/json"} {
+			for format, mediaType := range map[render.Format]string{render.CSV: "text/csv; charset=utf-8; header=present", render.JSON: "application/json", render.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"} {
 				var want bytes.Buffer
 				err := e.DB.View(ctx, func(client *ent.Client) error {
 					answer, err := r.Ask(ctx, client, report.Filter{From: from, To: to, Keys: e.DB.Keys})

@@ -17,12 +17,13 @@ type Format string
 const (
 	Table Format = "table" // for people: all sections, for a terminal
 	CSV   Format = "csv"   // for a spreadsheet: the first table, RFC 4180, one header row
+	XLSX  Format = "xlsx"  // for Excel: a workbook with a summary and a sheet for each table
 	JSON  Format = "json"  // for programs: one object with all sections
 	HTML  Format = "html"  // a self-contained page, with charts
 )
 
 // Formats returns all formats, the default one first.
-func Formats() []Format { return []Format{Table, CSV, JSON, HTML} }
+func Formats() []Format { return []Format{Table, CSV, XLSX, JSON, HTML} }
 
 // Write writes the answer to w. width is the number of character columns of the terminal,
 // 0 for no limit. Only Table uses it.
@@ -32,12 +33,14 @@ func Write(w io.Writer, a *report.Answer, format Format, width int) error {
 		return writeTable(w, a, width)
 	case CSV:
 		return writeCSV(w, a)
+	case XLSX:
+		return writeXLSX(w, a)
 	case JSON:
 		return writeJSON(w, a)
 	case HTML:
 		return writeHTML(w, a)
 	}
-	return fmt.Errorf("format must be one of table, csv, json, html, not %q", format)
+	return fmt.Errorf("format must be one of table, csv, xlsx, json, html, not %q", format)
 }
 
 // writeCSV writes the first table, without its totals: spreadsheets expect one table whose

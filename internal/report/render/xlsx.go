@@ -1,0 +1,180 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/xuri/excelize/v2"
+
+	"chairside/internal/civil"
+	"chairside/internal/report"
+)
+
+// summarySheet is the first sheet: the heading, the figures and the definitions.
+const summarySheet = "Summary"
+
+// workbook is an answer as an Excel workbook.
+type workbook struct {
+	*excelize.File
+	err    error
+	styles map[report.Kind]int
+	head   int
+}
+
+// cellFormats are the number formats of Excel for the values of each kind. Percentages are stored as
+// they are shown: 33.3 is 33.3%.
+var cellFormats = map[report.Kind]string{
+	report.Count: "#,##0", report.Money: "#,##0.00", report.Units: "#,##0.0#", report.Percent: `0.0#"%"`, report.Minutes: "[h]:mm",
+	report.Date: "d mmm yyyy", report.Month: "mmm yyyy", report.Clock: "hh:mm",
+}
+
+// writeXLSX writes a workbook with the summary and a sheet for each table, without totals: a sheet
+// is sorted and filtered as one table. Values are numbers, days and times of Excel. Texts are never
+// formulas.
+func writeXLSX(w io.Writer, a *report.Answer) error {
+	b := workbook{File: excelize.NewFile(), styles: map[report.Kind]int{}}
+	for _, kind := range slices.Sorted(maps.Keys(cellFormats)) { // the same answer gives the same bytes
+		format := cellFormats[kind]
+		b.styles[kind] = b.style(&excelize.Style{CustomNumFmt: &format})
+	}
+	b.head = b.style(&excelize.Style{Font: &excelize.Font{Bold: true}})
+	b.keep(b.SetSheetName(b.GetSheetName(0), summarySheet))
+	b.summary(a)
+	row, used := 0, map[string]bool{summarySheet: true}
+	for i, s := range a.Sections {
+		if i == 0 || a.Sections[i-1].Key != s.Key {
+			row = 1
+			b.begin(&s, used)
+		}
+		for _, values := range s.Rows {
+			row++
+			b.row(sheetOf(s.Key), row, s.Columns, values)
+		}
+	}
+	if b.err == nil {
+		b.err = b.Write(w)
+	}
+	if err := b.Close(); b.err == nil {
+		b.err = err
+	}
+	if b.err != nil {
+		return fmt.Errorf("write the workbook: %w", b.err)
+	}
+	return nil
+}
+
+// keep keeps the first error.
+func (b *workbook) keep(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+func (b *workbook) style(s *excelize.Style) int {
+	id, err := b.NewStyle(s)
+	b.keep(err)
+	return id
+}
+
+// summary fills the first sheet.
+func (b *workbook) summary(a *report.Answer) {
+	row := 0
+	line := func(style int, texts ...string) {
+		row++
+		for i, text := range texts {
+			b.text(summarySheet, i+1, row, report.Printable(text), style)
+		}
+	}
+	line(b.head, a.Title)
+	line(0, a.Practice)
+	line(0, a.Scope())
+	row++
+	for _, f := range a.Summary {
+		line(0, f.Label, "", f.Note)
+		b.cell(summarySheet, 2, row, f.Kind, f.Value)
+	}
+	row++
+	for _, d := range a.Definitions {
+		line(0, d.Term, d.Meaning)
+	}
+	b.keep(b.SetColWidth(summarySheet, "A", "A", 32))
+	b.keep(b.SetColWidth(summarySheet, "B", "B", 16))
+}
+
+// begin adds the sheet of a table, with its headings.
+func (b *workbook) begin(s *report.Section, used map[string]bool) {
+	name := sheetOf(s.Key)
+	if used[name] {
+		b.keep(fmt.Errorf("two tables are called %s", name))
+		return
+	}
+	used[name] = true
+	_, err := b.NewSheet(name)
+	b.keep(err)
+	for i, c := range s.Columns {
+		b.text(name, i+1, 1, c.Title, b.head)
+		letter, err := excelize.ColumnNumberToName(i + 1)
+		b.keep(err)
+		b.keep(b.SetColWidth(name, letter, letter, float64(max(12, utf8.RuneCountInString(c.Title)+3))))
+	}
+	b.keep(b.SetPanes(name, &excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}))
+	last, err := excelize.CoordinatesToCellName(max(len(s.Columns), 1), 1)
+	b.keep(err)
+	b.keep(b.AutoFilter(name, "A1:"+last, nil))
+}
+
+// sheetOf is the name of a table's sheet: "By practitioner". Excel allows 31 characters.
+func sheetOf(key string) string {
+	name := strings.ReplaceAll(key, "_", " ")
+	return (strings.ToUpper(name[:1]) + name[1:])[:min(len(name), 31)]
+}
+
+func (b *workbook) row(sheet string, row int, columns []report.Column, values []any) {
+	for i, c := range columns {
+		b.cell(sheet, i+1, row, c.Kind, values[i])
+	}
+}
+
+// cell writes a value. Decimals are written as their digits, so that none is rounded.
+func (b *workbook) cell(sheet string, column, row int, kind report.Kind, value any) {
+	if value == nil {
+		return
+	}
+	at, err := excelize.CoordinatesToCellName(column, row)
+	b.keep(err)
+	switch v := value.(type) {
+	case string:
+		b.keep(b.SetCellStr(sheet, at, report.Printable(v)))
+		return
+	case civil.Date:
+		b.keep(b.SetCellValue(sheet, at, v.Time()))
+	case time.Time:
+		b.keep(b.SetCellValue(sheet, at, time.Date(v.Year(), v.Month(), v.Day(), v.Hour(), v.Minute(), 0, 0, time.UTC))) // Excel has no zones
+	case int:
+		digits := strconv.Itoa(v)
+		if kind == report.Minutes {
+			digits = strconv.FormatFloat(float64(v)/(24*60), 'f', -1, 64) // days
+		}
+		b.keep(b.SetCellDefault(sheet, at, digits))
+	default:
+		b.keep(b.SetCellDefault(sheet, at, kind.Plain(v)))
+	}
+	if style, ok := b.styles[kind]; ok {
+		b.keep(b.SetCellStyle(sheet, at, at, style))
+	}
+}
+
+func (b *workbook) text(sheet string, column, row int, text string, style int) {
+	at, err := excelize.CoordinatesToCellName(column, row)
+	b.keep(err)
+	b.keep(b.SetCellStr(sheet, at, text))
+	if style != 0 {
+		b.keep(b.SetCellStyle(sheet, at, at, style))
+	}
+}
