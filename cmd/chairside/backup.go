@@ -61,10 +61,16 @@ func (b *backupCommand) Run(c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	what := "a copy"
 	if len(recipients) == 0 {
-		return db.Backup(c, b.File)
+		err = db.Backup(c, b.File)
+	} else {
+		what, err = "an encrypted copy", encryptedBackup(c, db, b.File, recipients)
 	}
-	return encryptedBackup(c, db, b.File, recipients)
+	if err == nil {
+		fmt.Fprintf(c.err, "wrote %s of the database to %s\n", what, b.File)
+	}
+	return err
 }
 
 // encryptedBackup writes an encrypted copy. Until it is complete, a plain one is in the database's

@@ -52,8 +52,12 @@ func (t *countersRepair) Run(c *console) error {
 		for _, difference := range repaired {
 			fmt.Fprintln(c.out, difference)
 		}
-		if err == nil && len(repaired) == 0 {
+		switch {
+		case err != nil:
+		case len(repaired) == 0:
 			fmt.Fprintln(c.err, "nothing to do")
+		default:
+			fmt.Fprintf(c.err, "corrected totals: %d\n", len(repaired))
 		}
 		return err
 	})

@@ -14,7 +14,7 @@ type doctorCommand struct{ config.DoctorFlags }
 
 // Help is the text of --help.
 func (doctorCommand) Help() string {
-	return `Checks the database as a server with the same flags would use it: that its migrations are applied, that its secrets open with the keys, and, on PostgreSQL, that the audit log has partitions for the months to come, and that row-level security is on, complete, and used by the right roles, none of them a superuser. Prints one problem per line and exits with status 1 if there is any.`
+	return `Checks the database as a server with the same flags would use it: that its migrations are applied, that its secrets open with the keys, that not all users of the machine can open its file or the keys, and, on PostgreSQL, that the audit log has partitions for the months to come, and that row-level security is on, complete, and used by the right roles, none of them a superuser. Prints one problem per line and exits with status 1 if there is any.`
 }
 
 // Run prints the problems and fails if there are any.
@@ -53,6 +53,9 @@ func (c *console) diagnose(d config.DoctorFlags) (problems []string, err error) 
 	}
 	if err := loadKeys(db, d.Database); err != nil {
 		return []string{err.Error()}, nil
+	}
+	if problems, err = exposedFiles(db, d.Database); err != nil {
+		return problems, err
 	}
 	if err := sealing.Check(c, db); err != nil {
 		problems = append(problems, err.Error())

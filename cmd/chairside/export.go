@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"chairside/internal/audit/trail"
 	"chairside/internal/config"
@@ -45,14 +44,22 @@ func (e *exportCommand) Run(c *console) error {
 		if err := c.audited(ctx, db, trail.Entry{Action: "export"}); err != nil {
 			return err
 		}
-		if err := dump.Export(c, db, flags.Dir, options); err != nil || flags.Practice == "" {
+		if err := dump.Export(c, db, flags.Dir, options); err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "LEFT OUT\tWHY")
-		for _, left := range dump.PracticeLeavesOut() {
-			fmt.Fprintf(table, "%s\t%s\n", left.Name, left.Reason)
+		finish()
+		what := "all data"
+		if flags.Practice != "" {
+			what = "the practice's data"
 		}
-		return table.Flush()
+		fmt.Fprintf(c.err, "exported %s to %s\n", what, flags.Dir)
+		if flags.Practice == "" {
+			return nil
+		}
+		rows := [][]string{{"LEFT OUT", "WHY"}}
+		for _, left := range dump.PracticeLeavesOut() {
+			rows = append(rows, []string{left.Name, left.Reason})
+		}
+		return printWrapped(c.out, rows)
 	})
 }

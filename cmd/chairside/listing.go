@@ -3,9 +3,19 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+const (
+	terminalWidth = 80
+	columnGap     = 2
+	// minLastWidth keeps the last column readable beside wide ones.
+	minLastWidth = 20
 )
 
 // listing is the flags of the commands that list.
@@ -28,7 +38,7 @@ func (l listing) print(c *console, columns []string, rows [][]any) error {
 		}
 		return nil
 	}
-	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(c.out, 0, 0, columnGap, ' ', 0)
 	fmt.Fprintln(table, strings.Join(columns, "\t"))
 	for _, row := range rows {
 		cells := make([]string, len(row))
@@ -54,4 +64,31 @@ func inTable(cell any) string {
 		return strings.Join(v, " ")
 	}
 	return fmt.Sprint(cell)
+}
+
+// printWrapped prints rows as a table of the terminal's width. The last column, which holds
+// sentences, is wrapped; the others are ASCII and short.
+func printWrapped(w io.Writer, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	widths := make([]int, len(rows[0])-1)
+	for _, row := range rows {
+		for i := range widths {
+			widths[i] = max(widths[i], len(row[i]))
+		}
+	}
+	room := terminalWidth
+	for _, width := range widths {
+		room -= width + columnGap
+	}
+	table := tabwriter.NewWriter(w, 0, 0, columnGap, ' ', 0)
+	for _, row := range rows {
+		first, rest, _ := strings.Cut(text.WrapSoft(row[len(widths)], max(room, minLastWidth)), "\n")
+		fmt.Fprintf(table, "%s\t%s\n", strings.Join(row[:len(widths)], "\t"), strings.TrimSpace(first))
+		for line := range strings.Lines(rest) {
+			fmt.Fprintf(table, "%s%s\n", strings.Repeat("\t", len(widths)), strings.TrimSpace(line))
+		}
+	}
+	return table.Flush()
 }

@@ -74,10 +74,6 @@ func main() {
 	os.Exit(run(&console{ctx, os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))
 }
 
-// credentials matches the user and password of a URL, which a usage error must not
-// repeat.
-var credentials = regexp.MustCompile(`://[^\s/@]*@`)
-
 // packageName matches the Go package's name that begins a message for developers.
 var packageName = regexp.MustCompile(`(?m)^(admission|audit|chain|civil|clock|closure|codec|decimal|ent|feed|guides|idempotency|lint|migrate|ogen|principal|report|rowscan|rowsecurity|schema|seal|seed|server|signin|store|subject|web|webhook|write): `)
 
@@ -99,14 +95,6 @@ func run(c *console, args []string) int {
 	if err != nil {
 		panic(err) // the commands struct is invalid
 	}
-	misuse := func(err error, at *kong.Context) int {
-		message, usage := credentials.ReplaceAllString(err.Error(), "://…@"), "chairside"
-		if at != nil && at.Selected() != nil {
-			usage = at.Selected().FullPath()
-		}
-		fmt.Fprintf(c.err, "chairside: %s\nRun \"%s --help\" for usage.\n", message, usage)
-		return exitUsage
-	}
 	switch {
 	case len(args) == 0:
 		args = []string{"--help"}
@@ -122,15 +110,15 @@ func run(c *console, args []string) int {
 	if err != nil {
 		var wrong *kong.ParseError
 		if errors.As(err, &wrong) {
-			return misuse(err, wrong.Context)
+			return misuse(c.err, err, wrong.Context)
 		}
-		return misuse(err, nil)
+		return misuse(c.err, err, nil)
 	}
 	switch err := command.Run(c); {
 	case err == nil:
 		return exitOK
 	case errors.As(err, new(config.Mistakes)):
-		return misuse(err, command)
+		return misuse(c.err, err, command)
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(c.err, "chairside: interrupted")
 	default:

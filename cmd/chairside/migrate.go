@@ -44,7 +44,11 @@ func (m *migrateUp) Run(c *console) (err error) {
 	if added > 0 {
 		fmt.Fprintf(c.err, "added %d partitions to the audit log\n", added)
 	}
-	if err == nil && len(applied) == 0 && added == 0 {
+	switch {
+	case err != nil:
+	case len(applied) > 0:
+		fmt.Fprintf(c.err, "applied migrations: %d\n", len(applied))
+	case added == 0:
 		fmt.Fprintln(c.err, "nothing to do")
 	}
 	return err

@@ -25,7 +25,11 @@ func (s *seedCommand) Run(c *console) error {
 		return err
 	}
 	return c.withNewDatabase(flags.Database, func(db *store.DB) error {
-		return c.seed(db, flags)
+		if err := c.seed(db, flags); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.err, "created two practices, with the administrators %s and %s\n", seed.DemoAdmin, seed.SecondAdmin)
+		return nil
 	})
 }
 

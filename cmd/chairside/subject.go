@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strconv"
 
 	"chairside/ent"
 	"chairside/internal/audit/trail"
@@ -120,24 +120,26 @@ func (e *subjectErase) Run(c *console) error {
 
 // notReached is what an erasure does not reach.
 const notReached = `Not reached, and yours to deal with:
-- backups and exports, and an import of an old one, which brings the patient back
-- files that were handed over, and what receivers of webhooks and API clients have copied
+- backups and exports: an import of an old one brings the patient back
+- files that were handed over
+- what receivers of webhooks and API clients have copied
 - the server's logs, which have ids
 - texts in which other records name the patient, such as an emergency contact
 `
 
 // printErasure prints what was removed, what was blanked, and what stays and why.
 func printErasure(c *console, e *subject.Erasure, verb string) error {
-	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	for _, part := range []struct {
+	parts := []struct {
 		title string
 		rows  []subject.Rows
-	}{{verb + " removed", e.Removed}, {verb + " blanked", e.Blanked}, {"Stays", e.Stays}} {
+	}{{verb + " removed", e.Removed}, {verb + " blanked", e.Blanked}, {"Stays", e.Stays}}
+	var rows [][]string
+	for _, part := range parts {
 		for _, r := range part.rows {
-			fmt.Fprintf(table, "%s\t%s\t%d\t%s\n", part.title, r.Table, r.Rows, r.Note)
+			rows = append(rows, []string{part.title, r.Table, strconv.FormatInt(r.Rows, 10), r.Note})
 		}
 	}
-	if err := table.Flush(); err != nil || len(e.Stays) == 0 {
+	if err := printWrapped(c.out, rows); err != nil || len(e.Stays) == 0 {
 		return err
 	}
 	_, err := io.WriteString(c.out, notReached)
