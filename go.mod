@@ -33,7 +33,6 @@ require (
 	github.com/prometheus/client_golang v1.25.0 // metrics
 	github.com/rogpeppe/go-internal v1.16.0 // tests: scripts of the command line
 	github.com/schollz/progressbar/v3 v3.19.1 // progress of long commands
-	github.com/swaggest/swgui v1.8.5 // the API reference, embedded
 	github.com/tink-crypto/tink-go/v2 v2.9.0 // sealed columns: AES-GCM and its keys
 	github.com/yuin/goldmark v1.8.7 // Markdown of the guides
 	golang.org/x/crypto v0.58.0 // argon2 with a chosen salt, for repeatable demo data

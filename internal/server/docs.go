@@ -5,19 +5,16 @@ import (
 	"compress/gzip"
 	"embed"
 	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	viewer "github.com/swaggest/swgui/v5/static"
-
 	"chairside/internal/apierror"
 	"chairside/internal/write/etag"
 )
 
-// static has the files of the reference page, which loads nothing from other hosts.
+// static has the icon of the pages and the avatar.
 //
 //go:embed static
 var static embed.FS
@@ -27,17 +24,26 @@ const (
 	refresh = "no-cache"
 	// cacheDay is for assets that change only with a release.
 	cacheDay = "public, max-age=86400"
-
-	// contentPolicy allows the reference page scripts, styles and calls of this server, and
-	// data URLs for the viewer's icons.
-	contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
-		"img-src 'self' data:; font-src 'self' data:; connect-src 'self'; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// openapi serves the OpenAPI document.
+// openapi serves the OpenAPI document, compressed for clients that accept it.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		serveAsset(w, r, "application/json", refresh, s.packed())
+		return
+	}
 	serveAsset(w, r, "application/json", refresh, s.document)
+}
+
+// compress returns the text compressed with gzip.
+func compress(text []byte) []byte {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = w.Write(text) // a buffer accepts everything
+	_ = w.Close()
+	return packed.Bytes()
 }
 
 // withServerURL returns the OpenAPI document with base in front of the paths of its servers
@@ -55,54 +61,16 @@ func withServerURL(document []byte, base string) ([]byte, error) {
 	return document, nil
 }
 
-// docs serves the API reference, with a section on every error code.
-func (s *Server) docs(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Security-Policy", contentPolicy)
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	serveFile(w, r, "docs.html", "text/html; charset=utf-8", refresh)
-}
-
-// docsAssets serves the scripts and styles of the reference page: our files, and those of
-// the viewer (Swagger UI).
+// docsAssets serves the icon of the pages, and redirects /docs/ to the reference.
 func (s *Server) docsAssets(w http.ResponseWriter, r *http.Request) {
-	switch name := strings.TrimPrefix(r.URL.Path, "/docs/"); name {
-	case "":
+	switch r.URL.Path {
+	case "/docs/":
 		http.Redirect(w, r, "/docs", http.StatusMovedPermanently)
-	case "docs.js":
-		serveFile(w, r, name, "text/javascript; charset=utf-8", refresh)
-	case "docs.css":
-		serveFile(w, r, name, "text/css; charset=utf-8", refresh)
-	case "icon.svg":
-		serveFile(w, r, name, "image/svg+xml", cacheDay)
-	case "swagger-ui-bundle.js":
-		serveViewer(w, r, name, "text/javascript; charset=utf-8")
-	case "swagger-ui.css":
-		serveViewer(w, r, name, "text/css; charset=utf-8")
+	case "/docs/icon.svg":
+		serveFile(w, r, "icon.svg", "image/svg+xml", cacheDay)
 	default:
 		s.fail(w, stateOf(r.Context()), apierror.NotFound())
 	}
-}
-
-// serveViewer serves a file of the viewer, whose module has it compressed.
-func serveViewer(w http.ResponseWriter, r *http.Request, name, mediaType string) {
-	content, err := viewer.FS.ReadFile(name + ".gz")
-	if err != nil {
-		panic(err) // the file is embedded
-	}
-	w.Header().Set("Vary", "Accept-Encoding")
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		serveAsset(w, r, mediaType, cacheDay, content)
-		return
-	}
-	unpacked, err := gzip.NewReader(bytes.NewReader(content))
-	if err == nil {
-		content, err = io.ReadAll(unpacked)
-	}
-	if err != nil {
-		panic(err) // the embedded file is invalid
-	}
-	serveAsset(w, r, mediaType, cacheDay, content)
 }
 
 // avatar serves the neutral picture that every person has (behaviour.md section 2).

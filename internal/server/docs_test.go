@@ -94,7 +94,7 @@ func TestDocsLoadNothingFromOtherHosts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	page := b.get("/docs").ok(t, 200)
-	if policy := page.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") {
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; style-src 'self'; script-src 'self';") {
 		t.Errorf("policy is %q", policy)
 	}
 	links := regexp.MustCompile(`(?:src|href)="([^"#][^"]*)"`).FindAllStringSubmatch(page.body, -1)
@@ -117,6 +117,7 @@ func TestDocsLoadNothingFromOtherHosts(t *testing.T) {
 		t.Errorf("/docs/ redirects to %q", a.Header.Get("Location"))
 	}
 	b.get("/docs/nothing.js").refused(t, 404, "not_found")
+	b.get("/docs/operations/nothing").ok(t, 404)
 	b.get("/docs/oauth2-redirect.html").refused(t, 404, "not_found")
 }
 
@@ -144,11 +145,11 @@ func TestOpenAPIAndAvatarAreServed(t *testing.T) {
 	b.get("/static/").refused(t, 404, "not_found")
 }
 
-func TestViewerIsCompressedForClientsThatAcceptIt(t *testing.T) {
+func TestOpenAPIIsCompressedForClientsThatAcceptIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	plain := b.get("/docs/swagger-ui.css").ok(t, 200)
-	packed := b.get("/docs/swagger-ui.css", "Accept-Encoding: br, gzip").ok(t, 200)
+	plain := b.get("/openapi.json").ok(t, 200)
+	packed := b.get("/openapi.json", "Accept-Encoding: br, gzip").ok(t, 200)
 	if packed.Header.Get("Content-Encoding") != "gzip" || plain.Header.Get("Content-Encoding") != "" {
 		t.Error("the wrong response is compressed")
 	}
@@ -159,5 +160,53 @@ func TestViewerIsCompressedForClientsThatAcceptIt(t *testing.T) {
 	text, err := io.ReadAll(unpacked)
 	if err != nil || string(text) != plain.body || plain.Header.Get("ETag") == packed.Header.Get("ETag") {
 		t.Errorf("%v, or the texts differ, or the tags are equal", err)
+	}
+}
+
+// TestReferenceHasEveryOperationAndSchema opens the page of each.
+func TestReferenceHasEveryOperationAndSchema(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var document struct {
+		Paths      map[string]map[string]json.RawMessage
+		Components struct{ Schemas map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal(ogent.Document, &document); err != nil {
+		t.Fatal(err)
+	}
+	index := b.get("/docs", "Authorization:").ok(t, 200).body
+	check := func(address string, texts ...string) {
+		page := b.get(address, "Authorization:").ok(t, 200)
+		for _, text := range texts {
+			if !strings.Contains(page.body, text) {
+				t.Errorf("%s lacks %q", address, text)
+			}
+		}
+		if !strings.Contains(index, `href="`+address+`"`) {
+			t.Errorf("the index does not link to %s", address)
+		}
+		if len(page.body) > 500_000 || regexp.MustCompile(`(?:src|href|action)="(?:https?:)?//`).MatchString(page.body) {
+			t.Errorf("%s has %d bytes, or loads from another host", address, len(page.body))
+		}
+	}
+	checked := 0
+	for _, item := range document.Paths {
+		for method, raw := range item {
+			var operation struct{ OperationID string }
+			if method == "servers" || json.Unmarshal(raw, &operation) != nil {
+				continue
+			}
+			checked++
+			check("/docs/operations/"+operation.OperationID, `id="curl"`, `id="javascript"`, `id="python"`, `id="go"`)
+		}
+	}
+	for name := range document.Components.Schemas {
+		check("/docs/schemas/" + name)
+	}
+	if checked < 90 {
+		t.Errorf("checked only %d operations", checked)
+	}
+	if found := b.get("/docs/search?q=create+appointment", "Authorization:").ok(t, 200); !strings.Contains(found.body, `href="/docs/operations/createAppointment"`) {
+		t.Error("the search does not find createAppointment")
 	}
 }

@@ -43,7 +43,7 @@ func TestWrongMethodListsTheAllowedOnes(t *testing.T) {
 		{"PATCH", "/appointments/availability", "GET, HEAD, OPTIONS"},
 		{"BREW", "/fees/01934c04-c000-7000-a2f6-00114deeb39f", "GET, HEAD, PUT, PATCH, OPTIONS"},
 		{"POST", "/rate_limit", "GET, HEAD, OPTIONS"},
-		{"POST", "/docs", "GET, HEAD, OPTIONS"},
+		{"POST", "/openapi.json", "GET, HEAD, OPTIONS"},
 		{"DELETE", "/healthz", "GET, HEAD, OPTIONS"},
 	} {
 		a := b.do(test.method, test.path, "")
@@ -68,7 +68,7 @@ func TestPutIsPatch(t *testing.T) {
 func TestUserAgentIsRequired(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, path := range []string{"/v1/practice", "/openapi.json", "/docs", "/static/avatar.svg", "/rate_limit", "/nothing"} {
+	for _, path := range []string{"/v1/practice", "/openapi.json", "/static/avatar.svg", "/rate_limit", "/nothing"} {
 		b.get(path, "User-Agent:").refused(t, 403, "missing_user_agent")
 	}
 	b.get("/v1/practice", "User-Agent: x").ok(t, 200)

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -72,8 +73,9 @@ type Options struct {
 type Server struct {
 	Options
 	routes   *ogent.Server
-	document []byte // the OpenAPI document, with this server's URL
-	version  string // tag of the document
+	document []byte        // the OpenAPI document, with this server's URL
+	packed   func() []byte // the document, compressed when first needed
+	version  string        // tag of the document
 	tokens   *token.Cache
 	oauth    *oauth.Server
 	site     *web.Site
@@ -127,9 +129,10 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	if s.document, err = withServerURL(ogent.Document, o.BaseURL); err != nil {
 		return nil, err
 	}
+	s.packed = sync.OnceValue(func() []byte { return compress(s.document) })
 	s.version = etag.Of(s.document)
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
-	if s.site, err = web.New(web.Options{DB: o.DB, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks, Explain: s.explain, Visited: s.visited}); err != nil {
+	if s.site, err = web.New(web.Options{DB: o.DB, Document: s.document, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks, Explain: s.explain, Visited: s.visited}); err != nil {
 		return nil, err
 	}
 	if s.mcp, err = s.newMCP(); err != nil {
@@ -155,7 +158,6 @@ func (s *Server) mounts() http.Handler {
 	mux.Handle("/readyz", s.getOnly("readyz", s.readyz))
 	mux.Handle("/metrics", s.getOnly("metrics", s.metrics.serve))
 	mux.Handle("/openapi.json", s.getOnly("openapi", s.openapi, userAgent))
-	mux.Handle("/docs", s.getOnly("docs", s.docs, userAgent))
 	mux.Handle("/docs/", s.getOnly("docs", s.docsAssets, userAgent))
 	mux.Handle(codec.AvatarPath, s.getOnly("avatar", s.avatar, userAgent))
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,14 +53,14 @@ func (s *Site) Assets(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// asset returns an embedded file. The style sheet includes that of the reports.
+// asset returns an embedded file. The style sheet includes those of the reference and the reports.
 func asset(name string) []byte {
 	content, err := assetFiles.ReadFile("assets/" + name)
 	if err != nil {
 		panic(err) // every name in this package is embedded
 	}
 	if name == "style.css" {
-		content = append(content, render.Style...)
+		content = slices.Concat(content, asset("reference.css"), []byte(render.Style))
 	}
 	return content
 }

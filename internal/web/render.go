@@ -26,6 +26,8 @@ var templates = parse()
 // functions are the templates' functions.
 var functions = template.FuncMap{
 	"asset":    assetAddress,
+	"pretty":   pretty,
+	"words":    func(name string) string { return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ") },
 	"minRunes": func() int { return password.MinRunes },
 	// picture marks the data: URL of a QR code from package signin as safe;
 	// html/template rejects data: URLs by default.
@@ -72,6 +74,7 @@ func parse() map[string]*template.Template {
 type view struct {
 	Title string // also the heading
 	Here  string // path of the page's section in the navigation; "" for a page without navigation
+	Menu  *menu  // of the reference, in place of the navigation
 	Form  form
 	Page  any // for the page's own template
 

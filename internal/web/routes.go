@@ -109,6 +109,10 @@ func (s *Site) Routes() []Route {
 		{"/reports/{name}", s.report, nil, user, proofToDownload}, // checks the role against the report's scopes
 		{"/reports/", nil, nil, anyone, plain},
 
+		{referencePath, s.reference, nil, anyone, plain},
+		{referencePath + "/operations/{id}", s.operation, nil, anyone, plain},
+		{referencePath + "/schemas/{name}", s.schema, nil, anyone, plain},
+		{referencePath + "/search", s.searchReference, nil, anyone, plain},
 		{guidesPath + "{$}", s.guides, nil, anyone, plain},
 		{guidesPath + "{name}", s.guide, nil, anyone, plain},
 	}

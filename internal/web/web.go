@@ -20,6 +20,8 @@ type Options struct {
 	DB      *store.DB
 	OAuth   *oauth.Server
 	BaseURL string // the public URL, without a trailing slash
+	// Document is the OpenAPI document, which the reference shows.
+	Document []byte
 	// Feed and Webhooks follow the changes of records.
 	Feed     *feed.Feed
 	Webhooks *webhook.Deliverer
@@ -32,6 +34,7 @@ type Options struct {
 // Site serves the pages.
 type Site struct {
 	Options
+	document *apiDocument
 	sessions *signin.Sessions
 	origins  *http.CrossOriginProtection
 }
@@ -48,6 +51,9 @@ func New(o Options) (*Site, error) {
 		if err := s.origins.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
 			return nil, fmt.Errorf("base URL: %w", err)
 		}
+	}
+	if s.document, err = parseDocument(o.Document); err != nil {
+		return nil, err
 	}
 	s.sessions = signin.New(o.DB, public, s.fail)
 	return s, nil

@@ -182,6 +182,10 @@ func pages() []state {
 		{"sessions-confirm", admin, "/settings/sessions", 0, unfold("Sign out everywhere else")},
 		{"sessions-ended", admin, "/settings/sessions", 0, func(p *tab) { p.submit("Revoke session of Firefox on Windows") }},
 
+		{"reference", signedOut, "/docs", 0, nil},
+		{"reference-operation", signedOut, "/docs/operations/createAppointment", 0, nil},
+		{"reference-schema-signed-in", admin, "/docs/schemas/Appointment", 0, nil},
+		{"reference-search", signedOut, "/docs/search?q=appointment", 0, nil},
 		{"guides", signedOut, "/docs/guides/", 0, nil},
 		{"guides-signed-in", admin, "/docs/guides/", 0, nil},
 		{"guide", signedOut, "/docs/guides/errors", 0, nil},
