@@ -109,6 +109,9 @@ func (s *Site) Routes() []Route {
 		{"/reports/{name}", s.report, nil, user, proofToDownload}, // checks the role against the report's scopes
 		{"/reports/", nil, nil, anyone, plain},
 
+		{diaryPath, s.diaryDay, nil, user, plain}, // checks the role as the report does
+		{weekPath, s.diaryWeek, nil, user, plain},
+
 		{guidesPath + "{$}", s.guides, nil, anyone, plain},
 		{guidesPath + "{name}", s.guide, nil, anyone, plain},
 	}
