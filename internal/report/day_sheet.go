@@ -13,6 +13,7 @@ import (
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/ent/room"
+	"chairside/internal/civil"
 	"chairside/internal/diary"
 	"chairside/internal/scope"
 	"chairside/schema"
@@ -74,6 +75,8 @@ type SheetEntry struct {
 	// For visits:
 	PatientID int64
 	Patient   string     // name
+	Phone     string     // the preferred number, "" for none
+	Age       int        // in years, on the day
 	Arrived   *time.Time // in the practice's zone; nil if the patient has not arrived
 	Alert     string     // the patient's medical alert, "" for none
 }
@@ -98,7 +101,8 @@ func DaySheet(ctx context.Context, client *ent.Client, f Filter) (*Sheet, error)
 	found, err := q.Order(appointment.ByStartTime(), appointment.ByID()).
 		WithRoom(func(q *ent.RoomQuery) { q.Select(room.FieldName) }).
 		WithPatient(func(q *ent.PatientQuery) {
-			q.Select(patient.FieldPracticeID, patient.FieldFirstName, patient.FieldLastName, patient.FieldMedicalAlert, patient.FieldMedicalAlertText)
+			q.Select(patient.FieldPracticeID, patient.FieldFirstName, patient.FieldLastName, patient.FieldMedicalAlert, patient.FieldMedicalAlertText,
+				patient.FieldDateOfBirth, patient.FieldPreferredPhoneNumber, patient.FieldHomePhone, patient.FieldWorkPhone, patient.FieldMobilePhone)
 		}).All(ctx)
 	if err != nil {
 		return nil, err
@@ -152,6 +156,7 @@ func (s *Sheet) add(r *rota, w *worker, shifts []shift, appointments []*ent.Appo
 		}
 		if p := a.Edges.Patient; p != nil {
 			e.Kind, e.PatientID, e.Patient, e.Alert = Visit, p.ID, schema.FullName(p.FirstName, p.LastName), alert(p)
+			e.Phone, e.Age = phone(p), age(p.DateOfBirth, civil.Of(day.Start.In(r.zone)))
 			if a.ArrivedAt != nil {
 				e.Arrived = new(a.ArrivedAt.In(r.zone))
 			}
@@ -191,6 +196,31 @@ func alert(p *ent.Patient) string {
 		return "Medical alert"
 	}
 	return text
+}
+
+// phone returns the patient's preferred phone number, or else the first of mobile, home and
+// work. It is "" if there is none.
+func phone(p *ent.Patient) string {
+	numbers := []*string{p.MobilePhone, p.HomePhone, p.WorkPhone}
+	if n := p.PreferredPhoneNumber; n != nil {
+		preferred := map[int]*string{1: p.HomePhone, 2: p.WorkPhone, 3: p.MobilePhone}[*n]
+		numbers = append([]*string{preferred}, numbers...)
+	}
+	for _, number := range numbers {
+		if number != nil && *number != "" {
+			return *number
+		}
+	}
+	return ""
+}
+
+// age returns the age in whole years on a day.
+func age(born, day civil.Date) int {
+	years := day.Year - born.Year
+	if day.Month < born.Month || day.Month == born.Month && day.Day < born.Day {
+		years--
+	}
+	return years
 }
 
 // result lays the sheet out: one section per site.

@@ -22,6 +22,7 @@ var assetFiles embed.FS
 // assetTypes are the served files and their media types.
 var assetTypes = map[string]string{
 	"style.css":  "text/css; charset=utf-8",
+	"diary.css":  "text/css; charset=utf-8",
 	"back.js":    "text/javascript; charset=utf-8",
 	"copy.js":    "text/javascript; charset=utf-8",
 	"passkey.js": "text/javascript; charset=utf-8",
@@ -53,14 +54,18 @@ func (s *Site) Assets(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// asset returns an embedded file. The style sheet includes those of the reference and the reports.
+// asset returns an embedded file. The style sheet includes those of the reference and the reports,
+// and that of the diary the positions on the timeline.
 func asset(name string) []byte {
 	content, err := assetFiles.ReadFile("assets/" + name)
 	if err != nil {
 		panic(err) // every name in this package is embedded
 	}
-	if name == "style.css" {
+	switch name {
+	case "style.css":
 		content = slices.Concat(content, asset("reference.css"), []byte(render.Style))
+	case "diary.css":
+		content = append(content, positions()...)
 	}
 	return content
 }

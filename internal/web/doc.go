@@ -31,6 +31,13 @@
 //	report_file.go        the report as CSV or JSON; package report renders the
 //	                      HTML below the form, and its style
 //
+// How the diary is served:
+//
+//	diary.go              the page: the form, the role (403), the links to other days
+//	diary_timeline.go     lays a day out: rows on the clock axis, lanes, double bookings
+//	diary_week.go         the booked share of each practitioner's days
+//	diary_style.go        classes for positions, because the policy forbids style attributes
+//
 // How a passkey is used or added:
 //
 //	assets/passkey.js     asks for a challenge, then the browser's authenticator, and

@@ -170,6 +170,7 @@ type section struct {
 }
 
 var sections = []section{
+	{diaryPath, "Diary", user},
 	{reportsPath, "Reports", user}, // every role can open some
 	{"/settings/tokens", "Tokens", user},
 	{"/settings/applications", "Applications", manager},

@@ -241,6 +241,11 @@ func pages() []state {
 		{"not-found-signed-out", signedOut, "/settings/nothing", http.StatusNotFound, nil},
 		{"wrong-method", signedOut, "/sign-out", http.StatusMethodNotAllowed, nil},
 
+		{"diary", admin, "/diary", 0, nil},
+		{"diary-rooms", reception, "/diary?by=room", 0, nil},
+		{"diary-closed", admin, "/diary?to=2026-07-05", 0, nil},
+		{"diary-wrong", admin, "/diary?site=0", wrong, nil},
+		{"diary-week", admin, "/diary/week", 0, nil},
 		{"reports", admin, "/reports", 0, nil},
 		{"reports-of-reception", reception, "/reports", 0, nil},
 		{"report-of-managers", reception, "/reports/income", forbidden, nil},

@@ -1,0 +1,196 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"chairside/internal/civil"
+	"chairside/internal/report"
+	"chairside/schema"
+)
+
+const (
+	slotMinutes  = 5                // minutes of a row of the timeline
+	slotsPerHour = 60 / slotMinutes // rows of an hour
+	longestAxis  = 26               // hours: a day on which the clocks change has more than 24
+	mostLanes    = 24               // entries side by side; styles exist for this many
+)
+
+// timeline is the day at one site: columns on a clock axis.
+type timeline struct {
+	Site    string
+	ID      string // of the heading
+	Hours   int    // length of the axis
+	Marks   []mark
+	Columns []column
+}
+
+// mark is a full hour on the axis.
+type mark struct {
+	Row  int
+	Time string
+}
+
+// column is the day of one practitioner or room.
+type column struct {
+	Name  string
+	Lanes int // the most entries side by side
+	Items []item
+}
+
+// item is an entry placed in a column.
+type item struct {
+	report.SheetEntry
+	Row, Rows int // on the axis, from 1
+	Lane      int // 0 for the whole width
+	Clash     bool
+}
+
+// Class is the item's class, for its colour.
+func (i item) Class() string {
+	switch i.Kind {
+	case report.Gap:
+		return "free"
+	case report.Other:
+		return "other"
+	}
+	return strings.ReplaceAll(strings.ToLower(string(i.State)), " ", "-")
+}
+
+// Facts joins what receptionists need beside the name.
+func (i item) Facts() string {
+	facts := []string{fmt.Sprintf("age %d", i.Age)}
+	if i.Phone != "" {
+		facts = append(facts, i.Phone)
+	}
+	return strings.Join(facts, " · ")
+}
+
+// Length is the item's length in words.
+func (i item) Length() string { return report.Minutes.Format(i.Minutes) }
+
+// Visits returns the number of patients in the column.
+func (c column) Visits() (n int) {
+	for _, i := range c.Items {
+		if i.Kind == report.Visit {
+			n++
+		}
+	}
+	return n
+}
+
+// timelines lays out a day sheet: a timeline per site, in the order of the sheet. Columns are
+// practitioners, or rooms, which have no free time of their own.
+func timelines(sheet *report.Sheet, day civil.Date, zone *time.Location, rooms bool) (sites []timeline) {
+	for rest := sheet.Entries; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(e report.SheetEntry) bool { return e.SiteID != rest[0].SiteID })
+		if n < 0 {
+			n = len(rest)
+		}
+		site := timeline{Site: rest[0].Site, ID: fmt.Sprintf("site-%d", len(sites)+1)}
+		site.fill(rest[:n], day, zone, rooms)
+		if rest = rest[n:]; len(site.Columns) > 0 {
+			sites = append(sites, site)
+		}
+	}
+	return sites
+}
+
+// fill places the entries of the site. The axis counts real minutes, so on a day when the
+// clocks change an hour is missing or shown twice.
+func (t *timeline) fill(entries []report.SheetEntry, day civil.Date, zone *time.Location, rooms bool) {
+	dayStart, dayEnd := day.In(zone), day.AddDays(1).In(zone)
+	first, last := dayEnd, dayStart
+	columns := map[string]int{}
+	for _, e := range entries {
+		key, name := fmt.Sprint(e.PractitionerID), e.Practitioner
+		if rooms {
+			if e.Kind == report.Gap {
+				continue
+			}
+			key, name = e.Room, cmp.Or(e.Room, "No room")
+		}
+		n, known := columns[key]
+		if !known {
+			n = len(t.Columns)
+			columns[key] = n
+			t.Columns = append(t.Columns, column{Name: name})
+		}
+		t.Columns[n].Items = append(t.Columns[n].Items, item{SheetEntry: e})
+		first, last = earlier(first, e.Start), later(last, e.Finish)
+	}
+	if len(t.Columns) == 0 {
+		return
+	}
+	if rooms {
+		slices.SortStableFunc(t.Columns, func(a, b column) int { return strings.Compare(schema.Fold(a.Name), schema.Fold(b.Name)) })
+	}
+	first, last = later(first, dayStart), earlier(last, dayEnd)
+	first = first.Add(-time.Duration(first.Minute()) * time.Minute)
+	t.Hours = min(longestAxis, max(1, int((last.Sub(first)+time.Hour-1)/time.Hour)))
+	for hour := range t.Hours {
+		t.Marks = append(t.Marks, mark{hour*slotsPerHour + 1, first.Add(time.Duration(hour) * time.Hour).Format("15:04")})
+	}
+	for i := range t.Columns {
+		t.Columns[i].place(first, t.Hours*slotsPerHour)
+	}
+}
+
+// place puts the items of the column on the axis, sorted by time, and overlapping ones into
+// lanes. Both ends are rounded alike, so adjacent entries stay adjacent.
+func (c *column) place(first time.Time, slots int) {
+	slices.SortStableFunc(c.Items, func(a, b item) int { return a.Start.Compare(b.Start) })
+	row := func(t time.Time) int {
+		return min(slots, max(0, int((t.Sub(first)+slotMinutes*time.Minute/2)/(slotMinutes*time.Minute))))
+	}
+	c.Lanes = 1
+	var group int   // index of the first item of those that overlap
+	var until []int // the row at which each lane of the group is free
+	closeGroup := func(end int) {
+		if len(until) == 1 {
+			for i := group; i < end; i++ {
+				c.Items[i].Lane = 0
+			}
+		}
+		group, until = end, nil
+	}
+	for n := range c.Items {
+		i := &c.Items[n]
+		start := min(row(i.Start), slots-1)
+		i.Row, i.Rows = start+1, max(1, row(i.Finish)-start)
+		if len(until) > 0 && start >= slices.Max(until) {
+			closeGroup(n)
+		}
+		lane := slices.IndexFunc(until, func(free int) bool { return free <= start })
+		if lane < 0 {
+			lane = len(until)
+			until = append(until, 0)
+		}
+		until[lane] = start + i.Rows
+		i.Lane = min(lane+1, mostLanes)
+		c.Lanes = max(c.Lanes, min(len(until), mostLanes))
+		for m := range n {
+			if o := &c.Items[m]; i.Kind != report.Gap && o.Kind != report.Gap && i.Start.Before(o.Finish) && o.Start.Before(i.Finish) {
+				i.Clash, o.Clash = true, true
+			}
+		}
+	}
+	closeGroup(len(c.Items))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
