@@ -17,6 +17,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/test/harness"
 	"chairside/internal/web"
+	"chairside/ogent"
 	"chairside/schema"
 )
 
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) { harness.Main(m) }
 // routes returns the routes of the pages.
 func routes(t *testing.T) []web.Route {
 	t.Helper()
-	site, err := web.New(web.Options{DB: &store.DB{}, OAuth: oauth.New(oauth.Options{}), BaseURL: "http://localhost"})
+	site, err := web.New(web.Options{DB: &store.DB{}, Document: ogent.Document, OAuth: oauth.New(oauth.Options{}), BaseURL: "http://localhost"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,17 @@ var functions = template.FuncMap{
 	// picture marks the data: URL of a QR code from package signin as safe;
 	// html/template rejects data: URLs by default.
 	"picture": func(address string) template.URL { return template.URL(address) },
+	// prose marks what is between backticks in a text of the OpenAPI document as code.
+	"prose": func(text string) template.HTML {
+		var marked strings.Builder
+		for i, part := range strings.Split(text, "`") {
+			if part = template.HTMLEscapeString(part); i%2 == 1 {
+				part = "<code>" + part + "</code>"
+			}
+			marked.WriteString(part)
+		}
+		return template.HTML(marked.String()) // escaped above
+	},
 	"scopes": func(f form, legend string, families []family) any {
 		return struct {
 			Form     form

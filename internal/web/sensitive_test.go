@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"chairside/internal/store"
+	"chairside/ogent"
 )
 
 // sensitive are the actions that need a recent proof of the password or the second factor: they
@@ -58,7 +59,7 @@ var harmless = map[string]string{
 // action of a form is in one of them.
 func TestSensitiveActionsNeedProof(t *testing.T) {
 	t.Parallel()
-	s, err := New(Options{DB: &store.DB{}, BaseURL: "http://localhost"})
+	s, err := New(Options{DB: &store.DB{}, Document: ogent.Document, BaseURL: "http://localhost"})
 	if err != nil {
 		t.Fatal(err)
 	}

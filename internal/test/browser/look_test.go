@@ -18,6 +18,7 @@ import (
 
 	"chairside/internal/test/harness"
 	"chairside/internal/web"
+	"chairside/ogent"
 )
 
 // size is a window size.
@@ -156,7 +157,7 @@ func (p *tab) checkHeaders() {
 func TestEveryRouteIsInTheTable(t *testing.T) {
 	t.Parallel()
 	e := start(t)
-	site, err := web.New(web.Options{DB: e.DB, BaseURL: e.URL})
+	site, err := web.New(web.Options{DB: e.DB, Document: ogent.Document, BaseURL: e.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
