@@ -46,6 +46,7 @@ func TestReadme(t *testing.T) {
 		"postgres://chairside@localhost/another", pgtest.New(t),
 		" moving", " "+filepath.Join(dir, "moving"),
 		" income.csv", " "+filepath.Join(dir, "income.csv"),
+		" income.xlsx", " "+filepath.Join(dir, "income.xlsx"),
 	)
 	env := append(os.Environ(), "CHAIRSIDE_ADDR=127.0.0.1:"+port, "CHAIRSIDE_DATABASE_URL=sqlite:"+filepath.Join(dir, "chairside.db"))
 	var serving *process
