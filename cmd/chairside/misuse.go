@@ -71,7 +71,7 @@ func explain(err error, at *kong.Context, node *kong.Node) (lines []string) {
 	}
 	for line := range strings.Lines(message) {
 		line = strings.TrimSuffix(line, "\n")
-		// That an empty value is invalid says less than that there is none.
+		// A missing value is reported once, as missing, not also as invalid.
 		name, _, _ := strings.Cut(line, ": ")
 		if !slices.Contains(missing, name) && !slices.Contains(missing, "<"+strings.TrimPrefix(name, "--")+">") {
 			lines = append(lines, line)

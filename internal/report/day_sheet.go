@@ -199,7 +199,7 @@ func alert(p *ent.Patient) string {
 }
 
 // phone returns the patient's preferred phone number, or else the first of mobile, home and
-// work. It is "" if there is none.
+// work. Empty if the patient has no number.
 func phone(p *ent.Patient) string {
 	numbers := []*string{p.MobilePhone, p.HomePhone, p.WorkPhone}
 	if n := p.PreferredPhoneNumber; n != nil {
