@@ -39,21 +39,29 @@ BEGIN
 END
 $$`
 
+// giveFunction gives the function, which a superuser may have created, to the tables' owner. It
+// would have a superuser's rights otherwise, and the owner could not replace it.
+const giveFunction = `DO $$ BEGIN
+	EXECUTE format('ALTER FUNCTION %s OWNER TO %%I', (SELECT tableowner FROM pg_tables WHERE schemaname = 'public' AND tablename = '%s'));
+END $$`
+
 // deletion returns the statements that create the function, in one transaction.
 func (r Roles) deletion() string {
 	return fmt.Sprintf(deleteFunction, practicedeletion.Table, "'"+strings.Join(appendOnly, "', '")+"'") + ";\n" +
+		fmt.Sprintf(giveFunction, deleteSignature, practicedeletion.Table) + ";\n" +
 		"REVOKE ALL ON FUNCTION " + deleteSignature + " FROM PUBLIC, " + r.Serving + ";\n" +
 		"GRANT EXECUTE ON FUNCTION " + deleteSignature + " TO " + r.System
 }
 
-// readFunction checks the function's rights and who may call it.
+// readFunction checks the function's rights, its owner and who may call it.
 func (s *State) readFunction(ctx context.Context, pool *sql.DB, _ []Table) error {
 	if s.Roles.Serving == "" || s.Roles.System == "" {
 		return nil
 	}
 	var right bool
 	err := pool.QueryRowContext(ctx, `SELECT coalesce((SELECT prosecdef AND has_function_privilege($2, oid, 'EXECUTE') AND NOT has_function_privilege($3, oid, 'EXECUTE')
-		FROM pg_proc WHERE oid = to_regprocedure($1)), false)`, deleteSignature, s.Roles.System, s.Roles.Serving).Scan(&right)
+		AND proowner = (SELECT relowner FROM pg_class WHERE oid = to_regclass($4))
+		FROM pg_proc WHERE oid = to_regprocedure($1)), false)`, deleteSignature, s.Roles.System, s.Roles.Serving, "public."+practicedeletion.Table).Scan(&right)
 	if err == nil && !right {
 		s.problem("the function %s is missing or not ours", DeleteFunction)
 	}

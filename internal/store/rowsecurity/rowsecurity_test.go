@@ -202,6 +202,7 @@ func TestInspectFindsWhatIsWrong(t *testing.T) {
 		"GRANT UPDATE ON audit_events TO chairside_serving":                                          "role chairside_serving may SELECT, INSERT, UPDATE audit_events",
 		"GRANT DELETE ON note_versions TO chairside_system":                                          "role chairside_system may SELECT, INSERT, DELETE note_versions",
 		"REVOKE SELECT ON patients FROM chairside_serving":                                           "role chairside_serving may INSERT, UPDATE, DELETE patients",
+		"ALTER FUNCTION chairside_delete_rows OWNER TO chairside_system":                             "the function chairside_delete_rows",
 		"ALTER VIEW patient_search SET (security_invoker = on)":                                      "the view patient_search",
 		"CREATE OR REPLACE VIEW patient_search AS SELECT id, practice_id, search_text FROM patients": "the view patient_search",
 	} {
@@ -217,5 +218,19 @@ func TestInspectFindsWhatIsWrong(t *testing.T) {
 		if state, err = owner.RowSecurity(t.Context()); err != nil || len(state.Problems) > 0 {
 			t.Errorf("after %s and a repair: %v, %v", change, state.Problems, err)
 		}
+	}
+}
+
+// TestTheFunctionBelongsToTheOwnerOfTheTables although a superuser created the roles: it has the
+// rights of its owner.
+func TestTheFunctionBelongsToTheOwnerOfTheTables(t *testing.T) {
+	t.Parallel()
+	_, superuser := protected(t)
+	storetest.Exec(t, superuser, "ALTER TABLE practice_deletions OWNER TO chairside_system")
+	if _, err := superuser.CreateRoles(t.Context(), rowsecurity.DefaultRoles); err != nil {
+		t.Fatal(err)
+	}
+	if owner := storetest.Value(t, superuser.SQL, "SELECT proowner::regrole FROM pg_proc WHERE proname = 'chairside_delete_rows'"); owner != "chairside_system" {
+		t.Errorf("the function belongs to %s", owner)
 	}
 }
