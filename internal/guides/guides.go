@@ -1,14 +1,17 @@
 // Package guides holds the guides for integrators and operators: Markdown files, rendered to
 // HTML when the program starts. Package web serves them at /docs/guides/.
 //
-// A guide is one file NAME.md:
+// A guide is one file NAME.md, listed in contents.go:
 //
 //   - The first line is the title ("# Errors"), the first paragraph the summary on the index.
 //   - Links to other guides and pages are absolute paths: /docs/guides/limits, /docs#errors.
-//   - Every sh block runs in the tests, in order, in one bash with "set -euo pipefail". BASE
-//     is the URL of a demo server, TOKEN a token of its administrator with all scopes; curl
-//     and jq are installed. Blocks must succeed on any day of the week; "jq -e" fails for null. Blocks of other
-//     languages do not run.
+//   - Every code block runs in the tests, or says why not. The words after its language say
+//     which (Use): "sh" runs, "json answer" is the output of the block before it.
+//   - Blocks run in order, in one bash with "set -euo pipefail". BASE is the URL of a demo
+//     server, TOKEN a token of its administrator with all scopes, chairside the program; curl,
+//     jq, node and python3 are installed. Blocks must succeed on any day of the week;
+//     "jq -e" fails for null.
+//   - In an answer "…" stands for any text within a line, or, alone on a line, for any lines.
 package guides
 
 import (
@@ -23,7 +26,9 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 //go:embed *.md
@@ -31,51 +36,90 @@ var files embed.FS
 
 // Guide is one guide.
 type Guide struct {
-	Name    string // last segment of its address
-	Title   string
-	Summary string
-	Source  string   // the Markdown
-	HTML    string   // below the title, which is not included
-	Shell   []string // its sh blocks, in order
+	Name     string // last segment of its address
+	Title    string
+	Summary  string
+	Source   string // the Markdown
+	Intro    string // the first paragraph, as HTML
+	HTML     string // below the first paragraph
+	Sections []Section
+	Blocks   []Block
 }
 
-// All are the guides in order of their titles.
-var All = load(files)
+// Section is the part of a guide below a heading.
+type Section struct {
+	ID, Title string
+	Level     int
+	Lead      string // its first paragraph
+	Text      string // all of it, for searches
+}
 
-// Find returns the guide with a name.
-func Find(name string) (Guide, bool) {
-	i := slices.IndexFunc(All, func(g Guide) bool { return g.Name == name })
-	if i < 0 {
-		return Guide{}, false
+// The guides in the order of reading.
+var (
+	Contents = load(files)
+	All      = flatten(Contents)
+)
+
+// NeedsToken reports whether the samples use a server and a token that another guide sets.
+func (g Guide) NeedsToken() bool {
+	uses := false
+	for _, b := range g.Blocks {
+		if strings.Contains(b.Text, "BASE=http") {
+			return false
+		}
+		uses = uses || b.Use == Run && strings.Contains(b.Text, "BASE")
 	}
-	return All[i], true
+	return uses
+}
+
+// Chapters are the sections of the second level.
+func (g Guide) Chapters() []Section {
+	return slices.DeleteFunc(slices.Clone(g.Sections), func(s Section) bool { return s.Level != 2 })
 }
 
 // markdown renders GitHub's tables, and gives headings ids. It escapes raw HTML.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blockRenderer{}, 100))),
 )
 
-// load renders all Markdown files. It panics if one is malformed, as template.Must does.
-func load(dir fs.FS) []Guide {
+// load renders all Markdown files. It panics if one is malformed or not listed, as
+// template.Must does.
+func load(dir fs.FS) []Part {
 	names, err := fs.Glob(dir, "*.md")
 	if err != nil {
 		panic(err) // the pattern is well-formed
 	}
-	all := make([]Guide, 0, len(names))
-	for _, name := range names {
-		source, err := fs.ReadFile(dir, name)
-		if err != nil {
-			panic(err) // the file is embedded
+	var parts []Part
+	for _, o := range order {
+		part := Part{Title: o.title}
+		for _, name := range o.names {
+			source, err := fs.ReadFile(dir, name+".md")
+			if err != nil {
+				panic(fmt.Sprintf("guides: contents.go lists %s: %v", name, err))
+			}
+			g, err := render(name, source)
+			if err != nil {
+				panic(fmt.Sprintf("guides: %s.md: %v", name, err))
+			}
+			names = slices.DeleteFunc(names, func(file string) bool { return file == name+".md" })
+			part.Guides = append(part.Guides, g)
 		}
-		g, err := render(strings.TrimSuffix(name, ".md"), source)
-		if err != nil {
-			panic(fmt.Sprintf("guides: %s: %v", name, err))
-		}
-		all = append(all, g)
+		parts = append(parts, part)
 	}
-	slices.SortFunc(all, func(a, b Guide) int { return strings.Compare(a.Title, b.Title) })
+	if len(names) > 0 {
+		panic(fmt.Sprintf("guides: contents.go does not list %v", names))
+	}
+	return parts
+}
+
+// flatten returns the guides of all parts.
+func flatten(parts []Part) []Guide {
+	var all []Guide
+	for _, p := range parts {
+		all = append(all, p.Guides...)
+	}
 	return all
 }
 
@@ -93,18 +137,68 @@ func render(name string, source []byte) (Guide, error) {
 	}
 	g.Title, g.Summary = plain(title, source), plain(summary, source)
 	document.RemoveChild(document, title)
-	for node := document.FirstChild(); node != nil; node = node.NextSibling() {
-		if block, ok := node.(*ast.FencedCodeBlock); ok && string(block.Language(source)) == "sh" {
-			g.Shell = append(g.Shell, string(block.Lines().Value(source)))
-		}
-	}
 	if err := checkLinks(document); err != nil {
 		return g, err
 	}
-	var html bytes.Buffer
-	err := markdown.Renderer().Render(&html, source, document)
+	var err error
+	if g.Blocks, err = blocks(document, source); err != nil {
+		return g, err
+	}
+	g.Sections = sections(document, source)
+	linkHeadings(document)
+	var intro, html bytes.Buffer
+	err = markdown.Renderer().Render(&intro, source, summary)
+	document.RemoveChild(document, summary)
+	g.Intro = intro.String()
+	if err != nil {
+		return g, err
+	}
+	err = markdown.Renderer().Render(&html, source, document)
 	g.HTML = html.String()
 	return g, err
+}
+
+// sections returns the sections of a guide.
+func sections(document ast.Node, source []byte) []Section {
+	var all []Section
+	for node := document.FirstChild(); node != nil; node = node.NextSibling() {
+		if h, ok := node.(*ast.Heading); ok {
+			all = append(all, Section{ID: idOf(h), Title: plain(h, source), Level: h.Level})
+			continue
+		}
+		if len(all) == 0 {
+			continue // the summary, which searches have anyway
+		}
+		s, content := &all[len(all)-1], plain(node, source)
+		if _, ok := node.(*ast.Paragraph); ok && s.Lead == "" {
+			s.Lead = content
+		}
+		s.Text += content + "\n"
+	}
+	return all
+}
+
+// idOf returns the id that the parser has given a heading.
+func idOf(h *ast.Heading) string {
+	id, _ := h.AttributeString("id")
+	value, _ := id.([]byte)
+	return string(value)
+}
+
+// linkHeadings makes each heading a link to itself, so that readers can copy its address.
+func linkHeadings(document ast.Node) {
+	for node := document.FirstChild(); node != nil; node = node.NextSibling() {
+		h, ok := node.(*ast.Heading)
+		if !ok {
+			continue
+		}
+		link := ast.NewLink()
+		link.Destination = []byte("#" + idOf(h))
+		for h.FirstChild() != nil {
+			link.AppendChild(link, h.FirstChild()) // which removes it from the heading
+		}
+		h.AppendChild(h, link)
+	}
 }
 
 // checkLinks refuses relative links, which would lead nowhere from the page or an assistant.
@@ -121,15 +215,17 @@ func checkLinks(document ast.Node) error {
 	})
 }
 
-// plain returns the text of a heading or paragraph, on one line.
-func plain(block ast.Node, source []byte) string {
+// plain returns the text of a node, on one line.
+func plain(node ast.Node, source []byte) string {
 	var out strings.Builder
-	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
-		if t, ok := node.(*ast.Text); ok && entering {
+	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
+		if t, ok := n.(*ast.Text); ok && entering {
 			out.Write(t.Value(source))
 			if t.SoftLineBreak() {
 				out.WriteByte(' ')
 			}
+		} else if n.Type() == ast.TypeBlock && !entering && n != node {
+			out.WriteByte(' ')
 		}
 		return ast.WalkContinue, nil
 	})

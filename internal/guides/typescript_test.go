@@ -12,12 +12,15 @@ import (
 // TestTypeScriptClient checks the program in the guide on clients against types that
 // openapi-typescript generates from the served document, and runs it.
 func TestTypeScriptClient(t *testing.T) {
-	t.Parallel()
+	onBothDatabases(t, checkTypeScriptClient)
+}
+
+func checkTypeScriptClient(t *testing.T, databases kind) {
 	guide, err := os.ReadFile("clients.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := regexp.MustCompile("(?s)```ts\n(.*?)```").FindSubmatch(guide)
+	block := regexp.MustCompile("(?s)```ts program\n(.*?)```").FindSubmatch(guide)
 	if block == nil {
 		t.Fatal("the guide has no program")
 	}
@@ -28,11 +31,11 @@ func TestTypeScriptClient(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "client.ts"), block[1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	base, token := demo(t)
+	d := demo(t, databases)
 	run := func(name string, args ...string) (string, error) {
 		command := exec.CommandContext(t.Context(), name, args...)
 		command.Dir = dir
-		command.Env = append(os.Environ(), "BASE="+base, "TOKEN="+token)
+		command.Env = append(os.Environ(), "BASE="+d.URL, "TOKEN="+d.token)
 		output, err := command.CombinedOutput()
 		return string(output), err
 	}
@@ -44,7 +47,7 @@ func TestTypeScriptClient(t *testing.T) {
 	}
 	var out string
 	for _, command := range [][]string{
-		{"curl", "-sS", "--fail", "-A", "guide/1.0", "-o", "openapi.json", base + "/openapi.json"},
+		{"curl", "-sS", "--fail", "-A", "guide/1.0", "-o", "openapi.json", d.URL + "/openapi.json"},
 		{"node", "node_modules/openapi-typescript/bin/cli.js", "openapi.json", "-o", "chairside.d.ts"},
 		{"node", "node_modules/typescript/bin/tsc", "--strict", "--noUncheckedIndexedAccess", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable", "client.ts"},
 		{"node", "client.js"},

@@ -2,9 +2,11 @@ package guides_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +23,6 @@ import (
 	"chairside/internal/events/webhook"
 	"chairside/internal/principal"
 	"chairside/internal/server"
-	"chairside/internal/store"
 	"chairside/internal/store/storetest"
 )
 
@@ -33,12 +34,12 @@ func TestWebhookReceivers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := func(language string) []byte {
-		block := regexp.MustCompile("(?s)```" + language + "\n(.*?)```").FindSubmatch(guide)
-		if block == nil {
+	block := func(language string) []byte {
+		found := regexp.MustCompile("(?s)```" + language + " program\n(.*?)```").FindSubmatch(guide)
+		if found == nil {
 			t.Fatal("the guide has no program in ", language)
 		}
-		return block[1]
+		return found[1]
 	}
 	for _, test := range []struct {
 		language, file string
@@ -48,12 +49,11 @@ func TestWebhookReceivers(t *testing.T) {
 		{"go", "receiver.go", []string{"go", "build", "-o", "receiver", "receiver.go"}, []string{"./receiver"}},
 	} {
 		t.Run(test.language, func(t *testing.T) {
-			t.Parallel()
 			dir := t.TempDir()
 			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "webhooks"))); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, test.file), program(test.language), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, test.file), block(test.language), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			prepare := exec.CommandContext(t.Context(), test.prepare[0], test.prepare[1:]...)
@@ -64,25 +64,26 @@ func TestWebhookReceivers(t *testing.T) {
 				}
 				t.Skip("no Node, or no way to install its modules: ", err)
 			}
-			checkReceiver(t, dir, test.start)
+			onBothDatabases(t, func(t *testing.T, databases kind) {
+				checkReceiver(t, databases, dir, test.start, string(block("json")))
+			})
 		})
 	}
 }
 
-// checkReceiver starts a receiver and sends it events.
-func checkReceiver(t *testing.T, dir string, start []string) {
+// checkReceiver starts a receiver and sends it events, which have the shown form.
+func checkReceiver(t *testing.T, databases kind, dir string, start []string, shown string) {
 	t.Helper()
 	port := freePort(t)
 	to := "http://127.0.0.1:" + port
-	var db *store.DB
-	base, token := demo(t, func(o *server.Options) { o.WebhookAllowPrivate, db = true, o.DB })
+	d := demo(t, databases, func(o *server.Options) { o.WebhookAllowPrivate = true })
 	call := func(method, path, body string) string {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(body))
+		request, err := http.NewRequestWithContext(t.Context(), method, d.URL+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header = http.Header{"User-Agent": {"guide/1.0"}, "Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
+		request.Header = http.Header{"User-Agent": {"guide/1.0"}, "Authorization": {"Bearer " + d.token}, "Content-Type": {"application/json"}}
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
@@ -95,6 +96,15 @@ func checkReceiver(t *testing.T, dir string, start []string) {
 		return content.String()
 	}
 	made := call("POST", "/v1/webhooks", `{"webhook": {"url": "`+to+`", "events": ["patients.updated"]}}`)
+	event := make(chan string, 10)
+	reader := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var sent, indented bytes.Buffer
+		_, _ = sent.ReadFrom(r.Body)
+		_ = json.Indent(&indented, sent.Bytes(), "", "  ")
+		event <- indented.String()
+	}))
+	t.Cleanup(reader.Close)
+	call("POST", "/v1/webhooks", `{"webhook": {"url": "`+reader.URL+`", "events": ["patients.updated"]}}`)
 	value := func(name string) string {
 		return regexp.MustCompile(`"` + name + `":"([^"]+)"`).FindStringSubmatch(made)[1]
 	}
@@ -123,13 +133,16 @@ func checkReceiver(t *testing.T, dir string, start []string) {
 		call("PATCH", "/v1/patients/"+patient[1], `{"patient": {"preferred_name": "`+strconv.Itoa(i)+`"}}`)
 		want := "patients.updated " + patient[1] + "\n"
 		wait(t, want, func() bool { return strings.Contains(printed.String(), want) })
+		if problem := compare(shown, <-event); problem != "" {
+			t.Error(problem)
+		}
 		ctx := principal.AsSystem(t.Context())
-		row, err := db.Ent.Webhook.Get(ctx, uuid.MustParse(value("id")))
+		row, err := d.db.Ent.Webhook.Get(ctx, uuid.MustParse(value("id")))
 		if err != nil {
 			t.Fatal(err)
 		}
 		// The receiver still has the old secret for its second event.
-		if err := db.Tx(ctx, func(tx *ent.Client) error { _, err := webhook.Rotate(ctx, db.Keys, tx, row.ID); return err }); err != nil {
+		if err := d.db.Tx(ctx, func(tx *ent.Client) error { _, err := webhook.Rotate(ctx, d.db.Keys, tx, row.ID); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,36 +3,42 @@ package web
 import (
 	"html/template"
 	"net/http"
+	"slices"
 
 	"chairside/internal/apierror"
 	"chairside/internal/guides"
-	"chairside/internal/signin"
 )
 
 const guidesPath = "/docs/guides/"
 
 // guides shows the index of the guides.
 func (s *Site) guides(w http.ResponseWriter, r *http.Request) error {
-	s.show(w, r, http.StatusOK, "guides", view{Title: "Guides", Here: besideSections(r), Page: guides.All})
+	s.show(w, r, http.StatusOK, "guides", view{Title: "Guides", Menu: s.menuOf("", guidesPath), Page: guides.Contents})
 	return nil
+}
+
+// guidePage is a guide between its neighbours in the order of reading.
+type guidePage struct {
+	guides.Guide
+	Lead, Text     template.HTML
+	Previous, Next *guides.Guide
 }
 
 // guide shows a guide.
 func (s *Site) guide(w http.ResponseWriter, r *http.Request) error {
-	g, ok := guides.Find(r.PathValue("name"))
-	if !ok {
+	name := r.PathValue("name")
+	i := slices.IndexFunc(guides.All, func(g guides.Guide) bool { return g.Name == name })
+	if i < 0 {
 		return apierror.NotFound()
 	}
-	// The text is ours: package guides embeds it.
-	s.show(w, r, http.StatusOK, "guide", view{Title: g.Title, Here: besideSections(r), Page: template.HTML(g.HTML)})
-	return nil
-}
-
-// besideSections returns the place of the guides in the navigation, which only signed-in
-// visitors see.
-func besideSections(r *http.Request) string {
-	if signin.From(r.Context()) == nil {
-		return ""
+	g := guides.All[i]
+	page := guidePage{Guide: g, Lead: template.HTML(g.Intro), Text: template.HTML(g.HTML)} // ours: package guides embeds it
+	if i > 0 {
+		page.Previous = &guides.All[i-1]
 	}
-	return guidesPath
+	if i+1 < len(guides.All) {
+		page.Next = &guides.All[i+1]
+	}
+	s.show(w, r, http.StatusOK, "guide", view{Title: g.Title, Menu: s.menuOf("", guidesPath+name), Page: page})
+	return nil
 }

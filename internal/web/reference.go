@@ -6,14 +6,16 @@ import (
 	"strings"
 
 	"chairside/internal/apierror"
+	"chairside/internal/guides"
 )
 
 const referencePath = "/docs"
 
 // menu is the navigation of the reference, which takes the place of the sections.
 type menu struct {
-	Tags []menuTag
-	Here string // the current address
+	Tags   []menuTag
+	Guides []guides.Guide // nil away from the guides
+	Here   string         // the current address
 }
 
 type menuTag struct {
@@ -26,6 +28,9 @@ type menuTag struct {
 // menuOf returns the menu, with the operations of one tag.
 func (s *Site) menuOf(tag, here string) *menu {
 	m := &menu{Here: here}
+	if strings.HasPrefix(here, guidesPath) {
+		m.Guides = guides.All
+	}
 	for _, t := range s.document.Tags {
 		entry := menuTag{t.Name, t.Description, nil, t.Name == tag}
 		for _, o := range s.document.operations {
@@ -71,7 +76,7 @@ func (s *Site) schema(w http.ResponseWriter, r *http.Request) error {
 // found is a page that a search found.
 type found struct{ Address, Name, Text string }
 
-// searchReference lists the operations and schemas that contain every word of the query.
+// searchReference lists the operations, guides and schemas that contain every word of the query.
 func (s *Site) searchReference(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query().Get("q")
 	var hits, further []found // by name, by the rest of the text
@@ -90,6 +95,12 @@ func (s *Site) searchReference(w http.ResponseWriter, r *http.Request) error {
 	for _, o := range s.document.operations {
 		add(found{"/docs/operations/" + o.ID, o.Summary, o.Method + " " + o.Path}, o.ID+" "+o.Description)
 	}
+	for _, g := range guides.All {
+		add(found{guidesPath + g.Name, g.Title, g.Summary}, "")
+		for _, part := range g.Sections {
+			add(found{guidesPath + g.Name + "#" + part.ID, g.Title + ": " + part.Title, part.Lead}, part.Text)
+		}
+	}
 	for _, c := range s.document.Components.Schemas {
 		var members []string
 		for _, p := range c.Value.Properties {
@@ -97,7 +108,7 @@ func (s *Site) searchReference(w http.ResponseWriter, r *http.Request) error {
 		}
 		add(found{"/docs/schemas/" + c.Name, c.Name, c.Value.Description}, strings.Join(members, " "))
 	}
-	s.show(w, r, http.StatusOK, "reference_search", view{Title: "Search the reference", Menu: s.menuOf("", r.URL.Path), Page: struct {
+	s.show(w, r, http.StatusOK, "reference_search", view{Title: "Search the reference and the guides", Menu: s.menuOf("", r.URL.Path), Page: struct {
 		Query string
 		Found []found
 	}{query, append(hits, further...)}})

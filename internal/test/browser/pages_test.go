@@ -189,6 +189,9 @@ func pages() []state {
 		{"guides", signedOut, "/docs/guides/", 0, nil},
 		{"guides-signed-in", admin, "/docs/guides/", 0, nil},
 		{"guide", signedOut, "/docs/guides/errors", 0, nil},
+		{"guide-programs", signedOut, "/docs/guides/booking", 0, unfold("On this page")},
+		{"guide-tables", signedOut, "/docs/guides/moving", 0, nil},
+		{"guide-search", signedOut, "/docs/search?q=retry", 0, nil},
 		{"guide-signed-in", admin, "/docs/guides/errors", 0, nil},
 		{"guide-unknown", signedOut, "/docs/guides/nothing", http.StatusNotFound, nil},
 
