@@ -50,7 +50,7 @@ type Guide struct {
 type Section struct {
 	ID, Title string
 	Level     int
-	Lead      string // its first paragraph
+	Lead      string // its beginning
 	Text      string // all of it, for searches
 }
 
@@ -170,12 +170,24 @@ func sections(document ast.Node, source []byte) []Section {
 			continue // the summary, which searches have anyway
 		}
 		s, content := &all[len(all)-1], plain(node, source)
-		if _, ok := node.(*ast.Paragraph); ok && s.Lead == "" {
-			s.Lead = content
+		if s.Lead == "" {
+			s.Lead = beginning(content)
 		}
 		s.Text += content + "\n"
 	}
 	return all
+}
+
+// maxLead is the length of a beginning, in bytes.
+const maxLead = 240
+
+// beginning returns the first words of a text.
+func beginning(content string) string {
+	content = strings.TrimSpace(content)
+	if len(content) <= maxLead {
+		return content
+	}
+	return content[:max(strings.LastIndexByte(content[:maxLead], ' '), 0)] + " …"
 }
 
 // idOf returns the id that the parser has given a heading.
