@@ -22,7 +22,7 @@ const (
 // on one resource share a kind, and so do all reports.
 func kindOf(pattern string) string {
 	kind, _, _ := strings.Cut(strings.TrimPrefix(pattern, "/"), "/")
-	if kind == "" {
+	if kind == "" || kind == "{$}" { // the front page
 		return admission.Other
 	}
 	return kind
