@@ -66,10 +66,10 @@ func TestCertificateIsChecked(t *testing.T) {
 	day := 24 * time.Hour
 	ca, caKey := issue(t, nil, nil, &x509.Certificate{IsCA: true, BasicConstraintsValid: true, NotBefore: now.Add(-day), NotAfter: now.Add(1000 * day), KeyUsage: x509.KeyUsageCertSign})
 	for _, c := range []struct {
-		name, host    string
-		from, until   time.Duration
-		followers     []*x509.Certificate
-		want          string // "" for no problem
+		name, host  string
+		from, until time.Duration
+		followers   []*x509.Certificate
+		want        string // "" for no problem
 	}{
 		{"good", "api.example.test", -day, 60 * day, []*x509.Certificate{ca}, ""},
 		{"good without its issuer", "api.example.test", -day, 60 * day, nil, ""},

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"chairside/ent"
 	"chairside/ent/practitioner"
 	"chairside/internal/seed"
 	"chairside/internal/test/harness"
@@ -52,7 +53,9 @@ func TestVisitorsStartWhereTheirRoleWorks(t *testing.T) {
 			}
 			b.Open("/home").Status(t, http.StatusOK)
 		}
-		e.DB.Ent.Practitioner.UpdateOneID(own).SetActive(false).ExecX(e.As(t, seed.DemoSlug))
+		e.Tx(t, e.As(t, seed.DemoSlug), func(tx *ent.Client) error {
+			return tx.Practitioner.UpdateOneID(own).SetActive(false).Exec(e.As(t, seed.DemoSlug))
+		})
 		if got := e.Browser(t).SignIn(dentist.Email).Get("/home").Redirect(t).String(); got != "/diary" {
 			t.Errorf("a dentist who treats no patients starts at %s", got)
 		}
