@@ -43,7 +43,7 @@ func loadKeys(db *store.DB, d config.Database) (err error) {
 // keysBeside is the file of keys of an embedded database.
 func keysBeside(db *store.DB) string { return db.File + ".keys" }
 
-// secretFiles lists the files with patients' data or keys, which the flags name or the database has.
+// secretFiles lists the files with keys, which the flags name or the database has.
 func secretFiles(db *store.DB, d config.Database) (files []string) {
 	for _, file := range []string{d.KeysFile, d.AuditKey} {
 		if file != "" {
@@ -51,7 +51,7 @@ func secretFiles(db *store.DB, d config.Database) (files []string) {
 		}
 	}
 	if db.File != "" {
-		files = append(files, db.File, keysBeside(db))
+		files = append(files, keysBeside(db))
 	}
 	return files
 }

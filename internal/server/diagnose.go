@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 // server.
 type Installation struct {
 	DB *store.DB // opened with store.OpenServing, with its keys
-	// SecretFiles hold patients' data or keys: not all users of the machine may open them.
+	// SecretFiles hold keys: not all users of the machine may open them, nor the file of the database.
 	SecretFiles []string
 	Network
 }
@@ -132,8 +133,11 @@ func (i *Installation) checkFiles(context.Context) (all []web.Check, err error) 
 	if runtime.GOOS == "windows" {
 		return notChecked("files of Windows have no such permissions")
 	}
-	found := 0
-	for _, file := range i.SecretFiles {
+	found, files := 0, slices.Clone(i.SecretFiles)
+	if i.DB.File != "" {
+		files = append(files, i.DB.File)
+	}
+	for _, file := range files {
 		info, err := os.Stat(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // such as the keys beside a database whose keys are elsewhere

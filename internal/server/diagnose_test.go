@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"chairside/internal/clock"
+	"chairside/internal/store"
 	"chairside/internal/web"
 )
 
@@ -185,7 +186,7 @@ func TestFilesOfSecretsAreChecked(t *testing.T) {
 		{[]string{closed, filepath.Join(t.TempDir(), "missing")}, web.Passed, "(1)"},
 		{[]string{closed, open}, web.Failed, "can open " + open},
 	} {
-		in := Installation{SecretFiles: c.files}
+		in := Installation{DB: &store.DB{}, SecretFiles: c.files}
 		checks, err := in.checkFiles(t.Context())
 		if err != nil || len(checks) != 1 || checks[0].State != c.state || !strings.Contains(checks[0].Text, c.want) {
 			t.Errorf("%v: %v, %v", c.files, checks, err)

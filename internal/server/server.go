@@ -40,7 +40,7 @@ type Options struct {
 	DemoUser *web.DemoUser
 	// Version is that of the program, for administrators; "" if it is not known.
 	Version string
-	// SecretFiles hold patients' data or keys; their permissions are checked.
+	// SecretFiles hold keys; their permissions are checked.
 	SecretFiles []string
 
 	// RateLimit is the maximum number of requests of each token in an hour, and in one

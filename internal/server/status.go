@@ -88,18 +88,21 @@ func (s *Server) waits() map[*job]func(context.Context) (string, time.Time, erro
 			if n := s.trail.Waiting(); n > 0 {
 				return fmt.Sprintf("entries in this process: %d", n), time.Time{}, nil
 			}
-			return "", time.Time{}, nil
+			return nothing, time.Time{}, nil
 		},
 		s.jobs.deliver: s.waitingDeliveries,
 	}
 }
 
+// nothing is what waits for a job that is up to date.
+const nothing = "nothing"
+
 // some names what waits if there is an oldest one.
 func some(oldest time.Time, what string) string {
 	if oldest.IsZero() {
-		return ""
+		return nothing
 	}
-	return what
+	return "some " + what
 }
 
 // waitingDeliveries returns the events of the caller's practice that are not delivered yet.
@@ -110,7 +113,7 @@ func (s *Server) waitingDeliveries(ctx context.Context) (string, time.Time, erro
 	case err != nil:
 		return "", time.Time{}, err
 	case n == 0:
-		return "", time.Time{}, nil
+		return nothing, time.Time{}, nil
 	case n > waitingShown:
 		return fmt.Sprintf("events of this practice: more than %d", waitingShown), waiting[0].ChangedAt, nil
 	default:

@@ -44,7 +44,7 @@ type Job struct {
 	Last    time.Time // end of the last run; zero before the first one
 	Failing time.Time // since when every run has failed; zero if the last one succeeded
 	Late    bool      // the last run is too long ago
-	Waiting string    // what waits for it; "" for nothing
+	Waiting string    // what waits for it; "" if that is not measured
 	Since   time.Time // for how long; zero if nothing waits
 	Unknown bool      // what waits could not be read
 }
@@ -96,8 +96,8 @@ func (c Check) Found() string { return sentence(c.Text) }
 // ToDo is the mend as a sentence.
 func (c Check) ToDo() string { return sentence(c.Mend) }
 
-// Waits is what waits for the job, as a sentence.
-func (j Job) Waits() string { return sentence(j.Waiting) }
+// Waits is what waits for the job, with a capital letter.
+func (j Job) Waits() string { return strings.TrimSuffix(sentence(j.Waiting), ".") }
 
 // Pace is how often the job runs: "every second", "every 5 minutes".
 func (j Job) Pace() string {

@@ -23,7 +23,7 @@ func TestStatus(t *testing.T) {
 		checkHeaders(t, p, policy)
 		checkPage(t, p)
 		p.Has(t, "Live", e.URL, "Migrations", " applied, the last one, ", "for all practices together",
-			"Totals of lists Passed", "Keys Passed", "Migrations Passed", "no proxy is trusted", "Not since this process started", "The server was started without --audit-checkpoints.")
+			"Totals of lists Passed", "Keys Passed", "Migrations Passed", "Nothing", "no proxy is trusted", "Not since this process started", "The server was started without --audit-checkpoints.")
 		if e.DB.File != "" {
 			p.Has(t, "SQLite 3.", "None known: “chairside backup” has not run yet.", "an embedded database has no replication", "An embedded database does this as it writes.", "there is no other one to compare it with")
 		} else {
@@ -65,7 +65,7 @@ func TestStatusShowsWhatWaits(t *testing.T) {
 			return tx.WebhookDelivery.Create().SetWebhookID(hook.ID).SetEventID("evt_1").SetEvent("patients.created").SetResource("patients").SetRecordID("1").
 				SetChangedAt(harness.Now).SetDueAt(harness.Now).SetLeasedUntil(harness.Now).SetAttempt(0).Exec(ctx)
 		})
-		const waits = "Events of this practice: 1. The oldest since 1 Jul 2026, 10:15"
+		const waits = "Events of this practice: 1 The oldest since 1 Jul 2026, 10:15"
 		e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/status").Has(t, waits)
 		e.Browser(t).SignIn(seed.SecondAdmin).Get("/settings/status").Status(t, http.StatusOK).Lacks(t, "Events of this practice")
 	})
