@@ -130,7 +130,7 @@ func writeCertificates(t *testing.T, all []*x509.Certificate) string {
 	for _, c := range all {
 		text = append(text, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})...)
 	}
-	return write(t, "cert.pem", text)
+	return writeFile(t, "cert.pem", text)
 }
 
 func writeKey(t *testing.T, key *ecdsa.PrivateKey) string {
@@ -139,10 +139,10 @@ func writeKey(t *testing.T, key *ecdsa.PrivateKey) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return write(t, "key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	return writeFile(t, "key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-func write(t *testing.T, name string, text []byte) string {
+func writeFile(t *testing.T, name string, text []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -173,7 +173,7 @@ func TestClocksMayDifferByTheLimit(t *testing.T) {
 
 func TestFilesOfSecretsAreChecked(t *testing.T) {
 	t.Parallel()
-	open, closed := write(t, "open", nil), write(t, "closed", nil)
+	open, closed := writeFile(t, "open", nil), writeFile(t, "closed", nil)
 	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
