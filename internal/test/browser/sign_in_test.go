@@ -40,7 +40,7 @@ func TestTwoFactorSignIn(t *testing.T) {
 	p.giveCredentials(seed.DemoAdmin, seed.Password).at("/sign-in/code")
 	p.fill("Authentication code", code(t, e, key)).submit("Sign in").at("/settings/tokens").status(200).submit("Sign out")
 
-	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Authentication code", spare[3]).submit("Sign in").at("/settings/tokens")
+	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Authentication code", spare[3]).submit("Sign in").at("/settings/status")
 	p.follow("Security").has("You have 9 recovery codes left.").submit("Sign out")
 	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Authentication code", spare[3]).submit("Sign in").status(422).has("Incorrect code, or the code was already used.")
 	p.visit("/settings/tokens").at("/sign-in")
