@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -137,7 +138,7 @@ func TestGuidesAreServedWithoutToken(t *testing.T) {
 			t.Errorf("%s: no title", g.Name)
 		}
 		for _, m := range link.FindAllStringSubmatch(page, -1) {
-			to := e.Get(t, m[1], "")
+			to := e.Do(t, harness.Request{Method: http.MethodGet, Path: m[1], Header: map[string]string{"Accept": "text/html, */*"}}) // as a browser
 			if to.Code != 200 && to.Code != 303 { // pages that ask visitors to sign in
 				t.Errorf("%s: the link to %s: status %d", g.Name, m[1], to.Code)
 			}
