@@ -139,7 +139,7 @@ func TestGuidesAreServedWithoutToken(t *testing.T) {
 		}
 		for _, m := range link.FindAllStringSubmatch(page, -1) {
 			to := e.Do(t, harness.Request{Method: http.MethodGet, Path: m[1], Header: map[string]string{"Accept": "text/html, */*"}}) // as a browser
-			if to.Code != 200 && to.Code != 303 { // pages that ask visitors to sign in
+			if to.Code != 200 && to.Code != 303 {                                                                                     // pages that ask visitors to sign in
 				t.Errorf("%s: the link to %s: status %d", g.Name, m[1], to.Code)
 			}
 			if m[2] != "" && !strings.Contains(string(to.Raw), `id="`+m[2]+`"`) {
