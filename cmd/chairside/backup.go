@@ -10,6 +10,7 @@ import (
 
 	"filippo.io/age"
 
+	"chairside/internal/audit/trail"
 	"chairside/internal/config"
 	"chairside/internal/store"
 )
@@ -22,7 +23,7 @@ type backupCommand struct {
 
 // Help is the text of --help.
 func (backupCommand) Help() string {
-	return "Writes a consistent copy of an embedded database while a server uses it. Only the file's owner can read it. It holds patients' data: keep it as safe as the original, or encrypt it. The file of keys that seal columns is not in it: keep a copy of that elsewhere. For PostgreSQL use pg_dump."
+	return "Writes a consistent copy of an embedded database while a server uses it. Only the file's owner can read it. The audit log records the copy, and the status page its time. It holds patients' data: keep it as safe as the original, or encrypt it. The file of keys that seal columns is not in it: keep a copy of that elsewhere. For PostgreSQL use pg_dump."
 }
 
 // Validate reports every mistake in the flags; the parser calls it.
@@ -67,10 +68,15 @@ func (b *backupCommand) Run(c *console) (err error) {
 	} else {
 		what, err = "an encrypted copy", encryptedBackup(c, db, b.File, recipients)
 	}
-	if err == nil {
-		fmt.Fprintf(c.err, "wrote %s of the database to %s\n", what, b.File)
+	if err != nil {
+		return err
 	}
-	return err
+	fmt.Fprintf(c.err, "wrote %s of the database to %s\n", what, b.File)
+	// A database that waits for migrations may have no audit log yet: its copy is all the more needed.
+	if err := c.audited(c, db, trail.Entry{Action: "export", Record: store.BackupRecord}); err != nil {
+		fmt.Fprintf(c.err, "the copy is complete, but the audit log does not have it: %s\n", packageName.ReplaceAllString(err.Error(), ""))
+	}
+	return nil
 }
 
 // encryptedBackup writes an encrypted copy. Until it is complete, a plain one is in the database's

@@ -1,88 +1,92 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"chairside/internal/config"
+	"chairside/internal/server"
 	"chairside/internal/store"
-	"chairside/internal/store/migrate"
-	"chairside/internal/store/sealing"
+	"chairside/internal/web"
 )
 
 type doctorCommand struct{ config.DoctorFlags }
 
 // Help is the text of --help.
 func (doctorCommand) Help() string {
-	return `Checks the database as a server with the same flags would use it: that its migrations are applied, that its secrets open with the keys, that not all users of the machine can open its file or the keys, and, on PostgreSQL, that the audit log has partitions for the months to come, and that row-level security is on, complete, and used by the right roles, none of them a superuser. Prints one problem per line and exits with status 1 if there is any.`
+	return `Checks an installation as a server with the same flags would use it. Run it with the flags or the environment of "chairside serve", on the same machine:
+
+  - all migrations are applied, and the keys open every sealed value
+  - not all users of the machine can open the files with patients' data and keys
+  - the totals that lists show are those of the rows; this reads every row
+  - PostgreSQL: the audit log has partitions for the months to come; row-level security is on, complete, and used by the right roles, none of them a superuser
+  - PostgreSQL: this machine's clock and the database server's differ by at most 2 s
+  - the server's own certificate is valid for 14 more days, is for the host of --base-url, and is followed by its issuers'
+  - --base-url, --tls-cert and --trusted-proxies fit together
+
+Prints one problem per line with what mends it, and exits with status 1 if there is any. On standard error it names what it could not check. Administrators see the same checks of a running server at /settings/status.`
 }
 
 // Run prints the problems and fails if there are any.
 func (d *doctorCommand) Run(c *console) error {
-	problems, err := c.diagnose(d.DoctorFlags)
-	for _, p := range problems {
-		fmt.Fprintln(c.out, p)
+	flags, err := d.Read()
+	if err != nil {
+		return err
 	}
-	if err == nil && len(problems) > 0 {
-		err = fmt.Errorf("%d problems found", len(problems))
+	checks, err := c.diagnose(flags)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		fmt.Fprintln(c.err, "no problems found")
+	problems := 0
+	for _, check := range checks {
+		switch line := strings.TrimSuffix(check.Text+": "+check.Mend, ": "); {
+		case check.Err != nil:
+			problems++
+			fmt.Fprintf(c.out, "%s: cannot be checked: %s\n", strings.ToLower(check.Name), packageName.ReplaceAllString(check.Err.Error(), ""))
+		case check.State == web.Failed:
+			problems++
+			fmt.Fprintln(c.out, line)
+		case check.State == web.NotChecked:
+			fmt.Fprintf(c.err, "not checked: %s: %s\n", strings.ToLower(check.Name), line)
+		}
 	}
-	return err
+	if problems > 0 {
+		return fmt.Errorf("%d problems found", problems)
+	}
+	fmt.Fprintln(c.err, "no problems found")
+	return nil
 }
 
-// diagnose returns the problems of a database that a server would have. An error means that the
-// checks could not be made.
-func (c *console) diagnose(d config.DoctorFlags) (problems []string, err error) {
-	url, system := d.DatabaseURL, d.SystemDatabaseURL
-	first := url
-	if system != "" {
-		first = system // the serving role may read no migrations
-	}
+// diagnose returns the outcomes of the checks. Migrations come first, as for a server: without them
+// the other checks mean nothing. An error means that the database cannot be opened.
+func (c *console) diagnose(d config.Doctor) (checks []web.Check, err error) {
+	first := cmp.Or(d.SystemDatabaseURL, d.Database.DatabaseURL) // the serving role may read no migrations
 	db, err := store.OpenExisting(c, first)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	switch err := migrate.Check(c, db); {
-	case errors.Is(err, migrate.ErrPending):
-		return []string{err.Error() + `: run "chairside migrate up"`}, nil
-	case err != nil:
-		return nil, err
+	in := &server.Installation{DB: db, SecretFiles: secretFiles(db, d.Database), Network: server.Network{
+		BaseURL: d.BaseURL, CertFile: d.CertFile, KeyFile: d.KeyFile, TrustedProxies: d.TrustedProxies,
+	}}
+	if in.BaseURL == "" {
+		in.BaseURL = urlOf(d.Addr, d.CertFile != "")
+	}
+	if checks, err = in.CheckMigrations(c); err != nil || checks[0].State != web.Passed {
+		return checks, err
 	}
 	if err := loadKeys(db, d.Database); err != nil {
-		return []string{err.Error()}, nil
+		return []web.Check{{State: web.Failed, Text: err.Error()}}, nil
 	}
-	if problems, err = exposedFiles(db, d.Database); err != nil {
-		return problems, err
+	if db.File == "" {
+		serving, err := store.OpenServing(c, d.Database.DatabaseURL, d.SystemDatabaseURL)
+		if err != nil {
+			return []web.Check{{State: web.Failed, Text: err.Error()}}, nil
+		}
+		defer func() { err = errors.Join(err, serving.Close()) }()
+		serving.Keys, serving.AuditKey, in.DB = db.Keys, db.AuditKey, serving
 	}
-	if err := sealing.Check(c, db); err != nil {
-		problems = append(problems, err.Error())
-	}
-	switch missing, err := migrate.MissingMonths(c, db); {
-	case err != nil:
-		return problems, err
-	case missing != "":
-		problems = append(problems, missing)
-	}
-	if db.File != "" {
-		return problems, nil // an embedded database has no roles
-	}
-	serving, err := store.OpenServing(c, url, system)
-	if err != nil {
-		return []string{err.Error()}, nil
-	}
-	defer func() { err = errors.Join(err, serving.Close()) }()
-	if reason := serving.Unconfined(); reason != "" {
-		problems = append(problems, reason)
-	}
-	state, err := serving.RowSecurity(c)
-	if err != nil {
-		return problems, err
-	}
-	if state.Superuser {
-		problems = append(problems, "the server signs in as the superuser "+state.Login+", who can leave its role: sign in as the two roles")
-	}
-	return problems, nil
+	return in.Diagnose(c, 0), nil
 }

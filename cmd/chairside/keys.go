@@ -43,6 +43,19 @@ func loadKeys(db *store.DB, d config.Database) (err error) {
 // keysBeside is the file of keys of an embedded database.
 func keysBeside(db *store.DB) string { return db.File + ".keys" }
 
+// secretFiles lists the files with keys, which the flags name or the database has.
+func secretFiles(db *store.DB, d config.Database) (files []string) {
+	for _, file := range []string{d.KeysFile, d.AuditKey} {
+		if file != "" {
+			files = append(files, file)
+		}
+	}
+	if db.File != "" {
+		files = append(files, keysBeside(db))
+	}
+	return files
+}
+
 type keysCreate struct{ config.KeysCreateFlags }
 
 // Help is the text of --help.

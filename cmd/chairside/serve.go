@@ -10,10 +10,12 @@ import (
 	"chairside/internal/audit/chain"
 	"chairside/internal/config"
 	"chairside/internal/seal"
+	"chairside/internal/seed"
 	"chairside/internal/server"
 	"chairside/internal/store"
 	"chairside/internal/store/bulk"
 	"chairside/internal/store/sealing"
+	"chairside/internal/web"
 )
 
 type serveCommand struct{ config.ServeFlags }
@@ -84,10 +86,14 @@ func (s *serveCommand) Run(c *console) (err error) {
 	}
 	baseURL := flags.BaseURL
 	if baseURL == "" {
-		baseURL = addressOf(listener, flags.CertFile != "")
+		baseURL = urlOf(listener.Addr().String(), flags.CertFile != "")
+	}
+	var demo *web.DemoUser
+	if flags.Demo {
+		demo = &web.DemoUser{Email: seed.DemoAdmin, Password: seed.Password}
 	}
 	srv, err := server.New(server.Options{
-		DB: db, BaseURL: baseURL, Demo: flags.Demo, Logger: logger,
+		DB: db, BaseURL: baseURL, Demo: flags.Demo, DemoUser: demo, Logger: logger, Version: version(), SecretFiles: secretFiles(db, flags.Database),
 		RateLimit: flags.RateLimit, PracticeRateLimit: flags.PracticeRateLimit, ChangesRetention: flags.ChangesRetention,
 		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile, MCPAllowWrites: flags.MCPAllowWrites,
 		Checkpoints:         checkpoints,
@@ -112,17 +118,17 @@ func (s *serveCommand) Run(c *console) (err error) {
 	return srv.Run(c, listener)
 }
 
-// addressOf is the URL of the listener for clients on this machine.
-func addressOf(listener net.Listener, tls bool) string {
+// urlOf is the URL of an address that a server listens on, for clients on this machine.
+func urlOf(addr string, tls bool) string {
 	scheme := "http"
 	if tls {
 		scheme = "https"
 	}
-	host, port, err := net.SplitHostPort(listener.Addr().String())
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return scheme + "://" + listener.Addr().String()
+		return scheme + "://" + addr
 	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
 	return scheme + "://" + net.JoinHostPort(host, port)

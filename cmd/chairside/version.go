@@ -11,9 +11,19 @@ type versionCommand struct{}
 
 // Run prints the version, commit, Go version and platform that the build recorded.
 func (versionCommand) Run(c *console) error {
+	text := version()
+	if text == "" {
+		return errors.New("the program was built without version information")
+	}
+	_, err := fmt.Fprintf(c.out, "chairside %s %s %s/%s\n", text, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// version is the version and the commit that the build recorded, or "".
+func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return errors.New("the program was built without version information")
+		return ""
 	}
 	commit, modified := "unknown", ""
 	for _, s := range info.Settings {
@@ -24,6 +34,5 @@ func (versionCommand) Run(c *console) error {
 			modified = ", modified"
 		}
 	}
-	_, err := fmt.Fprintf(c.out, "chairside %s (commit %s%s) %s %s/%s\n", info.Main.Version, commit, modified, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
+	return fmt.Sprintf("%s (commit %s%s)", info.Main.Version, commit, modified)
 }

@@ -29,8 +29,8 @@ import (
 )
 
 const (
-	// runEvery is how often practices that are due are looked for.
-	runEvery = time.Minute
+	// RunEvery is how often practices that are due are looked for.
+	RunEvery = time.Minute
 	// batchRows is the most rows of one transaction.
 	batchRows = 500
 	// batchTime bounds one transaction.
@@ -46,12 +46,14 @@ const (
 var errBusy = errors.New("closure: another process deletes practices")
 
 // Keep runs Run every minute until ctx ends. Any number of processes may do so; one at a time
-// deletes. It logs errors and continues.
-func Keep(ctx context.Context, db *store.DB, logger *slog.Logger) {
-	tick := time.NewTicker(runEvery)
+// deletes. It calls ran after each run, logs errors and continues.
+func Keep(ctx context.Context, db *store.DB, logger *slog.Logger, ran func(error)) {
+	tick := time.NewTicker(RunEvery)
 	defer tick.Stop()
 	for {
-		if err := Run(ctx, db); err != nil && ctx.Err() == nil {
+		err := Run(ctx, db)
+		ran(err)
+		if err != nil && ctx.Err() == nil {
 			logger.Warn("cannot delete a closed practice; the next minute tries again", "error", err)
 		}
 		select {

@@ -13,8 +13,8 @@ import (
 
 func TestServeReportsAllMistakesAtOnce(t *testing.T) {
 	_, err := ServeFlags{
-		Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, Addr: "localhost", BaseURL: "api.example.com", RateLimit: "-1", PprofAddr: "0.0.0.0:6060",
-		TLSCert: "cert.pem", TrustedProxies: []string{"10.0.0.0/8", "home"},
+		Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, RateLimit: "-1", PprofAddr: "0.0.0.0:6060",
+		Network: Network{Addr: "localhost", BaseURL: "api.example.com", TLSCert: "cert.pem", TrustedProxies: []string{"10.0.0.0/8", "home"}},
 	}.Read()
 	if err == nil {
 		t.Fatal("no error")
@@ -78,7 +78,7 @@ func TestTokensGoOnlyWhereNobodyReadsThem(t *testing.T) {
 }
 
 func TestServeDefaults(t *testing.T) {
-	flags := ServeFlags{Database: Database{DatabaseURL: "sqlite:x.db"}, Addr: "127.0.0.1:0", LogFormat: "text"}
+	flags := ServeFlags{Database: Database{DatabaseURL: "sqlite:x.db"}, Network: Network{Addr: "127.0.0.1:0"}, LogFormat: "text"}
 	for _, test := range []struct {
 		demo  bool
 		limit string
@@ -94,8 +94,9 @@ func TestServeDefaults(t *testing.T) {
 
 func TestServeReads(t *testing.T) {
 	c, err := ServeFlags{
-		Database: Database{DatabaseURL: "postgres://localhost/x"}, Addr: "[::1]:8443", BaseURL: "https://api.example.com/dental/",
-		TrustedProxies: []string{"10.1.2.3/8", " 192.0.2.1", "::1"},
+		Database: Database{DatabaseURL: "postgres://localhost/x"}, Network: Network{
+			Addr: "[::1]:8443", BaseURL: "https://api.example.com/dental/", TrustedProxies: []string{"10.1.2.3/8", " 192.0.2.1", "::1"},
+		},
 	}.Read()
 	if err != nil {
 		t.Fatal(err)

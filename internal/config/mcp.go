@@ -35,7 +35,7 @@ func (f MCPFlags) Read() (MCP, error) {
 	if c.Server != "" && !isPrivate(c.Server) {
 		m.add("server", "%s", serverRule)
 	}
-	c.BaseURL = ServeFlags{BaseURL: f.BaseURL}.readBaseURL(&m)
+	c.BaseURL = Network{BaseURL: f.BaseURL}.readBaseURL(&m)
 	c.Token = readToken(f.TokenFile, &m)
 	return c, m.err()
 }

@@ -36,17 +36,3 @@ func (f RolesFlags) Validate() error {
 	}
 	return m.err()
 }
-
-// DoctorFlags are the flags of "chairside doctor".
-type DoctorFlags struct {
-	Database
-	SystemDatabase
-}
-
-// Validate reports every mistake in the flags; the parser calls it.
-func (f DoctorFlags) Validate() error {
-	var m Mistakes
-	f.Database.check(&m)
-	f.SystemDatabase.check(&m, f.Database)
-	return m.err()
-}

@@ -1,13 +1,10 @@
 package config
 
 import (
-	"crypto/tls"
 	"math"
 	"net"
 	"net/netip"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -16,20 +13,16 @@ type ServeFlags struct {
 	Database
 	SystemDatabase
 	WebhookNetwork
-	Addr             string   `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Address to listen on. Port 0 chooses a free port. Default: ${default}"`
-	BaseURL          string   `placeholder:"URL" help:"Public URL of the server, used in links. Default: the address listened on."`
-	Demo             bool     `help:"Serve a sandbox: fill the database with demo data on the first start, and print a token."`
-	Migrate          bool     `help:"Apply pending migrations to a PostgreSQL database on start. An embedded database is always migrated."`
-	RateLimit        string   `placeholder:"N" help:"Requests per hour and token, and per address without a valid token; 0 means no limit. Default: 3600, or 36000 with --demo."`
-	PracticeLimit    string   `name:"practice-rate-limit" placeholder:"N" help:"Requests per hour of all tokens of a practice together; 0 means no limit. Default: ten times --rate-limit."`
-	AuditCheckpoints string   `placeholder:"DIR" help:"Directory for signed checkpoints of the audit log, best on another machine's disk. Needs --audit-key."`
-	ChangesRetention string   `placeholder:"DAYS" help:"Days for which the change feed keeps changes. Default: 14"`
-	TLSCert          string   `name:"tls-cert" placeholder:"FILE" help:"PEM file of the TLS certificate and its chain. Serves HTTPS; needs --tls-key."`
-	TLSKey           string   `name:"tls-key" placeholder:"FILE" help:"PEM file of the certificate's private key."`
-	TrustedProxies   []string `placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted."`
-	PprofAddr        string   `placeholder:"HOST:PORT" help:"Loopback address that serves Go's profiles at /debug/pprof/, without a token. Default: off."`
-	MCPAllowWrites   bool     `name:"mcp-allow-writes" help:"Offer assistants at /mcp the operations that change data. Default: only those that read."`
-	LogFormat        string   `placeholder:"FORMAT" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
+	Network
+	Demo             bool   `help:"Serve a sandbox: fill the database with demo data on the first start, and print a token."`
+	Migrate          bool   `help:"Apply pending migrations to a PostgreSQL database on start. An embedded database is always migrated."`
+	RateLimit        string `placeholder:"N" help:"Requests per hour and token, and per address without a valid token; 0 means no limit. Default: 3600, or 36000 with --demo."`
+	PracticeLimit    string `name:"practice-rate-limit" placeholder:"N" help:"Requests per hour of all tokens of a practice together; 0 means no limit. Default: ten times --rate-limit."`
+	AuditCheckpoints string `placeholder:"DIR" help:"Directory for signed checkpoints of the audit log, best on another machine's disk. Needs --audit-key."`
+	ChangesRetention string `placeholder:"DAYS" help:"Days for which the change feed keeps changes. Default: 14"`
+	PprofAddr        string `placeholder:"HOST:PORT" help:"Loopback address that serves Go's profiles at /debug/pprof/, without a token. Default: off."`
+	MCPAllowWrites   bool   `name:"mcp-allow-writes" help:"Offer assistants at /mcp the operations that change data. Default: only those that read."`
+	LogFormat        string `placeholder:"FORMAT" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
 }
 
 // Serve is the parsed ServeFlags.
@@ -76,9 +69,7 @@ func (f ServeFlags) Read() (Serve, error) {
 	}
 	f.Database.check(&m)
 	f.SystemDatabase.check(&m, f.Database)
-	if !validAddr(f.Addr) {
-		m.add("addr", "must be HOST:PORT, such as 127.0.0.1:8080")
-	}
+	f.checkAddr(&m)
 	if f.PprofAddr != "" && !isLoopback(f.PprofAddr) {
 		m.add("pprof-addr", "must be HOST:PORT with a loopback address, such as 127.0.0.1:6060")
 	}
@@ -86,10 +77,9 @@ func (f ServeFlags) Read() (Serve, error) {
 		m.add("audit-checkpoints", "needs --audit-key")
 	}
 	c.ChangesRetention = f.readChangesRetention(&m)
-	c.BaseURL = f.readBaseURL(&m)
+	c.BaseURL, c.TrustedProxies = f.readBaseURL(&m), f.readProxies(&m)
 	c.RateLimit = f.readRateLimit(&m)
 	c.PracticeRateLimit = f.readPracticeLimit(&m, c.RateLimit)
-	c.TrustedProxies = f.readProxies(&m)
 	f.checkCertificate(&m)
 	return c, m.err()
 }
@@ -100,31 +90,11 @@ func (f ServeFlags) Validate() error {
 	return err
 }
 
-func validAddr(addr string) bool {
-	_, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	_, err = strconv.ParseUint(port, 10, 16)
-	return err == nil
-}
-
 // isLoopback reports whether only this machine can connect to addr. Profiles need no
 // token, so no other machine may read them.
 func isLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	return err == nil && validAddr(addr) && (host == "localhost" || net.ParseIP(host).IsLoopback())
-}
-
-func (f ServeFlags) readBaseURL(m *Mistakes) string {
-	if f.BaseURL == "" {
-		return ""
-	}
-	u, err := url.Parse(f.BaseURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		m.add("base-url", "must be a URL such as https://api.example.com")
-	}
-	return strings.TrimRight(f.BaseURL, "/")
 }
 
 func (f ServeFlags) readRateLimit(m *Mistakes) int {
@@ -162,36 +132,4 @@ func (f ServeFlags) readChangesRetention(m *Mistakes) time.Duration {
 		}
 	}
 	return time.Duration(days) * 24 * time.Hour
-}
-
-func (f ServeFlags) readProxies(m *Mistakes) (networks []netip.Prefix) {
-	for _, text := range f.TrustedProxies {
-		text = strings.TrimSpace(text)
-		if address, err := netip.ParseAddr(text); err == nil {
-			address = address.Unmap()
-			networks = append(networks, netip.PrefixFrom(address, address.BitLen()))
-			continue
-		}
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			m.add("trusted-proxies", "%q must be a network, such as 10.0.0.0/8", text)
-			continue
-		}
-		networks = append(networks, network.Masked())
-	}
-	return networks
-}
-
-func (f ServeFlags) checkCertificate(m *Mistakes) {
-	switch {
-	case f.TLSCert == "" && f.TLSKey == "":
-	case f.TLSKey == "":
-		m.add("tls-key", "is required with --tls-cert")
-	case f.TLSCert == "":
-		m.add("tls-cert", "is required with --tls-key")
-	default:
-		if _, err := tls.LoadX509KeyPair(f.TLSCert, f.TLSKey); err != nil {
-			m.add("tls-cert", "cannot be used with --tls-key: %v", err)
-		}
-	}
 }

@@ -56,8 +56,13 @@ var (
 	snapshotParams = []codec.Param{resourcesParam}
 )
 
-// handwritten routes the addresses of the API that the generated server does not have.
-func (s *Server) handwritten(x *requestState) bool {
+// handwrittenPath reports whether a path is one of the API that the generated server does not have.
+func handwrittenPath(path string) bool {
+	return path == rateLimitPath || path == changesPath || path == snapshotPath
+}
+
+// handwritten routes a handwrittenPath.
+func (s *Server) handwritten(x *requestState) {
 	switch x.r.URL.Path {
 	case rateLimitPath:
 		x.name, x.serve = "getRateLimit", http.HandlerFunc(s.rateLimit)
@@ -65,11 +70,8 @@ func (s *Server) handwritten(x *requestState) bool {
 		x.name, x.serve, x.operation.Params = "listChanges", http.HandlerFunc(s.changes), changesParams
 	case snapshotPath:
 		x.name, x.stream, x.operation.Params = "getSnapshot", s.snapshot, snapshotParams
-	default:
-		return false
 	}
 	x.pattern = x.r.URL.Path
-	return true
 }
 
 // changes responds with a page of the change feed. With wait, it waits for the first change.

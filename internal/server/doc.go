@@ -34,7 +34,11 @@
 // An atomic batch does so in one transaction (store.Join).
 //
 // site.go mounts the endpoints of package oauth and the pages of package web. They have none
-// of the API's checks, and errors of pages are pages.
+// of the API's checks, and errors of pages are pages. browsers.go gives browsers a page at addresses
+// that nothing else has.
+//
+// status.go collects what administrators see of the server, jobs.go the runs of the work in the
+// background, and diagnose.go makes the checks that "chairside doctor" makes, too.
 //
 // The checks, from userAgent on, return an error. The first error ends the request, and
 // errors.go writes it. A check stores what it finds in the request's context for

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"chairside/internal/apierror"
 	"chairside/internal/write/etag"
 )
 
-// static has the icon of the pages and the avatar.
+// static has the icons of the pages and the avatar.
 //
 //go:embed static
 var static embed.FS
@@ -61,16 +60,21 @@ func withServerURL(document []byte, base string) ([]byte, error) {
 	return document, nil
 }
 
-// docsAssets serves the icon of the pages, and redirects /docs/ to the reference.
-func (s *Server) docsAssets(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
-	case "/docs/":
-		http.Redirect(w, r, "/docs", http.StatusMovedPermanently)
-	case "/docs/icon.svg":
-		serveFile(w, r, "icon.svg", "image/svg+xml", cacheDay)
-	default:
-		s.fail(w, stateOf(r.Context()), apierror.NotFound())
-	}
+// docsIndex redirects /docs/ to the reference.
+func docsIndex(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/docs", http.StatusMovedPermanently)
+}
+
+// iconPath is the address of the pages' icon.
+const iconPath = "/docs/icon.svg"
+
+func icon(w http.ResponseWriter, r *http.Request) {
+	serveFile(w, r, "icon.svg", "image/svg+xml", cacheDay)
+}
+
+// favicon serves the icon where browsers look for it unasked, as pictures of 16, 32 and 48 pixels.
+func favicon(w http.ResponseWriter, r *http.Request) {
+	serveFile(w, r, "favicon.ico", "image/x-icon", cacheDay)
 }
 
 // avatar serves the neutral picture that every person has (behaviour.md section 2).

@@ -106,7 +106,7 @@ func TestDocsLoadNothingFromOtherHosts(t *testing.T) {
 			continue // needs a session
 		}
 		address, _, _ := strings.Cut(link[1], "#")
-		if a := b.get(address, "Authorization:"); a.StatusCode != 200 || len(a.body) == 0 {
+		if a := b.get(address, "Authorization:", "Accept: text/html, */*"); a.StatusCode != 200 || len(a.body) == 0 {
 			t.Errorf("%s: %d, %d bytes", link[1], a.StatusCode, len(a.body))
 		}
 	}

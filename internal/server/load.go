@@ -22,8 +22,11 @@ const (
 // on one resource share a kind, and so do all reports.
 func kindOf(pattern string) string {
 	kind, _, _ := strings.Cut(strings.TrimPrefix(pattern, "/"), "/")
-	if kind == "" {
+	switch kind {
+	case "":
 		return admission.Other
+	case "{$}":
+		return "front"
 	}
 	return kind
 }

@@ -30,11 +30,25 @@ const rateLimitPath = "/rate_limit"
 func (s *Server) route(x *requestState) error {
 	r := x.r
 	r.URL = unversioned(r.URL)
-	if s.handwritten(x) {
+	if handwrittenPath(r.URL.Path) {
+		s.handwritten(x)
 		x.records.Operation = x.name
 		x.r = r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name))
 		return readOnly(x)
 	}
+	route, err := s.lookUp(r)
+	if err != nil {
+		return err
+	}
+	x.serve = s.routes
+	x.named(route.OperationID(), route.PathPattern())
+	x.operation = ogent.Operations[x.name]
+	x.r = r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name))
+	return nil
+}
+
+// lookUp finds the generated operation of a request, and sets the method that it has there.
+func (s *Server) lookUp(r *http.Request) (route ogent.Route, err error) {
 	switch r.Method {
 	case http.MethodHead:
 		r.Method = http.MethodGet
@@ -42,17 +56,13 @@ func (s *Server) route(x *requestState) error {
 		r.Method = http.MethodPatch
 	}
 	route, ok := s.find(r.Method, r.URL)
-	if !ok {
-		if allowed := s.allowed(r.URL); len(allowed) > 0 {
-			return apierror.MethodNotAllowed(allowed)
-		}
-		return apierror.NotFound()
+	if ok {
+		return route, nil
 	}
-	x.serve = s.routes
-	x.named(route.OperationID(), route.PathPattern())
-	x.operation = ogent.Operations[x.name]
-	x.r = r.WithContext(admission.With(r.Context(), kindOf(x.pattern), x.name))
-	return nil
+	if allowed := s.allowed(r.URL); len(allowed) > 0 {
+		return route, apierror.MethodNotAllowed(allowed)
+	}
+	return route, apierror.NotFound()
 }
 
 // unversioned returns a copy of a URL without the prefix /v1.

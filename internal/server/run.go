@@ -36,19 +36,21 @@ const (
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
-	background.Go(func() { s.DB.Counters.KeepCompacting(working, s.Logger) })
-	background.Go(func() { idempotency.KeepPruning(s.Clock.With(working), s.DB, s.Logger) })
-	background.Go(func() { closure.Keep(s.Clock.With(working), s.DB, s.Logger) })
-	background.Go(func() { s.webhooks.Run(working) })
-	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger) })
-	background.Go(func() { s.trail.Run(working) })
+	background.Go(func() { s.DB.Counters.KeepCompacting(working, s.Logger, s.jobs.compact.ran) })
+	background.Go(func() { idempotency.KeepPruning(s.Clock.With(working), s.DB, s.Logger, s.jobs.prune.ran) })
+	background.Go(func() { closure.Keep(s.Clock.With(working), s.DB, s.Logger, s.jobs.closePractices.ran) })
+	background.Go(func() { s.webhooks.Run(working, s.jobs.deliver.ran, s.jobs.sweepWebhooks.ran) })
+	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger, s.jobs.number.ran, s.jobs.sweepFeed.ran) })
+	background.Go(func() { s.trail.Run(working, s.jobs.record.ran) })
 	sealing, stopSealing := context.WithCancel(context.WithoutCancel(ctx))
 	var sealer sync.WaitGroup
-	sealer.Go(func() { chain.Keep(s.Clock.With(sealing), s.DB, s.Checkpoints, s.Logger) })
+	sealer.Go(func() {
+		chain.Keep(s.Clock.With(sealing), s.DB, s.Checkpoints, s.Logger, s.jobs.seal.ran, s.jobs.sign.ran)
+	})
 	defer func() {
 		stop()
 		background.Wait()
-		s.trail.Flush(context.WithoutCancel(ctx))
+		_ = s.trail.Flush(context.WithoutCancel(ctx)) // it logs its errors
 		stopSealing()
 		sealer.Wait()
 	}()
@@ -91,5 +93,5 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 // log's entries of reads, refusals and sign-ins.
 func (s *Server) Settle() {
 	s.limiter.Settle()
-	s.trail.Flush(context.Background())
+	_ = s.trail.Flush(context.Background()) // it logs its errors
 }

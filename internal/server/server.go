@@ -36,6 +36,12 @@ type Options struct {
 	DB      *store.DB
 	BaseURL string // public address, for links in responses
 	Demo    bool   // marks every response as a sandbox's
+	// DemoUser is the user as whom anyone may sign in to the demo; nil to show none.
+	DemoUser *web.DemoUser
+	// Version is that of the program, for administrators; "" if it is not known.
+	Version string
+	// SecretFiles hold keys; their permissions are checked.
+	SecretFiles []string
 
 	// RateLimit is the maximum number of requests of each token in an hour, and in one
 	// burst, over all server processes; 0 is unlimited. It is also that of each address
@@ -91,7 +97,10 @@ type Server struct {
 	reads     ogent.Reads
 	snapshots chan struct{} // holds one element for each snapshot that is being sent
 	batches   chan struct{} // holds one element for each batch in progress
-	migrated  atomic.Bool   // whether all migrations were found applied
+	jobs      *jobs
+	started   time.Time
+	diagnosis diagnosis   // of the last time
+	migrated  atomic.Bool // whether all migrations were found applied
 	stopping  atomic.Bool
 	handler   http.Handler
 }
@@ -115,6 +124,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
 	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
 	s.trail = trail.New(o.DB, o.Logger)
+	s.jobs, s.started = newJobs(o.Clock, o.DB, o.Checkpoints != nil), o.Clock.Now()
 	s.limiter = s.newLimiter()
 	s.reads = ogent.Reads{Client: o.DB.Ent, Keys: o.DB.Keys, BaseURL: o.BaseURL}
 	if own, ok := handler.(operations); ok {
@@ -132,7 +142,10 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	s.packed = sync.OnceValue(func() []byte { return compress(s.document) })
 	s.version = etag.Of(s.document)
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
-	if s.site, err = web.New(web.Options{DB: o.DB, Document: s.document, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks, Explain: s.explain, Visited: s.visited}); err != nil {
+	if s.site, err = web.New(web.Options{
+		DB: o.DB, Document: s.document, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks,
+		Demo: o.DemoUser, Ready: s.ready, Status: s.status, Explain: s.explain, Visited: s.visited,
+	}); err != nil {
 		return nil, err
 	}
 	if s.mcp, err = s.newMCP(); err != nil {
@@ -147,7 +160,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // mounts returns the handler of all addresses.
 func (s *Server) mounts() http.Handler {
-	api, batch := s.operation(), s.batch()
+	api, batch := s.orPage(s.operation()), s.batch()
 
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
@@ -158,7 +171,9 @@ func (s *Server) mounts() http.Handler {
 	mux.Handle("/readyz", s.getOnly("readyz", s.readyz))
 	mux.Handle("/metrics", s.getOnly("metrics", s.metrics.serve))
 	mux.Handle("/openapi.json", s.getOnly("openapi", s.openapi, userAgent))
-	mux.Handle("/docs/", s.getOnly("docs", s.docsAssets, userAgent))
+	mux.Handle("/docs/{$}", s.getOnly("docs", docsIndex, userAgent))
+	mux.Handle(iconPath, s.getOnly("docs", icon, userAgent))
+	mux.Handle("/favicon.ico", s.getOnly("favicon", favicon))
 	mux.Handle(codec.AvatarPath, s.getOnly("avatar", s.avatar, userAgent))
 
 	mux.Handle(oauth.TokenPath, s.endpoint(s.oauth.Token()))
@@ -170,7 +185,11 @@ func (s *Server) mounts() http.Handler {
 	mux.Handle(mcp.Path, s.assistants())
 	mux.Handle(web.AssetsPath, s.htmlPage(http.HandlerFunc(s.site.Assets)))
 	for _, route := range s.site.Routes() {
-		mux.Handle(route.Path, s.htmlPage(s.site.Serve(route)))
+		page := s.htmlPage(s.site.Serve(route))
+		if route.Path == web.FrontPath {
+			page = forBrowsers(page, api)
+		}
+		mux.Handle(route.Path, page)
 	}
 
 	// The mux would redirect a path like "//x" with HTML. The API has no such path and

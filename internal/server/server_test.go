@@ -226,7 +226,7 @@ func TestChecksRunInOrder(t *testing.T) {
 	}{
 		{"user agent", "POST", "/nothing", "", []string{"User-Agent:", "Authorization:"}, 403, "missing_user_agent"},
 		{"route", "POST", "/nothing", "", []string{"Authorization:"}, 404, "not_found"},
-		{"method", "POST", "/fees", "", []string{"Authorization:", "Accept: text/html"}, 405, "method_not_allowed"},
+		{"method", "POST", "/v1/fees", "", []string{"Authorization:", "Accept: text/html"}, 405, "method_not_allowed"},
 		{"accept", "PATCH", "/fees/1", big, []string{"Authorization:", "Accept: text/html"}, 406, "not_acceptable"},
 		{"token", "PATCH", "/fees/1", big, []string{"Authorization:"}, 401, "missing_token"},
 		{"limit", "PATCH", "/fees/1?page=x", big, []string{"Content-Type: text/plain"}, 429, "rate_limited"},

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -40,7 +41,7 @@ func (s *Server) htmlPage(serve http.Handler) http.Handler {
 func (s *Server) bounded(serve http.Handler, checks ...check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := stateOf(r.Context())
-		x.named(r.Pattern, r.Pattern)
+		x.named(cmp.Or(r.Pattern, x.name), r.Pattern)
 		ctx, cancel := context.WithTimeout(admission.With(r.Context(), kindOf(x.pattern), x.pattern), timeFor(x.pattern))
 		defer cancel()
 		x.r = r.WithContext(ctx)

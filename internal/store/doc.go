@@ -21,7 +21,8 @@
 //	   │
 //	   └──▶ error ──▶ APIError  errors.go
 //
-// ready.go serves readiness probes, backup.go copies an embedded database. Packages below store:
+// ready.go serves readiness probes, backup.go copies an embedded database, facts.go reads what
+// operators want to know of it. Packages below store:
 //
 //	admission   who gets a connection
 //	dbconn      between database/sql and the drivers

@@ -23,7 +23,7 @@ func TestAssets(t *testing.T) {
 		addresses = append(addresses, harness.Attr(n, "href")+harness.Attr(n, "src"))
 	}
 	slices.Sort(addresses)
-	if addresses = slices.Compact(addresses); len(addresses) != 5 {
+	if addresses = slices.Compact(addresses); len(addresses) != 6 {
 		t.Errorf("the page has %v", addresses)
 	}
 	for _, address := range addresses {

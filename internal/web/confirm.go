@@ -32,7 +32,7 @@ func (s *Site) showConfirm(w http.ResponseWriter, r *http.Request, status int, f
 		return err
 	}
 	page := confirmView{signin.FromLocked(r.Context()), proofs, local(next), s.sessions.PasskeyOrigin()}
-	s.show(w, r, status, "confirm", view{Title: "Confirm that it is you", Form: f, Page: page})
+	s.show(w, r, status, "confirm", view{Title: "Confirm that it is you", Framed: !page.Who.Locked && !page.Who.NeedsFactor(), Form: f, Page: page})
 	return nil
 }
 

@@ -94,7 +94,7 @@ func TestSensitivePagesAskForThePassword(t *testing.T) {
 
 		// Another browser of the user has its own proof.
 		other := e.Browser(t)
-		if got := other.Post("/sign-in/confirm", url.Values{"password": {seed.Password}, "next": {"//evil.example"}}).Redirect(t).String(); got != "/sign-in?next=%2Fsettings" {
+		if got := other.Post("/sign-in/confirm", url.Values{"password": {seed.Password}, "next": {"//evil.example"}}).Redirect(t).String(); got != "/sign-in?next=%2Fhome" {
 			t.Errorf("a proof without a session redirects to %s", got)
 		}
 	})

@@ -24,6 +24,7 @@ func TestCrossSiteFormsAreRefused(t *testing.T) {
 		}
 		for _, route := range routes(t) {
 			path := strings.ReplaceAll(strings.Replace(route.Path, "tokens/{id}", "tokens/"+token, 1), "{id}", app)
+			path = strings.TrimSuffix(path, "{$}")
 			if strings.HasSuffix(path, "/") || strings.HasPrefix(path, "/reports") {
 				continue
 			}

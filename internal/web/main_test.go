@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"chairside/ent"
+	"chairside/ent/predicate"
 	"chairside/ent/user"
 	"chairside/internal/oauth"
 	"chairside/internal/seed"
@@ -122,4 +123,9 @@ func checkFieldErrors(t *testing.T, p *harness.Page, fields map[string]string) {
 	if !strings.HasPrefix(p.Title(), "Error: ") {
 		t.Errorf("the title is %q", p.Title())
 	}
+}
+
+// roleIs selects the active users with a role.
+func roleIs(role schema.Role) predicate.User {
+	return user.And(user.RoleEQ(role), user.Active(true))
 }

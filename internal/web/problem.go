@@ -41,8 +41,9 @@ var (
 func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var refusal *oauth.Refusal
 	if errors.As(err, &refusal) {
-		err = &problem{http.StatusBadRequest, "The application’s request is not valid",
-			refusal.Message + " You were not redirected, and nothing was authorised. Contact the application’s developer."}
+		s.draw(w, r, false, &problem{http.StatusBadRequest, "The application’s request is not valid",
+			refusal.Message + " You were not redirected, and nothing was authorised. Contact the application’s developer."})
+		return
 	}
 	if errors.Is(err, store.ErrAccessEnded) {
 		_ = redirect(w, "/sign-in?done=ended")
@@ -50,7 +51,7 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	var p *problem
 	if errors.As(err, &p) {
-		s.draw(w, r, p)
+		s.draw(w, r, true, p)
 		return
 	}
 	s.Problem(w, r, s.Explain(r.Context(), err))
@@ -65,14 +66,14 @@ func (s *Site) Problem(w http.ResponseWriter, r *http.Request, f *apierror.Error
 	if f.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(seconds(f.RetryAfter.Seconds())))
 	}
-	s.draw(w, r, problemFor(f))
+	s.draw(w, r, true, problemFor(f))
 }
 
-// draw renders the error page.
-func (s *Site) draw(w http.ResponseWriter, r *http.Request, p *problem) {
-	s.show(w, r, p.Status, "problem", view{Title: p.Title, Page: struct {
+// draw renders the error page, in the frame of the other pages or on its own.
+func (s *Site) draw(w http.ResponseWriter, r *http.Request, framed bool, p *problem) {
+	s.show(w, r, p.Status, "problem", view{Title: p.Title, Framed: framed, Page: struct {
 		Message, RequestID string
-		Reports            bool // link to the reports, not to the settings
+		Reports            bool // link to the reports, not to the start page
 	}{p.Message, w.Header().Get("X-Request-Id"), p == errReportLevel}})
 }
 

@@ -84,7 +84,7 @@ func parse() map[string]*template.Template {
 // view is a page's data for the layout.
 type view struct {
 	Title string // also the heading
-	Here  string // path of the page's section in the navigation; "" for a page without navigation
+	Here  string // path of the page's section in the navigation; "" for none
 	Menu  *menu  // of the reference, in place of the navigation
 	Form  form
 	Page  any // for the page's own template
@@ -93,6 +93,10 @@ type view struct {
 	NewBrowsers bool // whether a new browser has signed in as the visitor, which the visitor must see
 
 	ClosesOn string // day on which the practice closes and is deleted, for its managers; "" for never
+
+	// Framed is whether the page has the bar and the navigation. Pages that ask for one thing first,
+	// such as the password, have neither. write sets it for pages with a section or a menu.
+	Framed bool
 
 	// Set by write.
 	Visitor  *signin.Visitor // nil if signed out
@@ -104,7 +108,7 @@ type view struct {
 
 // show sends a page.
 func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
-	// Pages without navigation ask for one thing first.
+	// Error pages query nothing, and pages without navigation ask for one thing first.
 	v.SwitchedOff = v.Here != "" && v.Here != webhooksPath && s.webhookIsOff(r)
 	if visitor := signin.From(r.Context()); visitor != nil && v.Here != "" && v.Here != signInsPath {
 		v.NewBrowsers = len(signin.NewBrowsers(visitor, s.sessions.Identify(r))) > 0
@@ -112,7 +116,7 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name str
 	if visitor := signin.From(r.Context()); visitor != nil && visitor.Practice().ClosesAt != nil && visitor.User.Role.PermissionLevel() >= scope.Manager {
 		v.ClosesOn = visitor.Practice().ClosesAt.In(visitor.Zone).Format("2 January 2006, 15:04")
 	}
-	page := write(r, name, v)
+	page := s.write(r, name, v)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(status)
@@ -122,11 +126,11 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name str
 }
 
 // write renders a page for the visitor.
-func write(r *http.Request, name string, v view) []byte {
-	v.Visitor = signin.From(r.Context())
+func (s *Site) write(r *http.Request, name string, v view) []byte {
+	v.Visitor, v.Framed = signin.From(r.Context()), v.Framed || v.Here != "" || v.Menu != nil
 	v.now, v.zone = clock.Now(r.Context()), time.UTC
 	if v.Visitor != nil {
-		v.Sections, v.zone = sectionsFor(v.Visitor), v.Visitor.Zone
+		v.Sections, v.zone = s.sectionsFor(v.Visitor), v.Visitor.Zone
 	}
 	if r.Method != http.MethodPost {
 		v.Done = done[r.URL.Query().Get("done")]
@@ -172,38 +176,4 @@ var done = map[string]string{
 	"password-changed-tokens": "Password changed. You are signed out everywhere else, and your tokens and authorised applications no longer work.",
 	"signed-out":              "You are signed out.",
 	"too-late":                "Sign-in timed out. Enter your password again.",
-}
-
-// section is one entry of the navigation.
-type section struct {
-	Path, Name string
-	level      scope.Level // lowest permission level
-}
-
-var sections = []section{
-	{diaryPath, "Diary", user},
-	{reportsPath, "Reports", user}, // every role can open some
-	{"/settings/tokens", "Tokens", user},
-	{"/settings/applications", "Applications", manager},
-	{webhooksPath, "Webhooks", administrator},
-	{usersPath, "Users", administrator},
-	{patientDataPath, "Patient data", manager},
-	{auditPath, "Audit log", manager},
-	{practiceSettingsPath, "Practice", manager},
-	{siteLimitsPath, "Site limits", manager},
-	{"/settings/authorizations", "Authorised applications", user},
-	{"/settings/sessions", "Sessions", user},
-	{signInsPath, "Sign-in history", user},
-	{"/settings/security", "Security", user},
-}
-
-// sectionsFor returns the sections that a visitor may open.
-func sectionsFor(v *signin.Visitor) []section {
-	var all []section
-	for _, s := range sections {
-		if v.User.Role.PermissionLevel() >= s.level {
-			all = append(all, s)
-		}
-	}
-	return all
 }

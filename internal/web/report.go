@@ -48,7 +48,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q.filter.Keys = s.DB.Keys
-	page := reportPage{reportView: reportView{
+	page := reportPage{site: s, reportView: reportView{
 		Report: found, Question: found.Question, Periods: q.periods(), Earliest: earliestDay.String(), End: latestDay.String(),
 		RequestID: w.Header().Get("X-Request-Id"),
 	}, w: w, r: r, form: &q.form}

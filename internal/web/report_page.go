@@ -14,6 +14,7 @@ const gap = "<!-- report -->"
 // one before it.
 type reportPage struct {
 	reportView
+	site  *Site
 	w     http.ResponseWriter
 	r     *http.Request
 	form  *form
@@ -45,7 +46,7 @@ func (p *reportPage) end() {
 
 // halves returns the page before and after the gap.
 func (p *reportPage) halves() (head, tail []byte) {
-	head, tail, _ = bytes.Cut(write(p.r, "report", p.view()), []byte(gap))
+	head, tail, _ = bytes.Cut(p.site.write(p.r, "report", p.view()), []byte(gap))
 	return head, tail
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Route is a path with its actions. A nil action means that the method is not
-// allowed; a route without actions answers 404.
+// allowed. The navigation has the levels from here (menu.go).
 type Route struct {
 	Path      string // a pattern of http.ServeMux
 	get, post action
@@ -44,6 +44,9 @@ const (
 // Routes returns all pages.
 func (s *Site) Routes() []Route {
 	return []Route{
+		{FrontPath, s.front, nil, anyone, beforeSetUp},
+		{homePath, s.home, nil, user, plain},
+
 		{"/sign-in", s.signInPage, s.signIn, anyone, beforeSetUp},
 		{"/sign-in/code", s.signInCodePage, s.signInCode, anyone, beforeSetUp},
 		{passkeyOptionsPath, nil, s.passkeyOptions, anyone, beforeSetUp}, // for the three pages around it
@@ -86,6 +89,7 @@ func (s *Site) Routes() []Route {
 		{siteLimitsPath, s.siteLimits, nil, manager, plain},
 		{siteLimitsPath + "/{id}/lift", nil, s.liftSiteLimit, manager, proof},
 		{siteLimitsPath + "/{id}/restore", nil, s.restoreSiteLimit, manager, plain},
+		{statusPath, s.status, nil, administrator, plain},
 		{signInsPath, s.signIns, nil, user, plain},
 		{signInsPath + "/dismiss", nil, s.dismissSignIns, user, plain},
 		{"/settings/authorizations", s.authorizations, nil, user, plain},
@@ -103,11 +107,9 @@ func (s *Site) Routes() []Route {
 		{"/settings/second-factor", s.secondFactor, s.enableSecondFactor, user, proof | beforeSetUp},
 		{"/settings/second-factor/off", nil, s.disableSecondFactor, user, plain},
 		{"/settings/second-factor/recovery-codes", nil, s.renewRecoveryCodes, user, plain},
-		{"/settings/", nil, nil, anyone, plain},
 
 		{"/reports", s.reports, nil, user, plain},
 		{"/reports/{name}", s.report, nil, user, proofToDownload}, // checks the role against the report's scopes
-		{"/reports/", nil, nil, anyone, plain},
 
 		{referencePath, s.reference, nil, anyone, plain},
 		{referencePath + "/operations/{id}", s.operation, nil, anyone, plain},

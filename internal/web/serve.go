@@ -18,25 +18,36 @@ const maxBody = 64 << 10
 
 // Serve returns the handler of a route.
 func (s *Site) Serve(route Route) http.Handler {
-	page := s.sessions.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.page(func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.check(r, route); err != nil {
+			return err
+		}
+		act, err := s.admit(w, r, route)
+		if err != nil {
+			return err
+		}
+		return act(w, r)
+	})
+}
+
+// Refuse returns the handler of an address that has no page. Visitors see the error in their frame.
+func (s *Site) Refuse(f *apierror.Error) http.Handler {
+	return s.page(func(http.ResponseWriter, *http.Request) error { return f })
+}
+
+// page loads the session, runs the action, and shows its error.
+func (s *Site) page(act action) http.Handler {
+	loaded := s.sessions.Load(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if who, err := principal.From(r.Context()); err == nil {
 			s.Visited(r.Context(), who)
 		}
-		act, err := s.admit(w, r, route)
-		if err == nil {
-			err = act(w, r)
-		}
-		if err != nil {
+		if err := act(w, r); err != nil {
 			s.fail(w, r, err)
 		}
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header())
-		if err := s.check(r, route); err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		page.ServeHTTP(w, r)
+		loaded.ServeHTTP(w, r)
 	})
 }
 
@@ -55,8 +66,6 @@ func (s *Site) check(r *http.Request, route Route) error {
 		known = known || r.Method == method
 	}
 	switch {
-	case len(allow) == 0:
-		return apierror.NotFound()
 	case !known:
 		return apierror.MethodNotAllowed(allow)
 	case s.origins.Check(r) != nil:
@@ -180,7 +189,7 @@ func (s *Site) formOf(r *http.Request) string {
 			return path
 		}
 	}
-	return home
+	return homePath
 }
 
 // redirect sends the browser to an address with GET. Addresses of other servers come

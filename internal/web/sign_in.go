@@ -13,6 +13,7 @@ type signInView struct {
 	Next   string
 	Origin string        // where passkeys work; "" if nowhere
 	Proofs signin.Proofs // that complete the sign-in after the password
+	Demo   *DemoUser     // nil on a live server
 }
 
 // signInPage asks for e-mail address and password, or a passkey. A signed-in visitor can sign in
@@ -23,7 +24,7 @@ func (s *Site) signInPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request, status int, f form, next string) {
-	s.show(w, r, status, "sign_in", view{Title: "Sign in", Form: f, Page: signInView{Next: local(next), Origin: s.sessions.PasskeyOrigin()}})
+	s.show(w, r, status, "sign_in", view{Title: "Sign in", Form: f, Page: signInView{Next: local(next), Origin: s.sessions.PasskeyOrigin(), Demo: s.Demo}})
 }
 
 // closedPractice is the refusal of users of a practice that is being deleted.

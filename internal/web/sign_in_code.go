@@ -21,7 +21,7 @@ func (s *Site) showSignInCode(w http.ResponseWriter, r *http.Request, status int
 	case err != nil:
 		return err
 	}
-	s.show(w, r, status, "sign_in_code", view{Title: "Two-factor authentication", Form: f, Page: signInView{local(next), s.sessions.PasskeyOrigin(), proofs}})
+	s.show(w, r, status, "sign_in_code", view{Title: "Two-factor authentication", Form: f, Page: signInView{Next: local(next), Origin: s.sessions.PasskeyOrigin(), Proofs: proofs}})
 	return nil
 }
 

@@ -22,6 +22,12 @@ type Options struct {
 	BaseURL string // the public URL, without a trailing slash
 	// Document is the OpenAPI document, which the reference shows.
 	Document []byte
+	// Demo is the user of the demo; nil on a live server.
+	Demo *DemoUser
+	// Ready returns nil if the server can serve requests that read the database.
+	Ready func(context.Context) error
+	// Status returns what administrators see of the server.
+	Status func(context.Context) *Status
 	// Feed and Webhooks follow the changes of records.
 	Feed     *feed.Feed
 	Webhooks *webhook.Deliverer
@@ -35,6 +41,7 @@ type Options struct {
 type Site struct {
 	Options
 	document *apiDocument
+	sections []section
 	sessions *signin.Sessions
 	origins  *http.CrossOriginProtection
 }
@@ -53,6 +60,9 @@ func New(o Options) (*Site, error) {
 		}
 	}
 	if s.document, err = parseDocument(o.Document); err != nil {
+		return nil, err
+	}
+	if s.sections, err = sectionsOf(s.Routes()); err != nil {
 		return nil, err
 	}
 	s.sessions = signin.New(o.DB, public, s.fail)

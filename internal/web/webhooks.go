@@ -44,7 +44,7 @@ func (s *Site) webhooks(w http.ResponseWriter, r *http.Request) error {
 // webhookIsOff reports whether failures switched off a webhook that the visitor may manage.
 func (s *Site) webhookIsOff(r *http.Request) bool {
 	visitor := signin.From(r.Context())
-	if visitor == nil || !slices.ContainsFunc(sectionsFor(visitor), func(s section) bool { return s.Path == webhooksPath }) {
+	if visitor == nil || !slices.ContainsFunc(s.sectionsFor(visitor), func(s section) bool { return s.Path == webhooksPath }) {
 		return false
 	}
 	off, err := s.DB.Ent.Webhook.Query().Where(webhook.Active(false), webhook.DisabledReasonNotNil()).Exist(r.Context())

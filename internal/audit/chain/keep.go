@@ -9,23 +9,25 @@ import (
 )
 
 const (
-	// sealEvery is how often entries are sealed.
-	sealEvery = time.Second
-	// checkpointEvery is how often a checkpoint is written.
-	checkpointEvery = time.Minute
+	// SealEvery is how often entries are sealed.
+	SealEvery = time.Second
+	// CheckpointEvery is how often a checkpoint is written.
+	CheckpointEvery = time.Minute
 	// lastTime bounds the last run, after the server has stopped.
 	lastTime = 10 * time.Second
 )
 
 // Keep seals entries every second and writes checkpoints every minute until ctx ends, and then
-// once more. checkpoints may be nil. Any number of processes may run it. It logs errors and
-// continues.
-func Keep(ctx context.Context, db *store.DB, checkpoints *Checkpoints, logger *slog.Logger) {
-	seals, signs := time.NewTicker(sealEvery), time.NewTicker(checkpointEvery)
+// once more. checkpoints may be nil. Any number of processes may run it. It calls sealed and signed
+// after each, logs errors and continues.
+func Keep(ctx context.Context, db *store.DB, checkpoints *Checkpoints, logger *slog.Logger, sealed, signed func(error)) {
+	seals, signs := time.NewTicker(SealEvery), time.NewTicker(CheckpointEvery)
 	defer seals.Stop()
 	defer signs.Stop()
 	run := func(ctx context.Context, sign bool) {
-		if _, err := Seal(ctx, db); err != nil {
+		_, err := Seal(ctx, db)
+		sealed(err)
+		if err != nil {
 			if ctx.Err() == nil {
 				logger.Error("cannot seal the audit log; the next second tries again", "error", err)
 			}
@@ -34,7 +36,9 @@ func Keep(ctx context.Context, db *store.DB, checkpoints *Checkpoints, logger *s
 		if !sign || checkpoints == nil {
 			return
 		}
-		if err := checkpoints.Write(ctx, db); err != nil && ctx.Err() == nil {
+		err = checkpoints.Write(ctx, db)
+		signed(err)
+		if err != nil && ctx.Err() == nil {
 			logger.Error("cannot write a checkpoint of the audit log; the next minute tries again", "error", err)
 		}
 	}

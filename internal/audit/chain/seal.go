@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -81,17 +82,32 @@ func wrap(err error) error {
 	return nil
 }
 
+// atLastBlock is the position of the last block.
+const atLastBlock = "(SELECT coalesce(max(through), 0) AS through, coalesce(max(floor), 0) AS floor FROM (SELECT through, floor FROM audit_blocks ORDER BY id DESC LIMIT 1) AS b) AS last"
+
+// Unsealed returns the time of the oldest entry that is not sealed yet, or the zero time.
+func Unsealed(ctx context.Context, db *store.DB) (at time.Time, err error) {
+	query := "SELECT e.at FROM audit_events AS e, " + atLastBlock + " WHERE e.id > last.through ORDER BY e.id LIMIT 1"
+	if db.Dialect == dialect.Postgres { // few are not sealed: their order must not make the planner walk all ids
+		query = "WITH unsealed AS MATERIALIZED (SELECT e.id, e.at FROM audit_events AS e, " + atLastBlock + " WHERE e.xid >= last.through AND e.id > last.floor) SELECT at FROM unsealed ORDER BY id LIMIT 1"
+	}
+	err = db.SQL.QueryRowContext(ctx, query).Scan(&at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return at, nil
+	}
+	return at, wrap(err)
+}
+
 // pending reports whether there may be entries to seal, and whether this database is a restored copy,
 // so that the last block's position means nothing here and every entry must be compared with every
 // block.
 // Within a database the oldest open transaction never gets older. A standby gets its blocks from the
 // primary.
 func pending(ctx context.Context, db *store.DB) (some, renumbered bool, err error) {
-	const last = "(SELECT coalesce(max(through), 0) AS through, coalesce(max(floor), 0) AS floor FROM (SELECT through, floor FROM audit_blocks ORDER BY id DESC LIMIT 1) AS b) AS last"
-	query := `SELECT EXISTS (SELECT * FROM audit_events WHERE id > last.through), last.through > (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'audit_events') FROM ` + last
+	query := `SELECT EXISTS (SELECT * FROM audit_events WHERE id > last.through), last.through > (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'audit_events') FROM ` + atLastBlock
 	if db.Dialect == dialect.Postgres {
 		query = `SELECT NOT pg_is_in_recovery() AND EXISTS (SELECT * FROM audit_events WHERE xid >= last.through AND id > last.floor),
-			NOT pg_is_in_recovery() AND last.through > txid_snapshot_xmin(txid_current_snapshot()) FROM ` + last
+			NOT pg_is_in_recovery() AND last.through > txid_snapshot_xmin(txid_current_snapshot()) FROM ` + atLastBlock
 	}
 	err = db.SQL.QueryRowContext(ctx, query).Scan(&some, &renumbered)
 	return some || renumbered, renumbered, err

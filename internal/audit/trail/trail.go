@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// flushEvery is how often entries are written.
-	flushEvery = time.Second
+	// FlushEvery is how often entries are written.
+	FlushEvery = time.Second
 	// flushTime bounds one transaction.
 	flushTime = 20 * time.Second
 	// maxRequests and maxRecords are the most requests and records of one entry.
@@ -131,23 +131,24 @@ func (t *Trail) Read(e Entry, log *audit.Log) {
 	}
 }
 
-// Run writes entries every second until ctx ends. Call Flush once the last request has ended.
-func (t *Trail) Run(ctx context.Context) {
-	tick := time.NewTicker(flushEvery)
+// Run writes entries every second until ctx ends, and calls ran each time. Call Flush once the last
+// request has ended.
+func (t *Trail) Run(ctx context.Context, ran func(error)) {
+	tick := time.NewTicker(FlushEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			t.Flush(ctx)
+			ran(t.Flush(ctx))
 		}
 	}
 }
 
 // Flush writes the entries collected so far. While the database fails they wait; of more than
 // 20,000 it gives up the oldest, which the server's log has.
-func (t *Trail) Flush(ctx context.Context) {
+func (t *Trail) Flush(ctx context.Context) error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
 	t.mu.Lock()
@@ -156,7 +157,7 @@ func (t *Trail) Flush(ctx context.Context) {
 	clear(t.batches)
 	t.mu.Unlock()
 	if len(taken) == 0 {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushTime)
 	defer cancel()
@@ -169,7 +170,7 @@ func (t *Trail) Flush(ctx context.Context) {
 		}
 	}
 	if err == nil {
-		return
+		return nil
 	}
 	if !errors.Is(context.Cause(ctx), context.Canceled) { // at the end of Run, the last Flush writes them
 		t.logger.Error("cannot write the audit log; its entries wait", "error", err, "entries", len(taken))
@@ -181,6 +182,14 @@ func (t *Trail) Flush(ctx context.Context) {
 		t.logger.Error("entries of the audit log were given up: the log has a line about each", "entries", lost)
 		t.waiting = t.waiting[lost:]
 	}
+	return err
+}
+
+// Waiting returns the number of entries that are not written yet.
+func (t *Trail) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.waiting)
 }
 
 func (t *Trail) write(ctx context.Context, all []*batch) error {

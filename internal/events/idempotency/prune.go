@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// pruneEvery is how often expired responses are deleted.
-	pruneEvery = time.Minute
+	// PruneEvery is how often expired responses are deleted.
+	PruneEvery = time.Minute
 	// pruneBatch is the most rows of one transaction, so that writes do not wait long.
 	pruneBatch = 5_000
 	// pruneTime bounds one transaction.
@@ -47,9 +47,9 @@ func Prune(ctx context.Context, db *store.DB) (n int, err error) {
 }
 
 // KeepPruning deletes expired responses every minute until ctx ends. Any number of processes
-// may run it. It logs errors and continues.
-func KeepPruning(ctx context.Context, db *store.DB, logger *slog.Logger) {
-	tick := time.NewTicker(pruneEvery)
+// may run it. It calls ran after each run, logs errors and continues.
+func KeepPruning(ctx context.Context, db *store.DB, logger *slog.Logger, ran func(error)) {
+	tick := time.NewTicker(PruneEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -63,6 +63,7 @@ func KeepPruning(ctx context.Context, db *store.DB, logger *slog.Logger) {
 				logger.Warn("cannot delete expired idempotency keys", "error", err)
 			}
 			if err != nil || n < pruneBatch {
+				ran(err)
 				break
 			}
 		}

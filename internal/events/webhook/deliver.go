@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// poll is how often a process looks for changes and for due deliveries.
-	poll = 250 * time.Millisecond
+	// DeliverEvery is how often a process looks for changes and for due deliveries.
+	DeliverEvery = 250 * time.Millisecond
 	// lease is how long a process holds a delivery: longer than an attempt takes. After it,
 	// another process makes the next attempt.
 	lease = 30 * time.Second
@@ -93,14 +93,15 @@ func New(o Options) *Deliverer {
 }
 
 // Run delivers until ctx ends, then waits for the attempts in progress. Any number of processes
-// may run it. It logs errors and continues.
-func (d *Deliverer) Run(ctx context.Context) {
+// may run it. It calls delivered and swept after each run, logs errors and continues.
+func (d *Deliverer) Run(ctx context.Context, delivered, swept func(error)) {
 	defer d.running.Wait()
-	tick := time.NewTicker(poll)
+	tick := time.NewTicker(DeliverEvery)
 	defer tick.Stop()
-	d.running.Go(func() { d.sweepUntil(ctx) })
+	d.running.Go(func() { d.sweepUntil(ctx, swept) })
 	for {
 		err := errors.Join(d.collect(ctx), d.deliverDue(ctx))
+		delivered(err)
 		if err != nil && ctx.Err() == nil {
 			d.logger.Warn("cannot deliver all events of webhooks; they wait", "error", err)
 		}

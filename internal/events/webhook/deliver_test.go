@@ -131,7 +131,7 @@ func run(t *testing.T, all ...*webhook.Deliverer) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for _, d := range all {
-		running.Go(func() { d.Run(ctx) })
+		running.Go(func() { d.Run(ctx, func(error) {}, func(error) {}) })
 	}
 	t.Cleanup(func() {
 		cancel()

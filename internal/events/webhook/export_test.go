@@ -39,7 +39,7 @@ func (d *Deliverer) Claim(ctx context.Context, id uuid.UUID) (int, error) {
 }
 
 // Sweep deletes old entries of the log.
-func (d *Deliverer) Sweep(ctx context.Context) { d.sweep(ctx) }
+func (d *Deliverer) Sweep(ctx context.Context) { _ = d.sweep(ctx) }
 
 // Later leases due deliveries of a webhook, and returns what attempts them at the same time.
 func (d *Deliverer) Later(ctx context.Context, id uuid.UUID) (attempt func() error, err error) {

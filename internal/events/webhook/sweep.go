@@ -7,18 +7,21 @@ import (
 	"time"
 )
 
-// sweepEvery is how often old entries of the log are deleted, sweepBatch how many at once.
-const sweepEvery, sweepBatch = time.Hour, 1000
+// SweepEvery is how often old entries of the log are deleted.
+const SweepEvery = time.Hour
+
+// sweepBatch is how many are deleted at once.
+const sweepBatch = 1000
 
 // RetentionDays is for how many days the log is kept.
 func (d *Deliverer) RetentionDays() int { return int(d.retention / (24 * time.Hour)) }
 
 // sweepUntil sweeps now and every hour until ctx ends.
-func (d *Deliverer) sweepUntil(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
+func (d *Deliverer) sweepUntil(ctx context.Context, swept func(error)) {
+	tick := time.NewTicker(SweepEvery)
 	defer tick.Stop()
 	for {
-		d.sweep(ctx)
+		swept(d.sweep(ctx))
 		select {
 		case <-ctx.Done():
 			return
@@ -30,7 +33,7 @@ func (d *Deliverer) sweepUntil(ctx context.Context) {
 // sweep deletes old entries of the log, everything of deleted webhooks, and old secrets. Events
 // that have waited for so long since they were last due are dropped: the feed no longer has them
 // either. An event that was redelivered is due from then, however old its change.
-func (d *Deliverer) sweep(ctx context.Context) {
+func (d *Deliverer) sweep(ctx context.Context) error {
 	before := now().Add(-d.retention)
 	_, secrets := d.db.SQL.ExecContext(ctx, "UPDATE webhooks SET previous_secret = NULL, previous_until = NULL WHERE previous_until < $1", now())
 	err := errors.Join(
@@ -44,6 +47,7 @@ func (d *Deliverer) sweep(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		d.logger.Warn("cannot delete old entries of the webhooks' logs", "error", err)
 	}
+	return err
 }
 
 func (d *Deliverer) sweepWhere(ctx context.Context, table, condition string, args ...any) error {

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// compactEvery is how often changes are compacted. Reading a counter adds up the changes
+	// CompactEvery is how often changes are compacted. Reading a counter adds up the changes
 	// that have collected since.
-	compactEvery = time.Second
+	CompactEvery = time.Second
 	// compactTime bounds one compacting statement, even if its connection is lost.
 	compactTime = time.Minute
 	// compactBatch is the most changes of one statement.
@@ -54,12 +54,12 @@ func (c *Counters) Compact(ctx context.Context) (int, error) {
 }
 
 // KeepCompacting compacts every second until ctx ends. Any number of processes may run it; they
-// take turns. It logs errors and continues.
-func (c *Counters) KeepCompacting(ctx context.Context, logger *slog.Logger) {
+// take turns. It calls ran after each run, logs errors and continues.
+func (c *Counters) KeepCompacting(ctx context.Context, logger *slog.Logger, ran func(error)) {
 	if !c.postgres() {
 		return
 	}
-	tick := time.NewTicker(compactEvery)
+	tick := time.NewTicker(CompactEvery)
 	defer tick.Stop()
 	for dead := 0; ; {
 		select {
@@ -74,6 +74,7 @@ func (c *Counters) KeepCompacting(ctx context.Context, logger *slog.Logger) {
 				err = fmt.Errorf("store: vacuum counters: %w", err)
 			}
 		}
+		ran(err)
 		if err != nil && ctx.Err() == nil {
 			logger.Warn("cannot compact or vacuum counters, which slows lists down", "error", err)
 		}

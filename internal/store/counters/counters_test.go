@@ -202,8 +202,8 @@ func TestKeepCompacting(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	var compacting sync.WaitGroup
-	compacting.Go(func() { first.Counters.KeepCompacting(ctx, logger) })
-	compacting.Go(func() { second.Counters.KeepCompacting(ctx, logger) })
+	compacting.Go(func() { first.Counters.KeepCompacting(ctx, logger, func(error) {}) })
+	compacting.Go(func() { second.Counters.KeepCompacting(ctx, logger, func(error) {}) })
 	storetest.Exec(t, first, "INSERT INTO counter_changes (counter, practice_id, key, n) SELECT 'patients.all', id, i, sign FROM practices, generate_series(1, 15000) i, (VALUES (1), (-1)) AS s (sign)")
 	deadline := time.Now().Add(30 * time.Second)
 	for storetest.Int(t, first, "SELECT count(*) FROM counter_changes") > 0 ||

@@ -3,6 +3,7 @@ package feedlog
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -54,6 +55,18 @@ func Sequence(ctx context.Context, pool *sql.DB, dialectName string) error {
 			return wrap(err)
 		}
 	}
+}
+
+// Unnumbered returns the time of the oldest committed change without a seq, or the zero time.
+func Unnumbered(ctx context.Context, pool *sql.DB, dialectName string) (at time.Time, err error) {
+	if dialectName != dialect.Postgres {
+		return at, nil
+	}
+	err = pool.QueryRowContext(ctx, "WITH unnumbered AS MATERIALIZED (SELECT id, at FROM "+changesTable+" WHERE seq IS NULL) SELECT at FROM unnumbered ORDER BY id LIMIT 1").Scan(&at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return at, nil
+	}
+	return at, wrap(err)
 }
 
 func wrap(err error) error {

@@ -89,7 +89,7 @@ func plantCanaries(t *testing.T, e *harness.Env) string {
 		DB: e.DB, Feed: feed.New(e.DB), Reads: ogent.Reads{Client: e.DB.Ent, Keys: e.DB.Keys, BaseURL: e.URL},
 		Trail: trail.New(e.DB, slog.New(slog.DiscardHandler)), AllowPrivate: true, Logger: slog.New(slog.NewJSONHandler(e.Log, nil)),
 	})
-	go func() { d.Run(delivering); close(done) }()
+	go func() { d.Run(delivering, func(error) {}, func(error) {}); close(done) }()
 	for until := time.Now().Add(storetest.Timeout); storetest.Int(t, e.DB, "SELECT count(*) FROM webhook_attempts WHERE response IS NOT NULL") == 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("nothing was delivered")

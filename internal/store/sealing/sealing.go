@@ -62,7 +62,7 @@ func Uses(ctx context.Context, db *store.DB) (uses []Use, err error) {
 	return uses, err
 }
 
-// Check returns an error that names the keys which sealed values and which db.Keys lack.
+// Check returns a LostKeysError for the keys that sealed values and that db.Keys lack.
 func Check(ctx context.Context, db *store.DB) error {
 	uses, err := Uses(ctx, db)
 	if err != nil {
@@ -79,10 +79,15 @@ func Check(ctx context.Context, db *store.DB) error {
 	case len(lost) == 0:
 		return nil
 	case len(have) == 0:
-		return fmt.Errorf("the database holds secrets that are sealed with the key %s, and there are no keys: name the file that belongs to the database with --keys-file", strings.Join(lost, ", "))
+		return LostKeysError(fmt.Sprintf("the database holds secrets that are sealed with the key %s, and there are no keys: name the file that belongs to the database with --keys-file", strings.Join(lost, ", ")))
 	}
-	return fmt.Errorf("the database holds secrets that are sealed with the key %s, which the keys do not include: name the file that belongs to the database with --keys-file", strings.Join(lost, ", "))
+	return LostKeysError(fmt.Sprintf("the database holds secrets that are sealed with the key %s, which the keys do not include: name the file that belongs to the database with --keys-file", strings.Join(lost, ", ")))
 }
+
+// LostKeysError names keys that values of the database need, and what to do.
+type LostKeysError string
+
+func (e LostKeysError) Error() string { return string(e) }
 
 // batch is how many values are sealed again in one pass.
 const batch = 500

@@ -47,7 +47,7 @@ func TestKeyboardOnly(t *testing.T) {
 func TestErrorsTakeTheFocus(t *testing.T) {
 	t.Parallel()
 	p := open(t, start(t))
-	p.signIn(seed.DemoAdmin).follow("New token").submit("Create token").status(422)
+	p.signIn(seed.DemoAdmin).visit("/settings/tokens").follow("New token").submit("Create token").status(422)
 	p.until("the summary of errors has the focus", func() bool {
 		n := p.focused()
 		return n.Role.Value == "alert" && n.Name.Value == "There are 2 problems"

@@ -42,6 +42,23 @@ func pages() []state {
 		{"sign-in-code", codePending, "/sign-in/code", 0, nil},
 		{"sign-in-code-wrong", codePending, "/sign-in/code", wrong, func(p *tab) { p.fill("Authentication code", "000000").submit("Sign in") }},
 
+		{"front", signedOut, "/", 0, nil},
+		{"front-signed-in", reception, "/", 0, nil},
+		{"start-of-administrator", admin, "/home", 0, nil},
+		{"start-of-practitioner", twoFactor, "/home", 0, nil},
+		{"status", admin, "/settings/status", 0, nil},
+		{"status-of-owner", owner, "/settings/status", 0, nil},
+		{"status-problem", admin, "/settings/status", 0, func(p *tab) {
+			if _, err := p.env.DB.SQL.ExecContext(p.t.Context(), "UPDATE counters SET n = n + 1"); err != nil {
+				p.t.Fatal(err)
+			}
+			p.env.Clock.Advance(time.Minute)
+			p.visit("/settings/status").has("1 problem found")
+		}},
+		{"status-of-reception", reception, "/settings/status", forbidden, nil},
+		{"mistyped", admin, "/appointmnts", http.StatusNotFound, nil},
+		{"mistyped-signed-out", signedOut, "/appointmnts", http.StatusNotFound, nil},
+
 		{"consent", admin, "{consent}", 0, nil},
 		{"consent-long-names", admin, "{consent of a long name}", 0, nil},
 		{"consent-refused", admin, "{consent to another address}", http.StatusBadRequest, nil},

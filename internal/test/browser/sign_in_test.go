@@ -28,7 +28,7 @@ func TestTwoFactorSignIn(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	p := open(t, e)
-	p.signIn(seed.DemoAdmin).visit("/settings").follow("Security").follow("Set up two-factor authentication")
+	p.signIn(seed.DemoAdmin).follow("Security").follow("Set up two-factor authentication")
 	key := p.value("setup-key")
 	p.fill("Authentication code", code(t, e, key)).submit("Turn on").has("Save your recovery codes.")
 	spare := strings.Fields(p.value("recovery-codes"))
@@ -40,7 +40,7 @@ func TestTwoFactorSignIn(t *testing.T) {
 	p.giveCredentials(seed.DemoAdmin, seed.Password).at("/sign-in/code")
 	p.fill("Authentication code", code(t, e, key)).submit("Sign in").at("/settings/tokens").status(200).submit("Sign out")
 
-	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Authentication code", spare[3]).submit("Sign in").at("/settings/tokens")
+	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Authentication code", spare[3]).submit("Sign in").at("/settings/status")
 	p.follow("Security").has("You have 9 recovery codes left.").submit("Sign out")
 	p.giveCredentials(seed.DemoAdmin, seed.Password).fill("Authentication code", spare[3]).submit("Sign in").status(422).has("Incorrect code, or the code was already used.")
 	p.visit("/settings/tokens").at("/sign-in")
@@ -51,7 +51,7 @@ func TestBackButtonShowsNothingAfterSignOut(t *testing.T) {
 	e := start(t)
 	makeToken(t, e.Browser(t).SignIn(seed.DemoAdmin), "Recall letters", map[string][]string{"scopes": {"patient:read"}})
 	p := open(t, e)
-	p.signIn(seed.DemoAdmin).at("/settings/tokens").has("Recall letters").submit("Sign out")
+	p.signIn(seed.DemoAdmin).at("/settings/status").visit("/settings/tokens").has("Recall letters").submit("Sign out")
 	for range 2 {
 		p.load(func() { eval[any](p, "setTimeout(() => history.back())") }) // after this call has returned
 		p.at("/sign-in").lacks("Recall letters", seed.DemoAdmin)

@@ -1,0 +1,230 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"chairside/internal/store"
+	"chairside/internal/store/migrate"
+	"chairside/internal/store/sealing"
+	"chairside/internal/web"
+)
+
+// Installation is what Diagnose checks: a database as a server uses it, and how clients reach the
+// server.
+type Installation struct {
+	DB *store.DB // opened with store.OpenServing, with its keys
+	// SecretFiles hold keys: not all users of the machine may open them, nor the file of the database.
+	SecretFiles []string
+	Network
+}
+
+// clockLimit is how far the clocks of this machine and of the database server may differ. Codes of
+// authenticators, leases of deliveries and the order of the audit log allow for less than a few seconds.
+const clockLimit = 2 * time.Second
+
+// examinations are the checks, in the order in which they are shown. Each returns an outcome, or one for
+// each problem.
+var examinations = []struct {
+	name string
+	run  func(*Installation, context.Context) ([]web.Check, error)
+}{
+	{"Migrations", (*Installation).CheckMigrations},
+	{"Keys", (*Installation).checkKeys},
+	{"File permissions", (*Installation).checkFiles},
+	{"Totals of lists", (*Installation).checkTotals},
+	{"Audit log", (*Installation).checkMonths},
+	{"Row-level security", (*Installation).checkRoles},
+	{"Clock", (*Installation).checkClock},
+	{"Certificate", func(i *Installation, ctx context.Context) ([]web.Check, error) { return i.checkCertificate(ctx) }},
+	{"Address and proxies", func(i *Installation, _ context.Context) ([]web.Check, error) { return i.checkAddress() }},
+}
+
+// Diagnose makes all checks, each within limit unless it is 0. The outcome of one that failed to be made has the
+// error.
+func (i *Installation) Diagnose(ctx context.Context, limit time.Duration) (all []web.Check) {
+	outcomes := make([][]web.Check, len(examinations))
+	var running sync.WaitGroup
+	for n, x := range examinations {
+		running.Go(func() {
+			ctx := ctx
+			if limit > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, limit)
+				defer cancel()
+			}
+			found, err := x.run(i, ctx)
+			if err != nil {
+				found = append(found, notMade(ctx, err, limit))
+			}
+			for k := range found {
+				found[k].Name = x.name
+			}
+			outcomes[n] = found
+		})
+	}
+	running.Wait()
+	for _, found := range outcomes {
+		all = append(all, found...)
+	}
+	return all
+}
+
+// notMade is the outcome of a check that could not be made.
+func notMade(ctx context.Context, err error, limit time.Duration) web.Check {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return web.Check{State: web.NotChecked, Text: fmt.Sprintf("the check did not end within %s", limit), Mend: `run "chairside doctor", which has no limit`, Err: err}
+	}
+	return web.Check{State: web.NotChecked, Text: "the check could not be made; the server’s log has the reason", Err: err}
+}
+
+func passed(format string, args ...any) ([]web.Check, error) {
+	return []web.Check{{State: web.Passed, Text: fmt.Sprintf(format, args...)}}, nil
+}
+
+func notChecked(format string, args ...any) ([]web.Check, error) {
+	return []web.Check{{State: web.NotChecked, Text: fmt.Sprintf(format, args...)}}, nil
+}
+
+// problem is the outcome of a failed check.
+func problem(mend, format string, args ...any) web.Check {
+	return web.Check{State: web.Failed, Text: fmt.Sprintf(format, args...), Mend: mend}
+}
+
+// CheckMigrations makes the check without which the others mean nothing.
+func (i *Installation) CheckMigrations(ctx context.Context) ([]web.Check, error) {
+	err := migrate.Check(ctx, i.DB)
+	switch {
+	case err == nil:
+		return passed("the database has exactly the migrations of this program")
+	case errors.Is(err, migrate.ErrPending):
+		return []web.Check{problem(`run "chairside migrate up"`, "%v", err)}, nil
+	}
+	for _, known := range []error{migrate.ErrChanged, migrate.ErrNewer, migrate.ErrHalfApplied, migrate.ErrForeign, migrate.ErrOrder} {
+		if errors.Is(err, known) {
+			return []web.Check{problem("", "%v", err)}, nil
+		}
+	}
+	return nil, err
+}
+
+func (i *Installation) checkKeys(ctx context.Context) ([]web.Check, error) {
+	err := sealing.Check(ctx, i.DB)
+	var lost sealing.LostKeysError
+	switch {
+	case errors.As(err, &lost):
+		return []web.Check{problem("", "%s", string(lost))}, nil
+	case err != nil:
+		return nil, err
+	}
+	return passed("the keys open every sealed value")
+}
+
+// checkFiles finds the files that all users of this machine can open. A group may: secrets that a
+// container gets are often a group's.
+func (i *Installation) checkFiles(context.Context) (all []web.Check, err error) {
+	if runtime.GOOS == "windows" {
+		return notChecked("files of Windows have no such permissions")
+	}
+	found, files := 0, slices.Clone(i.SecretFiles)
+	if i.DB.File != "" {
+		files = append(files, i.DB.File)
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // such as the keys beside a database whose keys are elsewhere
+		case err != nil:
+			return all, fmt.Errorf("check the permissions: %w", err)
+		case info.Mode().Perm()&0o007 != 0:
+			all = append(all, problem(fmt.Sprintf(`run "chmod 600 %s"`, file), "all users of this machine can open %s", file))
+		default:
+			found++
+		}
+	}
+	switch {
+	case len(all) > 0:
+		return all, nil
+	case found == 0:
+		return notChecked("the server has no file with patients’ data or keys on this machine")
+	}
+	return passed("not all users of this machine can open the files with patients’ data and keys (%d)", found)
+}
+
+func (i *Installation) checkTotals(ctx context.Context) ([]web.Check, error) {
+	found, err := i.DB.Counters.Check(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) > 0:
+		return []web.Check{problem(`run "chairside counters repair"`, "totals that differ from the rows: %d", len(found))}, nil
+	}
+	return passed("the totals that lists show are those of the rows")
+}
+
+func (i *Installation) checkMonths(ctx context.Context) ([]web.Check, error) {
+	missing, err := migrate.MissingMonths(ctx, i.DB)
+	switch {
+	case err != nil:
+		return nil, err
+	case missing != "":
+		return []web.Check{problem("", "%s", missing)}, nil
+	case i.DB.File != "":
+		return notChecked("the audit log of an embedded database has no partitions")
+	}
+	return passed("the audit log has partitions for the months to come")
+}
+
+func (i *Installation) checkRoles(ctx context.Context) (all []web.Check, err error) {
+	if i.DB.File != "" {
+		return notChecked("an embedded database has no roles")
+	}
+	if reason := i.DB.Unconfined(); reason != "" {
+		all = append(all, problem("", "%s", reason))
+	}
+	state, err := i.DB.RowSecurity(ctx)
+	if err != nil {
+		return all, err
+	}
+	if state.Superuser {
+		all = append(all, problem("sign in as the two roles", "the server signs in as the superuser %s, who can leave its role", state.Login))
+	}
+	if len(all) == 0 {
+		return passed("the database itself keeps practices apart")
+	}
+	return all, nil
+}
+
+func (i *Installation) checkClock(ctx context.Context) ([]web.Check, error) {
+	if i.DB.File != "" {
+		return notChecked("an embedded database uses this machine’s clock: there is no other one to compare it with")
+	}
+	offset, within, err := i.DB.ClockOffset(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return clockOutcome(offset, within)
+}
+
+// clockOutcome judges how far the database server's clock is ahead.
+func clockOutcome(offset, within time.Duration) ([]web.Check, error) {
+	size, word := offset, "behind"
+	if size < 0 {
+		size, word = -size, "ahead of"
+	}
+	shown, exact := size.Round(time.Millisecond), max(within.Round(time.Millisecond), time.Millisecond)
+	switch {
+	case size-within > clockLimit:
+		return []web.Check{problem("set both by NTP", "this machine’s clock is %s %s that of the database server (± %s); more than %s is too much for sign-in codes, leases and the times in the audit log", shown, word, exact, clockLimit)}, nil
+	case size+within > clockLimit:
+		return notChecked("the way to the database server takes too long to compare the clocks: they differ by %s (± %s), of at most %s", shown, exact, clockLimit)
+	}
+	return passed("this machine’s clock and that of the database server differ by %s (± %s), of at most %s", shown, exact, clockLimit)
+}
