@@ -86,6 +86,7 @@ type Server struct {
 	addresses *ratelimit.Addresses
 	unsent    *unsentLimiter
 	trail     *trail.Trail
+	requests  *trail.Requests
 	feed      *feed.Feed
 	webhooks  *webhook.Deliverer
 	reads     ogent.Reads
@@ -114,7 +115,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	o.ChangesRetention = cmp.Or(o.ChangesRetention, feed.DefaultRetention)
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
 	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
-	s.trail = trail.New(o.DB, o.Logger)
+	s.trail, s.requests = trail.New(o.DB, o.Logger), trail.NewRequests(o.DB, o.Logger)
 	s.limiter = s.newLimiter()
 	s.reads = ogent.Reads{Client: o.DB.Ent, Keys: o.DB.Keys, BaseURL: o.BaseURL}
 	if own, ok := handler.(operations); ok {
@@ -132,7 +133,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	s.packed = sync.OnceValue(func() []byte { return compress(s.document) })
 	s.version = etag.Of(s.document)
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
-	if s.site, err = web.New(web.Options{DB: o.DB, Document: s.document, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks, Explain: s.explain, Visited: s.visited}); err != nil {
+	if s.site, err = web.New(web.Options{DB: o.DB, Document: s.document, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks, Limits: s.limiter.Peek, Explain: s.explain, Visited: s.visited}); err != nil {
 		return nil, err
 	}
 	if s.mcp, err = s.newMCP(); err != nil {

@@ -38,6 +38,10 @@
 //	diary_week.go         the booked share of each practitioner's days
 //	diary_style.go        classes for positions, because the policy forbids style attributes
 //
+// How the developer pages are served:
+//
+//	requests.go           the request log of package audit/trail, errors first; the rate limit
+//
 // How a passkey is used or added:
 //
 //	assets/passkey.js     asks for a challenge, then the browser's authenticator, and

@@ -101,7 +101,7 @@ func checkPage(t *testing.T, p *harness.Page) {
 func pages(role schema.Role) []string {
 	all := []string{
 		"/settings/tokens", "/settings/tokens/new", "/settings/authorizations", "/settings/sessions", "/settings/security",
-		"/settings/second-factor",
+		"/settings/second-factor", "/settings/requests",
 	}
 	if role.PermissionLevel() >= 3 {
 		all = append(all, "/settings/applications", "/settings/applications/new", "/settings/patient-data", "/settings/patient-data?patient=1")

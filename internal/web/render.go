@@ -26,6 +26,7 @@ var templates = parse()
 // functions are the templates' functions.
 var functions = template.FuncMap{
 	"asset":    assetAddress,
+	"count":    thousands,
 	"pretty":   pretty,
 	"words":    func(name string) string { return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ") },
 	"minRunes": func() int { return password.MinRunes },
@@ -61,6 +62,13 @@ var functions = template.FuncMap{
 			Origin, Step, Next string
 			Alone              bool // the page has no other way
 		}{origin, step, next, alone}
+	},
+	"requestTable": func(v view, caption string, rows []requestRow) any {
+		return struct {
+			View    view
+			Caption string
+			Rows    []requestRow
+		}{v, caption, rows}
 	},
 	"snippet": func(id, label, text string) any { return struct{ ID, Label, Text string }{id, label, text} },
 }
@@ -185,6 +193,7 @@ var sections = []section{
 	{reportsPath, "Reports", user}, // every role can open some
 	{"/settings/tokens", "Tokens", user},
 	{"/settings/applications", "Applications", manager},
+	{requestsPath, "API requests", user},
 	{webhooksPath, "Webhooks", administrator},
 	{usersPath, "Users", administrator},
 	{patientDataPath, "Patient data", manager},

@@ -61,6 +61,7 @@ func (s *Site) Routes() []Route {
 		{"/settings/applications/{id}", s.application, s.editApplication, manager, proofToPost},
 		{"/settings/applications/{id}/secret", nil, s.rotateSecret, manager, proof},
 		{"/settings/applications/{id}/delete", nil, s.deleteApplication, manager, plain},
+		{requestsPath, s.requests, nil, user, plain}, // shows users below managers their own requests
 		{webhooksPath, s.webhooks, s.createWebhook, administrator, proofToPost},
 		{webhooksPath + "/new", s.newWebhook, nil, administrator, proof},
 		{webhooksPath + "/{id}", s.webhook, s.editWebhook, administrator, proofToPost},

@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
+
+	"github.com/google/uuid"
 
 	"chairside/internal/apierror"
 	"chairside/internal/events/feed"
 	"chairside/internal/events/webhook"
 	"chairside/internal/oauth"
 	"chairside/internal/principal"
+	"chairside/internal/ratelimit"
 	"chairside/internal/signin"
 	"chairside/internal/store"
 )
@@ -25,6 +29,8 @@ type Options struct {
 	// Feed and Webhooks follow the changes of records.
 	Feed     *feed.Feed
 	Webhooks *webhook.Deliverer
+	// Limits returns what remains of the rate limits of a token and of its practice.
+	Limits func(token, practice uuid.UUID, now time.Time) ratelimit.Usage
 	// Explain turns an error into an API error, and logs internal ones.
 	Explain func(context.Context, error) *apierror.Error
 	// Visited notes the user of a request for the access log.

@@ -170,6 +170,13 @@ func pages() []state {
 		{"webhook-delivery", admin, "/settings/webhooks/{hook}/deliveries/{delivery}", 0, unfold("Show the request of attempt 2")},
 		{"webhook-redelivered", admin, "/settings/webhooks/{hook}/deliveries/{delivery}", 0, submit("Redeliver")},
 
+		{"requests", admin, "/settings/requests", 0, nil},
+		{"requests-of-a-token", admin, "/settings/requests", 0, func(p *tab) { p.choose("Token", "Recall letters").submit("Show") }},
+		{"requests-none", owner, "/settings/requests", 0, nil},
+		{"requests-not-found", admin, "/settings/requests?request=x", 0, nil},
+		{"requests-wrong", admin, "/settings/requests?token=x", wrong, nil},
+		{"requests-of-reception", reception, "/settings/requests", 0, nil},
+
 		{"authorizations", admin, "/settings/authorizations", 0, nil},
 		{"authorizations-none", owner, "/settings/authorizations", 0, nil},
 		{"authorizations-confirm", admin, "/settings/authorizations", 0, unfold("Revoke Second Opinion")},
