@@ -41,6 +41,8 @@
 // How the developer pages are served:
 //
 //	requests.go           the request log of package audit/trail, errors first; the rate limit
+//	scopes.go             the matrix of scopes for tokens and applications: those that open an
+//	                      operation of the OpenAPI document
 //
 // How a passkey is used or added:
 //

@@ -44,12 +44,12 @@ var functions = template.FuncMap{
 		}
 		return template.HTML(marked.String()) // escaped above
 	},
-	"scopes": func(f form, legend string, families []family) any {
+	"scopes": func(f form, legend string, m matrix) any {
 		return struct {
-			Form     form
-			Legend   string
-			Families []family
-		}{f, legend, families}
+			Form   form
+			Legend string
+			Matrix matrix
+		}{f, legend, m}
 	},
 	"codeField": func(f form, name string) any {
 		return struct {

@@ -41,6 +41,7 @@ type Options struct {
 type Site struct {
 	Options
 	document *apiDocument
+	opens    map[string]bool // scopes that open an operation
 	sessions *signin.Sessions
 	origins  *http.CrossOriginProtection
 }
@@ -61,6 +62,7 @@ func New(o Options) (*Site, error) {
 	if s.document, err = parseDocument(o.Document); err != nil {
 		return nil, err
 	}
+	s.opens = s.document.scopes()
 	s.sessions = signin.New(o.DB, public, s.fail)
 	return s, nil
 }

@@ -56,9 +56,11 @@ func pages() []state {
 		{"tokens-revoke", admin, "/settings/tokens", 0, unfold("Revoke Recall letters")},
 		{"tokens-revoked", admin, "/settings/tokens", 0, func(p *tab) { p.unfold("Revoke Recall letters").submit("Revoke token Recall letters") }},
 		{"token-new", admin, "/settings/tokens/new", 0, nil},
+		{"token-new-of-reception", reception, "/settings/tokens/new", 0, nil},
+		{"token-new-read-only", admin, "/settings/tokens/new", 0, func(p *tab) { p.press(p.find("radio", readOnlyChoice(p))) }},
 		{"token-new-wrong", admin, "/settings/tokens/new", wrong, func(p *tab) { p.pick("Expires (optional)", "2026-06-01").submit("Create token") }},
 		{"token-made", admin, "/settings/tokens/new", 0, func(p *tab) {
-			p.fill("Name", "Recall letters").tick("Patients", "Read").tick("Appointments", "All").submit("Create token")
+			p.fill("Name", "Recall letters").grant("patient:read").grant("appointment").submit("Create token")
 		}},
 
 		{"applications", admin, "/settings/applications", 0, nil},
@@ -69,11 +71,11 @@ func pages() []state {
 			p.fill("Redirect URIs", "http://perio.example/callback").submit("Register")
 		}},
 		{"application-made", admin, "/settings/applications/new", 0, func(p *tab) {
-			p.fill("Name", "Perio Charting").fill("Redirect URIs", "https://perio.example/callback").tick("Patients", "Read").submit("Register")
+			p.fill("Name", "Perio Charting").fill("Redirect URIs", "https://perio.example/callback").grant("patient:read").submit("Register")
 		}},
 		{"application-made-public", admin, "/settings/applications/new", 0, func(p *tab) {
 			p.press(p.find("radio", "In a browser, or on a phone or desktop Public client: it cannot keep a secret and must use PKCE."))
-			p.fill("Name", longName).fill("Redirect URIs", "com.example.app:/callback").tick("Patients", "Read").submit("Register")
+			p.fill("Name", longName).fill("Redirect URIs", "com.example.app:/callback").grant("patient:read").submit("Register")
 		}},
 		{"application", admin, "/settings/applications/{app}", 0, nil},
 		{"application-public", admin, "/settings/applications/{public}", 0, unfold("Show the four steps")},
@@ -266,6 +268,12 @@ func pages() []state {
 		)
 	}
 	return all
+}
+
+// readOnlyChoice is the accessible name of the choice of all scopes to read.
+func readOnlyChoice(p *tab) string {
+	p.t.Helper()
+	return eval[string](p, "document.querySelector('[name=access][value=read]').parentElement.innerText.replace(/\\s+/g, ' ')")
 }
 
 // requireFactor lets the practice require two-factor authentication of everyone.
