@@ -133,7 +133,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	s.packed = sync.OnceValue(func() []byte { return compress(s.document) })
 	s.version = etag.Of(s.document)
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
-	if s.site, err = web.New(web.Options{DB: o.DB, Document: s.document, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks, Limits: s.limiter.Peek, Explain: s.explain, Visited: s.visited}); err != nil {
+	if s.site, err = web.New(web.Options{DB: o.DB, Document: s.document, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks, Limits: s.limiter.Peek, Operations: ogent.Operations, Read: s.recordReader(), Explain: s.explain, Visited: s.visited}); err != nil {
 		return nil, err
 	}
 	if s.mcp, err = s.newMCP(); err != nil {

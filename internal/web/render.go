@@ -198,6 +198,7 @@ var sections = []section{
 	{usersPath, "Users", administrator},
 	{patientDataPath, "Patient data", manager},
 	{auditPath, "Audit log", manager},
+	{recordsPath, "Records", manager},
 	{practiceSettingsPath, "Practice", manager},
 	{siteLimitsPath, "Site limits", manager},
 	{"/settings/authorizations", "Authorised applications", user},
