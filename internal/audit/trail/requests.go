@@ -21,9 +21,9 @@ const (
 	// RequestsPerPractice is the most entries that the request log keeps for each practice, and
 	// trimAfter the number of new ones after which a process deletes those beyond it.
 	RequestsPerPractice, trimAfter = 10_000, 500
-	// LikeSuccesses and LikeErrors are the most entries of requests that are alike, of each
+	// likeSuccesses and likeErrors are the most entries of requests that are alike, of each
 	// second. Further ones are counted in the last entry.
-	LikeSuccesses, LikeErrors = 5, 50
+	likeSuccesses, likeErrors = 5, 50
 	// maxRequestsWaiting is the most entries that wait to be written.
 	maxRequestsWaiting = 5_000
 	// expireEvery is how often old entries are deleted, and expireBatch the most that one
@@ -85,9 +85,9 @@ func NewRequests(db *store.DB, logger *slog.Logger) *Requests {
 
 // Add adds a request.
 func (q *Requests) Add(r Request) {
-	key, most := likeness{token: r.Token, method: r.Method, route: r.Route, status: r.Status}, LikeSuccesses
+	key, most := likeness{token: r.Token, method: r.Method, route: r.Route, status: r.Status}, likeSuccesses
 	if r.ErrorCode != nil {
-		key.code, most = *r.ErrorCode, LikeErrors
+		key.code, most = *r.ErrorCode, likeErrors
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
