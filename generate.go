@@ -13,7 +13,7 @@
 //	internal/codec       decodes and validates bodies and queries
 //	internal/apierror    the API's error type
 //	internal/principal   the caller; internal/token: resolves tokens; internal/scope: scopes and roles
-//	internal/audit       what a request reads, for the audit log; audit/trail: entries that are no writes; audit/chain: seals and verifies the log
+//	internal/audit       what a request reads, for the audit log; audit/trail: entries that are no writes, and the request log; audit/chain: seals and verifies the log
 //	internal/events/idempotency  makes writes safe to send again
 //	internal/cache       caches values for less than a second
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money

@@ -35,6 +35,7 @@ import (
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
+	"chairside/ent/loggedrequest"
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
@@ -128,6 +129,8 @@ type Client struct {
 	Invoice *InvoiceClient
 	// InvoiceItem is the client for interacting with the InvoiceItem builders.
 	InvoiceItem *InvoiceItemClient
+	// LoggedRequest is the client for interacting with the LoggedRequest builders.
+	LoggedRequest *LoggedRequestClient
 	// NHSClaim is the client for interacting with the NHSClaim builders.
 	NHSClaim *NHSClaimClient
 	// Note is the client for interacting with the Note builders.
@@ -227,6 +230,7 @@ func (c *Client) init() {
 	c.ImportedRecord = NewImportedRecordClient(c.config)
 	c.Invoice = NewInvoiceClient(c.config)
 	c.InvoiceItem = NewInvoiceItemClient(c.config)
+	c.LoggedRequest = NewLoggedRequestClient(c.config)
 	c.NHSClaim = NewNHSClaimClient(c.config)
 	c.Note = NewNoteClient(c.config)
 	c.NoteVersion = NewNoteVersionClient(c.config)
@@ -375,6 +379,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ImportedRecord:                NewImportedRecordClient(cfg),
 		Invoice:                       NewInvoiceClient(cfg),
 		InvoiceItem:                   NewInvoiceItemClient(cfg),
+		LoggedRequest:                 NewLoggedRequestClient(cfg),
 		NHSClaim:                      NewNHSClaimClient(cfg),
 		Note:                          NewNoteClient(cfg),
 		NoteVersion:                   NewNoteVersionClient(cfg),
@@ -450,6 +455,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ImportedRecord:                NewImportedRecordClient(cfg),
 		Invoice:                       NewInvoiceClient(cfg),
 		InvoiceItem:                   NewInvoiceItemClient(cfg),
+		LoggedRequest:                 NewLoggedRequestClient(cfg),
 		NHSClaim:                      NewNHSClaimClient(cfg),
 		Note:                          NewNoteClient(cfg),
 		NoteVersion:                   NewNoteVersionClient(cfg),
@@ -516,7 +522,7 @@ func (c *Client) Use(hooks ...Hook) {
 		c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead, c.AuthorizationCode,
 		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
 		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
+		c.InvoiceItem, c.LoggedRequest, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
 		c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
 		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.PracticeDeletion,
 		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session,
@@ -538,7 +544,7 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead, c.AuthorizationCode,
 		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
 		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
+		c.InvoiceItem, c.LoggedRequest, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
 		c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
 		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.PracticeDeletion,
 		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session,
@@ -602,6 +608,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Invoice.mutate(ctx, m)
 	case *InvoiceItemMutation:
 		return c.InvoiceItem.mutate(ctx, m)
+	case *LoggedRequestMutation:
+		return c.LoggedRequest.mutate(ctx, m)
 	case *NHSClaimMutation:
 		return c.NHSClaim.mutate(ctx, m)
 	case *NoteMutation:
@@ -4692,6 +4700,141 @@ func (c *InvoiceItemClient) mutate(ctx context.Context, m *InvoiceItemMutation) 
 		return (&InvoiceItemDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown InvoiceItem mutation op: %q", m.Op())
+	}
+}
+
+// LoggedRequestClient is a client for the LoggedRequest schema.
+type LoggedRequestClient struct {
+	config
+}
+
+// NewLoggedRequestClient returns a client for the LoggedRequest from the given config.
+func NewLoggedRequestClient(c config) *LoggedRequestClient {
+	return &LoggedRequestClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `loggedrequest.Hooks(f(g(h())))`.
+func (c *LoggedRequestClient) Use(hooks ...Hook) {
+	c.hooks.LoggedRequest = append(c.hooks.LoggedRequest, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `loggedrequest.Intercept(f(g(h())))`.
+func (c *LoggedRequestClient) Intercept(interceptors ...Interceptor) {
+	c.inters.LoggedRequest = append(c.inters.LoggedRequest, interceptors...)
+}
+
+// Create returns a builder for creating a LoggedRequest entity.
+func (c *LoggedRequestClient) Create() *LoggedRequestCreate {
+	mutation := newLoggedRequestMutation(c.config, OpCreate)
+	return &LoggedRequestCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of LoggedRequest entities.
+func (c *LoggedRequestClient) CreateBulk(builders ...*LoggedRequestCreate) *LoggedRequestCreateBulk {
+	return &LoggedRequestCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *LoggedRequestClient) MapCreateBulk(slice any, setFunc func(*LoggedRequestCreate, int)) *LoggedRequestCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &LoggedRequestCreateBulk{err: fmt.Errorf("calling to LoggedRequestClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*LoggedRequestCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &LoggedRequestCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for LoggedRequest.
+func (c *LoggedRequestClient) Update() *LoggedRequestUpdate {
+	mutation := newLoggedRequestMutation(c.config, OpUpdate)
+	return &LoggedRequestUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *LoggedRequestClient) UpdateOne(_m *LoggedRequest) *LoggedRequestUpdateOne {
+	mutation := newLoggedRequestMutation(c.config, OpUpdateOne, withLoggedRequest(_m))
+	return &LoggedRequestUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *LoggedRequestClient) UpdateOneID(id int64) *LoggedRequestUpdateOne {
+	mutation := newLoggedRequestMutation(c.config, OpUpdateOne, withLoggedRequestID(id))
+	return &LoggedRequestUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for LoggedRequest.
+func (c *LoggedRequestClient) Delete() *LoggedRequestDelete {
+	mutation := newLoggedRequestMutation(c.config, OpDelete)
+	return &LoggedRequestDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *LoggedRequestClient) DeleteOne(_m *LoggedRequest) *LoggedRequestDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *LoggedRequestClient) DeleteOneID(id int64) *LoggedRequestDeleteOne {
+	builder := c.Delete().Where(loggedrequest.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &LoggedRequestDeleteOne{builder}
+}
+
+// Query returns a query builder for LoggedRequest.
+func (c *LoggedRequestClient) Query() *LoggedRequestQuery {
+	return &LoggedRequestQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeLoggedRequest},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a LoggedRequest entity by its id.
+func (c *LoggedRequestClient) Get(ctx context.Context, id int64) (*LoggedRequest, error) {
+	return c.Query().Where(loggedrequest.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *LoggedRequestClient) GetX(ctx context.Context, id int64) *LoggedRequest {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *LoggedRequestClient) Hooks() []Hook {
+	hooks := c.hooks.LoggedRequest
+	return append(hooks[:len(hooks):len(hooks)], loggedrequest.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *LoggedRequestClient) Interceptors() []Interceptor {
+	inters := c.inters.LoggedRequest
+	return append(inters[:len(inters):len(inters)], loggedrequest.Interceptors[:]...)
+}
+
+func (c *LoggedRequestClient) mutate(ctx context.Context, m *LoggedRequestMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&LoggedRequestCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&LoggedRequestUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&LoggedRequestUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&LoggedRequestDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown LoggedRequest mutation op: %q", m.Op())
 	}
 }
 
@@ -10478,12 +10621,12 @@ type (
 		AppointmentCancellationReason, AppointmentHold, AppointmentReason, AuditBlock,
 		AuditCut, AuditEvent, AuditRead, AuthorizationCode, Contract, CustomField,
 		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,
-		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Passkey,
-		PasskeyChallenge, Patient, PatientReferral, Payment, PaymentExplanation,
-		PaymentPlan, Practice, PracticeDeletion, Practitioner, RateBucket, Recall,
-		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
-		User, WaitingList, Webhook, WebhookAttempt, WebhookDelivery,
+		ImportedRecord, Invoice, InvoiceItem, LoggedRequest, NHSClaim, Note,
+		NoteVersion, Passkey, PasskeyChallenge, Patient, PatientReferral, Payment,
+		PaymentExplanation, PaymentPlan, Practice, PracticeDeletion, Practitioner,
+		RateBucket, Recall, RefreshToken, Room, Session, SignInAttempt, Site, Sundry,
+		Treatment, TreatmentAppointment, TreatmentCategory, TreatmentPlan,
+		TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt, WebhookDelivery,
 		WorkingSession []ent.Hook
 	}
 	inters struct {
@@ -10491,12 +10634,12 @@ type (
 		AppointmentCancellationReason, AppointmentHold, AppointmentReason, AuditBlock,
 		AuditCut, AuditEvent, AuditRead, AuthorizationCode, Contract, CustomField,
 		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,
-		ImportedRecord, Invoice, InvoiceItem, NHSClaim, Note, NoteVersion, Passkey,
-		PasskeyChallenge, Patient, PatientReferral, Payment, PaymentExplanation,
-		PaymentPlan, Practice, PracticeDeletion, Practitioner, RateBucket, Recall,
-		RefreshToken, Room, Session, SignInAttempt, Site, Sundry, Treatment,
-		TreatmentAppointment, TreatmentCategory, TreatmentPlan, TreatmentPlanItem,
-		User, WaitingList, Webhook, WebhookAttempt, WebhookDelivery,
+		ImportedRecord, Invoice, InvoiceItem, LoggedRequest, NHSClaim, Note,
+		NoteVersion, Passkey, PasskeyChallenge, Patient, PatientReferral, Payment,
+		PaymentExplanation, PaymentPlan, Practice, PracticeDeletion, Practitioner,
+		RateBucket, Recall, RefreshToken, Room, Session, SignInAttempt, Site, Sundry,
+		Treatment, TreatmentAppointment, TreatmentCategory, TreatmentPlan,
+		TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt, WebhookDelivery,
 		WorkingSession []ent.Interceptor
 	}
 )

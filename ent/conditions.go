@@ -32,6 +32,7 @@ import (
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
+	"chairside/ent/loggedrequest"
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
@@ -295,6 +296,15 @@ func (q *InvoiceItemQuery) Subquery(ctx context.Context) (*sql.Selector, error) 
 		return nil, err
 	}
 	q.ctx.Fields = []string{invoiceitem.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *LoggedRequestQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{loggedrequest.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

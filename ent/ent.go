@@ -27,6 +27,7 @@ import (
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
+	"chairside/ent/loggedrequest"
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
@@ -152,6 +153,7 @@ func checkColumn(t, c string) error {
 			importedrecord.Table:                importedrecord.ValidColumn,
 			invoice.Table:                       invoice.ValidColumn,
 			invoiceitem.Table:                   invoiceitem.ValidColumn,
+			loggedrequest.Table:                 loggedrequest.ValidColumn,
 			nhsclaim.Table:                      nhsclaim.ValidColumn,
 			note.Table:                          note.ValidColumn,
 			noteversion.Table:                   noteversion.ValidColumn,

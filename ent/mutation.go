@@ -27,6 +27,7 @@ import (
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
+	"chairside/ent/loggedrequest"
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
@@ -109,6 +110,7 @@ const (
 	TypeImportedRecord                = "ImportedRecord"
 	TypeInvoice                       = "Invoice"
 	TypeInvoiceItem                   = "InvoiceItem"
+	TypeLoggedRequest                 = "LoggedRequest"
 	TypeNHSClaim                      = "NHSClaim"
 	TypeNote                          = "Note"
 	TypeNoteVersion                   = "NoteVersion"
@@ -25291,6 +25293,1108 @@ func (m *InvoiceItemMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown InvoiceItem edge %s", name)
+}
+
+// LoggedRequestMutation represents an operation that mutates the LoggedRequest nodes in the graph.
+type LoggedRequestMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *int64
+	practice_id    *uuid.UUID
+	at             *time.Time
+	token_id       *uuid.UUID
+	application_id *uuid.UUID
+	user_id        *int64
+	adduser_id     *int64
+	request_id     *string
+	method         *string
+	route          *string
+	status         *int
+	addstatus      *int
+	error_code     *string
+	duration_us    *int64
+	addduration_us *int64
+	further        *int
+	addfurther     *int
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*LoggedRequest, error)
+	predicates     []predicate.LoggedRequest
+}
+
+var _ ent.Mutation = (*LoggedRequestMutation)(nil)
+
+// loggedrequestOption allows management of the mutation configuration using functional options.
+type loggedrequestOption func(*LoggedRequestMutation)
+
+// newLoggedRequestMutation creates new mutation for the LoggedRequest entity.
+func newLoggedRequestMutation(c config, op Op, opts ...loggedrequestOption) *LoggedRequestMutation {
+	m := &LoggedRequestMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeLoggedRequest,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withLoggedRequestID sets the ID field of the mutation.
+func withLoggedRequestID(id int64) loggedrequestOption {
+	return func(m *LoggedRequestMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *LoggedRequest
+		)
+		m.oldValue = func(ctx context.Context) (*LoggedRequest, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().LoggedRequest.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withLoggedRequest sets the old LoggedRequest of the mutation.
+func withLoggedRequest(node *LoggedRequest) loggedrequestOption {
+	return func(m *LoggedRequestMutation) {
+		m.oldValue = func(context.Context) (*LoggedRequest, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m LoggedRequestMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m LoggedRequestMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of LoggedRequest entities.
+func (m *LoggedRequestMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *LoggedRequestMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *LoggedRequestMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().LoggedRequest.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *LoggedRequestMutation) SetPracticeID(u uuid.UUID) {
+	m.practice_id = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *LoggedRequestMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *LoggedRequestMutation) ResetPracticeID() {
+	m.practice_id = nil
+}
+
+// SetAt sets the "at" field.
+func (m *LoggedRequestMutation) SetAt(t time.Time) {
+	m.at = &t
+}
+
+// At returns the value of the "at" field in the mutation.
+func (m *LoggedRequestMutation) At() (r time.Time, exists bool) {
+	v := m.at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAt returns the old "at" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAt: %w", err)
+	}
+	return oldValue.At, nil
+}
+
+// ResetAt resets all changes to the "at" field.
+func (m *LoggedRequestMutation) ResetAt() {
+	m.at = nil
+}
+
+// SetTokenID sets the "token_id" field.
+func (m *LoggedRequestMutation) SetTokenID(u uuid.UUID) {
+	m.token_id = &u
+}
+
+// TokenID returns the value of the "token_id" field in the mutation.
+func (m *LoggedRequestMutation) TokenID() (r uuid.UUID, exists bool) {
+	v := m.token_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTokenID returns the old "token_id" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldTokenID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTokenID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTokenID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTokenID: %w", err)
+	}
+	return oldValue.TokenID, nil
+}
+
+// ResetTokenID resets all changes to the "token_id" field.
+func (m *LoggedRequestMutation) ResetTokenID() {
+	m.token_id = nil
+}
+
+// SetApplicationID sets the "application_id" field.
+func (m *LoggedRequestMutation) SetApplicationID(u uuid.UUID) {
+	m.application_id = &u
+}
+
+// ApplicationID returns the value of the "application_id" field in the mutation.
+func (m *LoggedRequestMutation) ApplicationID() (r uuid.UUID, exists bool) {
+	v := m.application_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldApplicationID returns the old "application_id" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldApplicationID(ctx context.Context) (v *uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldApplicationID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldApplicationID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldApplicationID: %w", err)
+	}
+	return oldValue.ApplicationID, nil
+}
+
+// ClearApplicationID clears the value of the "application_id" field.
+func (m *LoggedRequestMutation) ClearApplicationID() {
+	m.application_id = nil
+	m.clearedFields[loggedrequest.FieldApplicationID] = struct{}{}
+}
+
+// ApplicationIDCleared returns if the "application_id" field was cleared in this mutation.
+func (m *LoggedRequestMutation) ApplicationIDCleared() bool {
+	_, ok := m.clearedFields[loggedrequest.FieldApplicationID]
+	return ok
+}
+
+// ResetApplicationID resets all changes to the "application_id" field.
+func (m *LoggedRequestMutation) ResetApplicationID() {
+	m.application_id = nil
+	delete(m.clearedFields, loggedrequest.FieldApplicationID)
+}
+
+// SetUserID sets the "user_id" field.
+func (m *LoggedRequestMutation) SetUserID(i int64) {
+	m.user_id = &i
+	m.adduser_id = nil
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *LoggedRequestMutation) UserID() (r int64, exists bool) {
+	v := m.user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldUserID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// AddUserID adds i to the "user_id" field.
+func (m *LoggedRequestMutation) AddUserID(i int64) {
+	if m.adduser_id != nil {
+		*m.adduser_id += i
+	} else {
+		m.adduser_id = &i
+	}
+}
+
+// AddedUserID returns the value that was added to the "user_id" field in this mutation.
+func (m *LoggedRequestMutation) AddedUserID() (r int64, exists bool) {
+	v := m.adduser_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *LoggedRequestMutation) ResetUserID() {
+	m.user_id = nil
+	m.adduser_id = nil
+}
+
+// SetRequestID sets the "request_id" field.
+func (m *LoggedRequestMutation) SetRequestID(s string) {
+	m.request_id = &s
+}
+
+// RequestID returns the value of the "request_id" field in the mutation.
+func (m *LoggedRequestMutation) RequestID() (r string, exists bool) {
+	v := m.request_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRequestID returns the old "request_id" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldRequestID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRequestID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRequestID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRequestID: %w", err)
+	}
+	return oldValue.RequestID, nil
+}
+
+// ResetRequestID resets all changes to the "request_id" field.
+func (m *LoggedRequestMutation) ResetRequestID() {
+	m.request_id = nil
+}
+
+// SetMethod sets the "method" field.
+func (m *LoggedRequestMutation) SetMethod(s string) {
+	m.method = &s
+}
+
+// Method returns the value of the "method" field in the mutation.
+func (m *LoggedRequestMutation) Method() (r string, exists bool) {
+	v := m.method
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMethod returns the old "method" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldMethod(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMethod is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMethod requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMethod: %w", err)
+	}
+	return oldValue.Method, nil
+}
+
+// ResetMethod resets all changes to the "method" field.
+func (m *LoggedRequestMutation) ResetMethod() {
+	m.method = nil
+}
+
+// SetRoute sets the "route" field.
+func (m *LoggedRequestMutation) SetRoute(s string) {
+	m.route = &s
+}
+
+// Route returns the value of the "route" field in the mutation.
+func (m *LoggedRequestMutation) Route() (r string, exists bool) {
+	v := m.route
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRoute returns the old "route" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldRoute(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRoute is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRoute requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRoute: %w", err)
+	}
+	return oldValue.Route, nil
+}
+
+// ResetRoute resets all changes to the "route" field.
+func (m *LoggedRequestMutation) ResetRoute() {
+	m.route = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *LoggedRequestMutation) SetStatus(i int) {
+	m.status = &i
+	m.addstatus = nil
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *LoggedRequestMutation) Status() (r int, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldStatus(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// AddStatus adds i to the "status" field.
+func (m *LoggedRequestMutation) AddStatus(i int) {
+	if m.addstatus != nil {
+		*m.addstatus += i
+	} else {
+		m.addstatus = &i
+	}
+}
+
+// AddedStatus returns the value that was added to the "status" field in this mutation.
+func (m *LoggedRequestMutation) AddedStatus() (r int, exists bool) {
+	v := m.addstatus
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *LoggedRequestMutation) ResetStatus() {
+	m.status = nil
+	m.addstatus = nil
+}
+
+// SetErrorCode sets the "error_code" field.
+func (m *LoggedRequestMutation) SetErrorCode(s string) {
+	m.error_code = &s
+}
+
+// ErrorCode returns the value of the "error_code" field in the mutation.
+func (m *LoggedRequestMutation) ErrorCode() (r string, exists bool) {
+	v := m.error_code
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldErrorCode returns the old "error_code" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldErrorCode(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldErrorCode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldErrorCode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldErrorCode: %w", err)
+	}
+	return oldValue.ErrorCode, nil
+}
+
+// ClearErrorCode clears the value of the "error_code" field.
+func (m *LoggedRequestMutation) ClearErrorCode() {
+	m.error_code = nil
+	m.clearedFields[loggedrequest.FieldErrorCode] = struct{}{}
+}
+
+// ErrorCodeCleared returns if the "error_code" field was cleared in this mutation.
+func (m *LoggedRequestMutation) ErrorCodeCleared() bool {
+	_, ok := m.clearedFields[loggedrequest.FieldErrorCode]
+	return ok
+}
+
+// ResetErrorCode resets all changes to the "error_code" field.
+func (m *LoggedRequestMutation) ResetErrorCode() {
+	m.error_code = nil
+	delete(m.clearedFields, loggedrequest.FieldErrorCode)
+}
+
+// SetDurationUs sets the "duration_us" field.
+func (m *LoggedRequestMutation) SetDurationUs(i int64) {
+	m.duration_us = &i
+	m.addduration_us = nil
+}
+
+// DurationUs returns the value of the "duration_us" field in the mutation.
+func (m *LoggedRequestMutation) DurationUs() (r int64, exists bool) {
+	v := m.duration_us
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDurationUs returns the old "duration_us" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldDurationUs(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDurationUs is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDurationUs requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDurationUs: %w", err)
+	}
+	return oldValue.DurationUs, nil
+}
+
+// AddDurationUs adds i to the "duration_us" field.
+func (m *LoggedRequestMutation) AddDurationUs(i int64) {
+	if m.addduration_us != nil {
+		*m.addduration_us += i
+	} else {
+		m.addduration_us = &i
+	}
+}
+
+// AddedDurationUs returns the value that was added to the "duration_us" field in this mutation.
+func (m *LoggedRequestMutation) AddedDurationUs() (r int64, exists bool) {
+	v := m.addduration_us
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDurationUs resets all changes to the "duration_us" field.
+func (m *LoggedRequestMutation) ResetDurationUs() {
+	m.duration_us = nil
+	m.addduration_us = nil
+}
+
+// SetFurther sets the "further" field.
+func (m *LoggedRequestMutation) SetFurther(i int) {
+	m.further = &i
+	m.addfurther = nil
+}
+
+// Further returns the value of the "further" field in the mutation.
+func (m *LoggedRequestMutation) Further() (r int, exists bool) {
+	v := m.further
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFurther returns the old "further" field's value of the LoggedRequest entity.
+// If the LoggedRequest object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LoggedRequestMutation) OldFurther(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFurther is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFurther requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFurther: %w", err)
+	}
+	return oldValue.Further, nil
+}
+
+// AddFurther adds i to the "further" field.
+func (m *LoggedRequestMutation) AddFurther(i int) {
+	if m.addfurther != nil {
+		*m.addfurther += i
+	} else {
+		m.addfurther = &i
+	}
+}
+
+// AddedFurther returns the value that was added to the "further" field in this mutation.
+func (m *LoggedRequestMutation) AddedFurther() (r int, exists bool) {
+	v := m.addfurther
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFurther resets all changes to the "further" field.
+func (m *LoggedRequestMutation) ResetFurther() {
+	m.further = nil
+	m.addfurther = nil
+}
+
+// Where appends a list predicates to the LoggedRequestMutation builder.
+func (m *LoggedRequestMutation) Where(ps ...predicate.LoggedRequest) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the LoggedRequestMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *LoggedRequestMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.LoggedRequest, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *LoggedRequestMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *LoggedRequestMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (LoggedRequest).
+func (m *LoggedRequestMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *LoggedRequestMutation) Fields() []string {
+	fields := make([]string, 0, 12)
+	if m.practice_id != nil {
+		fields = append(fields, loggedrequest.FieldPracticeID)
+	}
+	if m.at != nil {
+		fields = append(fields, loggedrequest.FieldAt)
+	}
+	if m.token_id != nil {
+		fields = append(fields, loggedrequest.FieldTokenID)
+	}
+	if m.application_id != nil {
+		fields = append(fields, loggedrequest.FieldApplicationID)
+	}
+	if m.user_id != nil {
+		fields = append(fields, loggedrequest.FieldUserID)
+	}
+	if m.request_id != nil {
+		fields = append(fields, loggedrequest.FieldRequestID)
+	}
+	if m.method != nil {
+		fields = append(fields, loggedrequest.FieldMethod)
+	}
+	if m.route != nil {
+		fields = append(fields, loggedrequest.FieldRoute)
+	}
+	if m.status != nil {
+		fields = append(fields, loggedrequest.FieldStatus)
+	}
+	if m.error_code != nil {
+		fields = append(fields, loggedrequest.FieldErrorCode)
+	}
+	if m.duration_us != nil {
+		fields = append(fields, loggedrequest.FieldDurationUs)
+	}
+	if m.further != nil {
+		fields = append(fields, loggedrequest.FieldFurther)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *LoggedRequestMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case loggedrequest.FieldPracticeID:
+		return m.PracticeID()
+	case loggedrequest.FieldAt:
+		return m.At()
+	case loggedrequest.FieldTokenID:
+		return m.TokenID()
+	case loggedrequest.FieldApplicationID:
+		return m.ApplicationID()
+	case loggedrequest.FieldUserID:
+		return m.UserID()
+	case loggedrequest.FieldRequestID:
+		return m.RequestID()
+	case loggedrequest.FieldMethod:
+		return m.Method()
+	case loggedrequest.FieldRoute:
+		return m.Route()
+	case loggedrequest.FieldStatus:
+		return m.Status()
+	case loggedrequest.FieldErrorCode:
+		return m.ErrorCode()
+	case loggedrequest.FieldDurationUs:
+		return m.DurationUs()
+	case loggedrequest.FieldFurther:
+		return m.Further()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *LoggedRequestMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case loggedrequest.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case loggedrequest.FieldAt:
+		return m.OldAt(ctx)
+	case loggedrequest.FieldTokenID:
+		return m.OldTokenID(ctx)
+	case loggedrequest.FieldApplicationID:
+		return m.OldApplicationID(ctx)
+	case loggedrequest.FieldUserID:
+		return m.OldUserID(ctx)
+	case loggedrequest.FieldRequestID:
+		return m.OldRequestID(ctx)
+	case loggedrequest.FieldMethod:
+		return m.OldMethod(ctx)
+	case loggedrequest.FieldRoute:
+		return m.OldRoute(ctx)
+	case loggedrequest.FieldStatus:
+		return m.OldStatus(ctx)
+	case loggedrequest.FieldErrorCode:
+		return m.OldErrorCode(ctx)
+	case loggedrequest.FieldDurationUs:
+		return m.OldDurationUs(ctx)
+	case loggedrequest.FieldFurther:
+		return m.OldFurther(ctx)
+	}
+	return nil, fmt.Errorf("unknown LoggedRequest field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *LoggedRequestMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case loggedrequest.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case loggedrequest.FieldAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAt(v)
+		return nil
+	case loggedrequest.FieldTokenID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTokenID(v)
+		return nil
+	case loggedrequest.FieldApplicationID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetApplicationID(v)
+		return nil
+	case loggedrequest.FieldUserID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case loggedrequest.FieldRequestID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRequestID(v)
+		return nil
+	case loggedrequest.FieldMethod:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMethod(v)
+		return nil
+	case loggedrequest.FieldRoute:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRoute(v)
+		return nil
+	case loggedrequest.FieldStatus:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case loggedrequest.FieldErrorCode:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetErrorCode(v)
+		return nil
+	case loggedrequest.FieldDurationUs:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDurationUs(v)
+		return nil
+	case loggedrequest.FieldFurther:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFurther(v)
+		return nil
+	}
+	return fmt.Errorf("unknown LoggedRequest field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *LoggedRequestMutation) AddedFields() []string {
+	var fields []string
+	if m.adduser_id != nil {
+		fields = append(fields, loggedrequest.FieldUserID)
+	}
+	if m.addstatus != nil {
+		fields = append(fields, loggedrequest.FieldStatus)
+	}
+	if m.addduration_us != nil {
+		fields = append(fields, loggedrequest.FieldDurationUs)
+	}
+	if m.addfurther != nil {
+		fields = append(fields, loggedrequest.FieldFurther)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *LoggedRequestMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case loggedrequest.FieldUserID:
+		return m.AddedUserID()
+	case loggedrequest.FieldStatus:
+		return m.AddedStatus()
+	case loggedrequest.FieldDurationUs:
+		return m.AddedDurationUs()
+	case loggedrequest.FieldFurther:
+		return m.AddedFurther()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *LoggedRequestMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case loggedrequest.FieldUserID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUserID(v)
+		return nil
+	case loggedrequest.FieldStatus:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStatus(v)
+		return nil
+	case loggedrequest.FieldDurationUs:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDurationUs(v)
+		return nil
+	case loggedrequest.FieldFurther:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFurther(v)
+		return nil
+	}
+	return fmt.Errorf("unknown LoggedRequest numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *LoggedRequestMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(loggedrequest.FieldApplicationID) {
+		fields = append(fields, loggedrequest.FieldApplicationID)
+	}
+	if m.FieldCleared(loggedrequest.FieldErrorCode) {
+		fields = append(fields, loggedrequest.FieldErrorCode)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *LoggedRequestMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *LoggedRequestMutation) ClearField(name string) error {
+	switch name {
+	case loggedrequest.FieldApplicationID:
+		m.ClearApplicationID()
+		return nil
+	case loggedrequest.FieldErrorCode:
+		m.ClearErrorCode()
+		return nil
+	}
+	return fmt.Errorf("unknown LoggedRequest nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *LoggedRequestMutation) ResetField(name string) error {
+	switch name {
+	case loggedrequest.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case loggedrequest.FieldAt:
+		m.ResetAt()
+		return nil
+	case loggedrequest.FieldTokenID:
+		m.ResetTokenID()
+		return nil
+	case loggedrequest.FieldApplicationID:
+		m.ResetApplicationID()
+		return nil
+	case loggedrequest.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case loggedrequest.FieldRequestID:
+		m.ResetRequestID()
+		return nil
+	case loggedrequest.FieldMethod:
+		m.ResetMethod()
+		return nil
+	case loggedrequest.FieldRoute:
+		m.ResetRoute()
+		return nil
+	case loggedrequest.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case loggedrequest.FieldErrorCode:
+		m.ResetErrorCode()
+		return nil
+	case loggedrequest.FieldDurationUs:
+		m.ResetDurationUs()
+		return nil
+	case loggedrequest.FieldFurther:
+		m.ResetFurther()
+		return nil
+	}
+	return fmt.Errorf("unknown LoggedRequest field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *LoggedRequestMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *LoggedRequestMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *LoggedRequestMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *LoggedRequestMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *LoggedRequestMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *LoggedRequestMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *LoggedRequestMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown LoggedRequest unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *LoggedRequestMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown LoggedRequest edge %s", name)
 }
 
 // NHSClaimMutation represents an operation that mutates the NHSClaim nodes in the graph.

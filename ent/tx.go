@@ -60,6 +60,8 @@ type Tx struct {
 	Invoice *InvoiceClient
 	// InvoiceItem is the client for interacting with the InvoiceItem builders.
 	InvoiceItem *InvoiceItemClient
+	// LoggedRequest is the client for interacting with the LoggedRequest builders.
+	LoggedRequest *LoggedRequestClient
 	// NHSClaim is the client for interacting with the NHSClaim builders.
 	NHSClaim *NHSClaimClient
 	// Note is the client for interacting with the Note builders.
@@ -279,6 +281,7 @@ func (tx *Tx) init() {
 	tx.ImportedRecord = NewImportedRecordClient(tx.config)
 	tx.Invoice = NewInvoiceClient(tx.config)
 	tx.InvoiceItem = NewInvoiceItemClient(tx.config)
+	tx.LoggedRequest = NewLoggedRequestClient(tx.config)
 	tx.NHSClaim = NewNHSClaimClient(tx.config)
 	tx.Note = NewNoteClient(tx.config)
 	tx.NoteVersion = NewNoteVersionClient(tx.config)

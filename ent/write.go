@@ -78,6 +78,7 @@ var Columns = map[string][]string{
 	TypeImportedRecord:                {"practice_id", "source", "resource", "legacy_id", "record_id"},
 	TypeInvoice:                       {"practice_id", "created_at", "updated_at", "account_id", "patient_id", "site_id", "user_id", "amount", "amount_outstanding", "nhs_amount", "dated_on", "due_on", "footnote", "paid", "paid_on", "payment_terms", "reference", "sent_at", "status"},
 	TypeInvoiceItem:                   {"practice_id", "created_at", "updated_at", "invoice_id", "name", "quantity", "item_price", "total_price", "nhs_charge", "practitioner_id", "sundry_id", "treatment_plan_id", "treatment_plan_item_id", "user_id"},
+	TypeLoggedRequest:                 {"practice_id", "at", "token_id", "application_id", "user_id", "request_id", "method", "route", "status", "error_code", "duration_us", "further"},
 	TypeNHSClaim:                      {"practice_id", "created_at", "updated_at", "contract_id", "patient_id", "practitioner_id", "treatment_plan_id", "site_id", "claim_status", "sequence_number", "status_comments", "expected_uda", "awarded_uda", "uda_band", "submitted_date", "approval_date", "dentist_charge", "patient_charge", "ni_calculated_dentist_fee", "ni_calculated_patient_fee", "scot_amount_authorised", "scot_amount_expected", "ortho", "continuation_part_number"},
 	TypeNote:                          {"practice_id", "created_at", "updated_at", "patient_id", "user_id", "body", "pinned", "kind"},
 	TypeNoteVersion:                   {"practice_id", "note_id", "patient_id", "body", "at", "user_id"},
@@ -626,6 +627,20 @@ func (m *InvoiceItemMutation) Changes() (changes *AuditEventClient, inTransactio
 func (m *InvoiceItemMutation) Before() Mutation {
 	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
 		return newInvoiceItemMutation(m.config, OpUpdateOne, withInvoiceItemID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *LoggedRequestMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *LoggedRequestMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newLoggedRequestMutation(m.config, OpUpdateOne, withLoggedRequestID(id))
 	}
 	return m
 }

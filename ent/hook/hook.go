@@ -296,6 +296,18 @@ func (f InvoiceItemFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.InvoiceItemMutation", m)
 }
 
+// The LoggedRequestFunc type is an adapter to allow the use of ordinary
+// function as LoggedRequest mutator.
+type LoggedRequestFunc func(context.Context, *ent.LoggedRequestMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f LoggedRequestFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.LoggedRequestMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.LoggedRequestMutation", m)
+}
+
 // The NHSClaimFunc type is an adapter to allow the use of ordinary
 // function as NHSClaim mutator.
 type NHSClaimFunc func(context.Context, *ent.NHSClaimMutation) (ent.Value, error)

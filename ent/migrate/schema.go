@@ -1227,6 +1227,40 @@ var (
 			},
 		},
 	}
+	// LoggedRequestsColumns holds the columns for the "logged_requests" table.
+	LoggedRequestsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "at", Type: field.TypeTime},
+		{Name: "token_id", Type: field.TypeUUID},
+		{Name: "application_id", Type: field.TypeUUID, Nullable: true},
+		{Name: "user_id", Type: field.TypeInt64},
+		{Name: "request_id", Type: field.TypeString},
+		{Name: "method", Type: field.TypeString},
+		{Name: "route", Type: field.TypeString},
+		{Name: "status", Type: field.TypeInt},
+		{Name: "error_code", Type: field.TypeString, Nullable: true},
+		{Name: "duration_us", Type: field.TypeInt64},
+		{Name: "further", Type: field.TypeInt, Default: 0},
+	}
+	// LoggedRequestsTable holds the schema information for the "logged_requests" table.
+	LoggedRequestsTable = &schema.Table{
+		Name:       "logged_requests",
+		Columns:    LoggedRequestsColumns,
+		PrimaryKey: []*schema.Column{LoggedRequestsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "loggedrequest_practice_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{LoggedRequestsColumns[1], LoggedRequestsColumns[0]},
+			},
+			{
+				Name:    "loggedrequest_at",
+				Unique:  false,
+				Columns: []*schema.Column{LoggedRequestsColumns[2]},
+			},
+		},
+	}
 	// NhsClaimsColumns holds the columns for the "nhs_claims" table.
 	NhsClaimsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -3076,6 +3110,7 @@ var (
 		ImportedRecordsTable,
 		InvoicesTable,
 		InvoiceItemsTable,
+		LoggedRequestsTable,
 		NhsClaimsTable,
 		NotesTable,
 		NoteVersionsTable,

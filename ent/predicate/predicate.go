@@ -78,6 +78,9 @@ type Invoice func(*sql.Selector)
 // InvoiceItem is the predicate function for invoiceitem builders.
 type InvoiceItem func(*sql.Selector)
 
+// LoggedRequest is the predicate function for loggedrequest builders.
+type LoggedRequest func(*sql.Selector)
+
 // NHSClaim is the predicate function for nhsclaim builders.
 type NHSClaim func(*sql.Selector)
 

@@ -27,6 +27,7 @@ import (
 	"chairside/ent/importrun"
 	"chairside/ent/invoice"
 	"chairside/ent/invoiceitem"
+	"chairside/ent/loggedrequest"
 	"chairside/ent/nhsclaim"
 	"chairside/ent/note"
 	"chairside/ent/noteversion"
@@ -509,6 +510,17 @@ func init() {
 	invoiceitemDescID := invoiceitemFields[0].Descriptor()
 	// invoiceitem.DefaultID holds the default value on creation for the id field.
 	invoiceitem.DefaultID = invoiceitemDescID.Default.(func() uuid.UUID)
+	loggedrequestMixin := schema.LoggedRequest{}.Mixin()
+	loggedrequestMixinHooks0 := loggedrequestMixin[0].Hooks()
+	loggedrequest.Hooks[0] = loggedrequestMixinHooks0[0]
+	loggedrequestMixinInters0 := loggedrequestMixin[0].Interceptors()
+	loggedrequest.Interceptors[0] = loggedrequestMixinInters0[0]
+	loggedrequestFields := schema.LoggedRequest{}.Fields()
+	_ = loggedrequestFields
+	// loggedrequestDescFurther is the schema descriptor for further field.
+	loggedrequestDescFurther := loggedrequestFields[11].Descriptor()
+	// loggedrequest.DefaultFurther holds the default value on creation for the further field.
+	loggedrequest.DefaultFurther = loggedrequestDescFurther.Default.(int)
 	nhsclaimMixin := schema.NHSClaim{}.Mixin()
 	nhsclaimMixinHooks0 := nhsclaimMixin[0].Hooks()
 	nhsclaimMixinHooks1 := nhsclaimMixin[1].Hooks()

@@ -58,6 +58,7 @@ func fillAll(t testing.TB, db *store.DB, practice string) {
 	storetest.Exec(t, db, "INSERT INTO audit_cuts (practice_id, at, number, hash, signature) VALUES ($1, $2, 0, $3, $3)", practice, at, hash)
 	storetest.Exec(t, db, "INSERT INTO imported_records (practice_id, source, resource, legacy_id, record_id) VALUES ($1, 'old', 'patients', '7', '1')", practice)
 	storetest.Exec(t, db, "INSERT INTO idempotency_keys (practice_id, token_id, key_hash, request_hash, status, response, created_at) VALUES ($1, $2, $3, $3, 200, $3, $4)", practice, id, hash, at)
+	storetest.Exec(t, db, "INSERT INTO logged_requests (practice_id, at, token_id, user_id, request_id, method, route, status, duration_us, further) VALUES ($1, $3, $2, 1, 'x', 'GET', '/x', 200, 1, 0)", practice, id, at)
 	storetest.Exec(t, db, "INSERT INTO applications (id, owner_id, user_id, created_at, updated_at, name, redirect_uris, scopes, public, refresh_tokens) VALUES ($2, $1, "+user+", $3, $3, 'x', '[]', 'patient', true, true)", practice, id, at)
 	storetest.Exec(t, db, "INSERT INTO webhooks (id, practice_id, created_at, updated_at, url, active, events, secret) VALUES ($2, $1, $3, $3, 'https://a.test', true, '[]', 'sealed:00000000:AA')", practice, id, at)
 	storetest.Exec(t, db, "INSERT INTO passkeys (id, practice_id, user_id, created_at, updated_at, name, host, credential_id, public_key, sign_count, backup_eligible, backed_up, aaguid) VALUES ($2, $1, "+user+", $3, $3, 'x', 'x.test', $4, $4, 0, false, false, $2)", practice, id, at, hash)

@@ -83,6 +83,7 @@ var notExported = map[string]string{
 	"idempotency_keys":    "they expire after a day and belong to tokens of this installation",
 	"feed_changes":        "cursors into the change feed expire",
 	"feed_state":          "cursors into the change feed expire",
+	"logged_requests":     "they are a log of this installation",
 	"webhooks":            "a restored copy must not send to the receivers of the original",
 	"webhook_attempts":    "they are a log of this installation",
 	"webhook_deliveries":  "this installation delivers them",

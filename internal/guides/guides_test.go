@@ -28,7 +28,7 @@ func TestGuidesAreServedWithoutToken(t *testing.T) {
 	get := func(path string) string {
 		if _, ok := pages[path]; !ok {
 			r := e.Do(t, harness.Request{Method: http.MethodGet, Path: path, Header: map[string]string{"Accept": "text/html, */*"}}) // as a browser
-			if r.Code != 200 && r.Code != 303 { // pages that ask visitors to sign in
+			if r.Code != 200 && r.Code != 303 {                                                                                      // pages that ask visitors to sign in
 				t.Errorf("%s: status %d", path, r.Code)
 			}
 			pages[path] = string(r.Raw)

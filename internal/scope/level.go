@@ -28,6 +28,10 @@ var levels = map[Level]Set{
 // none for an unknown level.
 func (l Level) MayHold() Set { return slices.Clone(levels[l]) }
 
+// Effective returns all scopes that a user of this level may hold: those of a session, which has no
+// token.
+func (l Level) Effective() Effective { return Granted(l.MayHold().String()).Limit(l, nil) }
+
 // Granted are the scopes that a token was given when it was created, as they are stored. Limit
 // returns what the token may do now.
 type Granted string

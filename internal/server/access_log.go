@@ -32,6 +32,7 @@ func (s *Server) accessLog(next http.Handler) http.Handler {
 			s.logRequest(x, counted, duration)
 			s.logAccess(x)
 			s.audit(x, counted.status)
+			s.logForDevelopers(x, counted.status, duration)
 		}()
 		next.ServeHTTP(counted, r)
 	})
@@ -119,6 +120,22 @@ func (s *Server) audit(x *requestState, status int) {
 			slog.String("record_id", e.Record), slog.String("request_id", x.id), slog.String("operation", x.name))
 		s.trail.Add(e)
 	}
+}
+
+// logForDevelopers hands a request with a valid token to the request log.
+func (s *Server) logForDevelopers(x *requestState, status int, duration time.Duration) {
+	if x.caller == nil || x.caller.TokenID == uuid.Nil {
+		return
+	}
+	r := trail.Request{
+		Practice: x.caller.PracticeID, Token: x.caller.TokenID, Application: x.caller.ApplicationID, User: x.caller.UserID,
+		At: clock.Now(x.r.Context()), ID: x.id, Method: loggableMethod(x.method), Route: x.pattern, Status: status,
+		Duration: duration.Microseconds(),
+	}
+	if code := x.code; code != "" { // a copy, because the log outlives the request
+		r.ErrorCode = &code
+	}
+	s.requests.Add(r)
 }
 
 // loggableMethod returns a standard method or "other": a client may send any text.

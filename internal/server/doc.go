@@ -30,6 +30,9 @@
 // mcp.go mounts the tools for assistants (package mcp). Each tool call is a request of its own
 // that passes all of these functions again.
 //
+// records.go sends the reads of the record browser (package web) through all of these functions,
+// with the session in place of a token.
+//
 // batch.go runs the requests of a batch through all of these functions, one after the other.
 // An atomic batch does so in one transaction (store.Join).
 //

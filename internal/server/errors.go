@@ -56,6 +56,7 @@ type alternative struct {
 // apierror.Error is logged and sent as internal.
 func (s *Server) fail(w http.ResponseWriter, x *requestState, err error) {
 	e := s.asAPIError(x, err)
+	x.code = e.Code
 	if e.Code == "insufficient_scope" && e.Scope == "" {
 		e.Scope = x.operation.Scope // the schema's hooks do not know it
 	}

@@ -42,8 +42,9 @@ type requestState struct {
 	controller *http.ResponseController // of the connection; set for the API
 	// stream sends the response while it is made, in place of serve; set by route.
 	stream func(http.ResponseWriter, *requestState)
-	err    error // error from the operation or its decoder
-	failed int   // status of a logged error (5xx); 0 without one
+	err    error  // error from the operation or its decoder
+	code   string // code of the error that was sent; "" without one
+	failed int    // status of a logged error (5xx); 0 without one
 
 	// resource is the URL of the protected resource's metadata (RFC 9728), named in
 	// WWW-Authenticate; "" for the API.

@@ -32,7 +32,7 @@ const (
 // Run serves listener until ctx ends, then gives requests in progress 20 seconds to finish and
 // closes the listener. It returns nil if all of them finished. While it runs, it also
 // compacts the database's counters, numbers and sweeps the change feed, delivers webhooks, writes
-// and seals the audit log, and deletes expired idempotency keys and closed practices.
+// and seals the audit log, writes the request log, and deletes expired idempotency keys and closed practices.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
@@ -42,6 +42,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	background.Go(func() { s.webhooks.Run(working, s.jobs.deliver.ran, s.jobs.sweepWebhooks.ran) })
 	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger, s.jobs.number.ran, s.jobs.sweepFeed.ran) })
 	background.Go(func() { s.trail.Run(working, s.jobs.record.ran) })
+	background.Go(func() { s.requests.Run(s.Clock.With(working)) })
 	sealing, stopSealing := context.WithCancel(context.WithoutCancel(ctx))
 	var sealer sync.WaitGroup
 	sealer.Go(func() {
@@ -51,6 +52,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		stop()
 		background.Wait()
 		_ = s.trail.Flush(context.WithoutCancel(ctx)) // it logs its errors
+		s.requests.Flush(context.WithoutCancel(ctx))
 		stopSealing()
 		sealer.Wait()
 	}()
@@ -89,9 +91,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// Settle waits for the background work of finished requests: sharing rate limits, and the audit
-// log's entries of reads, refusals and sign-ins.
+// Settle waits for the background work of finished requests: sharing rate limits, the audit log's
+// entries of reads, refusals and sign-ins, and the request log.
 func (s *Server) Settle() {
 	s.limiter.Settle()
 	_ = s.trail.Flush(context.Background()) // it logs its errors
+	s.requests.Flush(context.Background())
 }

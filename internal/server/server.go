@@ -92,6 +92,7 @@ type Server struct {
 	addresses *ratelimit.Addresses
 	unsent    *unsentLimiter
 	trail     *trail.Trail
+	requests  *trail.Requests
 	feed      *feed.Feed
 	webhooks  *webhook.Deliverer
 	reads     ogent.Reads
@@ -123,7 +124,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	o.ChangesRetention = cmp.Or(o.ChangesRetention, feed.DefaultRetention)
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
 	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
-	s.trail = trail.New(o.DB, o.Logger)
+	s.trail, s.requests = trail.New(o.DB, o.Logger), trail.NewRequests(o.DB, o.Logger)
 	s.jobs, s.started = newJobs(o.Clock, o.DB, o.Checkpoints != nil), o.Clock.Now()
 	s.limiter = s.newLimiter()
 	s.reads = ogent.Reads{Client: o.DB.Ent, Keys: o.DB.Keys, BaseURL: o.BaseURL}
@@ -144,6 +145,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	s.oauth = oauth.New(oauth.Options{DB: o.DB, Issuer: o.BaseURL, Explain: s.explain})
 	if s.site, err = web.New(web.Options{
 		DB: o.DB, Document: s.document, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks,
+		Limits: s.limiter.Peek, Operations: ogent.Operations, Read: s.recordReader(),
 		Demo: o.DemoUser, Ready: s.ready, Status: s.status, Explain: s.explain, Visited: s.visited,
 	}); err != nil {
 		return nil, err

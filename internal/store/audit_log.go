@@ -37,7 +37,7 @@ var unauditedColumns = []string{"last_used_at", "last_login", "totp_step", "sign
 var unauditedTypes = []string{
 	ent.TypeAuthorizationCode, ent.TypeRefreshToken, ent.TypeSession, ent.TypeSignInAttempt, ent.TypePasskeyChallenge,
 	ent.TypeImportRun, ent.TypeImportedRecord, ent.TypeIdempotencyKey, ent.TypeRateBucket, ent.TypeAppointmentHold,
-	ent.TypeWebhookDelivery, ent.TypeWebhookAttempt, ent.TypePracticeDeletion,
+	ent.TypeWebhookDelivery, ent.TypeWebhookAttempt, ent.TypePracticeDeletion, ent.TypeLoggedRequest,
 }
 
 // auditWrites is the hook that appends an entry to the audit log for every row that is

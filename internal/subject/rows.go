@@ -27,6 +27,7 @@ var notAboutPatients = map[string]string{
 	"fees":                             "of the practice",
 	"idempotency_keys":                 "copies of responses, deleted after a day; they do not name their patient",
 	"import_runs":                      "of the installation",
+	"logged_requests":                  "routes of requests without ids, deleted after a week",
 	"passkeys":                         "of users",
 	"passkey_challenges":               "of users",
 	"payment_plans":                    "of the practice",

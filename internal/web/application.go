@@ -37,6 +37,6 @@ func (s *Site) pathApplication(r *http.Request) (*ent.Application, error) {
 func (s *Site) showApplication(w http.ResponseWriter, r *http.Request, status int, app *ent.Application, f form) {
 	s.show(w, r, status, "application", view{Title: app.Name, Here: applicationsPath, Form: f, Page: struct {
 		connection
-		Families []family
-	}{connection{app, "", s.BaseURL}, families(f, scope.Everything())}})
+		Matrix matrix
+	}{connection{app, "", s.BaseURL}, s.matrixOf(f, scope.Everything())}})
 }

@@ -14,7 +14,7 @@ func (s *Site) editApplication(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = s.DB.Tx(ctx, func(tx *ent.Client) error { return oauth.Edit(ctx, tx, app.ID, readDraft(f)) })
+	err = s.DB.Tx(ctx, func(tx *ent.Client) error { return oauth.Edit(ctx, tx, app.ID, s.readDraft(f)) })
 	switch {
 	case f.addFieldErrors(err, draftLabels):
 		s.showApplication(w, r, http.StatusUnprocessableEntity, app, f)

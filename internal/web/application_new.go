@@ -17,7 +17,7 @@ func (s *Site) newApplication(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Site) showNewApplication(w http.ResponseWriter, r *http.Request, status int, f form) {
 	s.show(w, r, status, "application_new", view{
-		Title: "Register an application", Here: applicationsPath, Form: f, Page: struct{ Families []family }{families(f, scope.Everything())},
+		Title: "Register an application", Here: applicationsPath, Form: f, Page: struct{ Matrix matrix }{s.matrixOf(f, scope.Everything())},
 	})
 }
 
@@ -25,7 +25,7 @@ func (s *Site) showNewApplication(w http.ResponseWriter, r *http.Request, status
 // secret appears in this response only.
 func (s *Site) registerApplication(w http.ResponseWriter, r *http.Request) error {
 	ctx, f := r.Context(), submitted(r)
-	draft := readDraft(f)
+	draft := s.readDraft(f)
 	switch f.Value("kind") {
 	case "confidential":
 	case "public":
@@ -55,11 +55,11 @@ func (s *Site) registerApplication(w http.ResponseWriter, r *http.Request) error
 }
 
 // readDraft reads the fields that the register and edit forms share.
-func readDraft(f form) oauth.Draft {
+func (s *Site) readDraft(f form) oauth.Draft {
 	return oauth.Draft{
 		Name:         f.Value("name"),
 		RedirectURIs: strings.Split(strings.ReplaceAll(f.Value("redirect_uris"), "\r\n", "\n"), "\n"),
-		Scopes:       f.values["scopes"],
+		Scopes:       s.chosenScopes(f, scope.Everything()),
 
 		RefreshTokens: f.Chosen("refresh_tokens", "yes"),
 	}

@@ -38,6 +38,15 @@
 //	diary_week.go         the booked share of each practitioner's days
 //	diary_style.go        classes for positions, because the policy forbids style attributes
 //
+// How the developer pages are served:
+//
+//	requests.go           the request log of package audit/trail, errors first; the rate limit
+//	scopes.go             the matrix of scopes for tokens and applications: those that open an
+//	                      operation of the OpenAPI document
+//	record_kinds.go       the resources, filters and links of the record browser, from the document
+//	records.go            the index and the list ─▶ Options.Read: the API itself, as the visitor
+//	record.go             one record, its links, and the command that reads it
+//
 // How a passkey is used or added:
 //
 //	assets/passkey.js     asks for a challenge, then the browser's authenticator, and

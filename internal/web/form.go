@@ -92,6 +92,9 @@ func (f form) Chosen(field, value string) bool { return slices.Contains(f.values
 // Kept reports whether the values were entered for an action before it asked for a proof.
 func (f form) Kept(action string) bool { return f.kept == action }
 
+// HasValues reports whether a value was given.
+func (f form) HasValues() bool { return len(f.values) > 0 }
+
 // Wrong returns all mistakes.
 func (f form) Wrong() []Mistake { return f.wrong }
 

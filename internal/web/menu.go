@@ -23,6 +23,7 @@ var navigation = []section{
 
 	{Path: tokensPath, Name: "Tokens", Apart: true},
 	{Path: "/settings/applications", Name: "Applications"},
+	{Path: requestsPath, Name: "API requests"},
 	{Path: webhooksPath, Name: "Webhooks"},
 	{Path: "/settings/authorizations", Name: "Authorised applications"},
 
@@ -31,6 +32,7 @@ var navigation = []section{
 	{Path: siteLimitsPath, Name: "Site limits"},
 	{Path: patientDataPath, Name: "Patient data"},
 	{Path: auditPath, Name: "Audit log"},
+	{Path: recordsPath, Name: "Records"},
 	{Path: statusPath, Name: "Status"},
 
 	{Path: "/settings/sessions", Name: "Sessions", Apart: true},

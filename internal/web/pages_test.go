@@ -101,10 +101,11 @@ func checkPage(t *testing.T, p *harness.Page) {
 func pages(role schema.Role) []string {
 	all := []string{
 		"/settings/tokens", "/settings/tokens/new", "/settings/authorizations", "/settings/sessions", "/settings/security",
-		"/settings/second-factor",
+		"/settings/second-factor", "/settings/requests",
 	}
 	if role.PermissionLevel() >= 3 {
-		all = append(all, "/settings/applications", "/settings/applications/new", "/settings/patient-data", "/settings/patient-data?patient=1")
+		all = append(all, "/settings/applications", "/settings/applications/new", "/settings/patient-data", "/settings/patient-data?patient=1",
+			"/settings/records", "/settings/records/patients", "/settings/records/patients/1")
 	}
 	if role == schema.RoleAdministrator {
 		all = append(all, "/settings/webhooks", "/settings/webhooks/new", "/settings/users", "/settings/users/new")

@@ -26,6 +26,7 @@ var templates = parse()
 // functions are the templates' functions.
 var functions = template.FuncMap{
 	"asset":    assetAddress,
+	"count":    thousands,
 	"pretty":   pretty,
 	"words":    func(name string) string { return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ") },
 	"minRunes": func() int { return password.MinRunes },
@@ -43,12 +44,12 @@ var functions = template.FuncMap{
 		}
 		return template.HTML(marked.String()) // escaped above
 	},
-	"scopes": func(f form, legend string, families []family) any {
+	"scopes": func(f form, legend string, m matrix) any {
 		return struct {
-			Form     form
-			Legend   string
-			Families []family
-		}{f, legend, families}
+			Form   form
+			Legend string
+			Matrix matrix
+		}{f, legend, m}
 	},
 	"codeField": func(f form, name string) any {
 		return struct {
@@ -61,6 +62,13 @@ var functions = template.FuncMap{
 			Origin, Step, Next string
 			Alone              bool // the page has no other way
 		}{origin, step, next, alone}
+	},
+	"requestTable": func(v view, caption string, rows []requestRow) any {
+		return struct {
+			View    view
+			Caption string
+			Rows    []requestRow
+		}{v, caption, rows}
 	},
 	"snippet": func(id, label, text string) any { return struct{ ID, Label, Text string }{id, label, text} },
 }

@@ -25,8 +25,8 @@ func offered(p *harness.Page) (all []string) {
 	return all
 }
 
-// TestNewTokenIsConfinedToRole: the page offers the role's scopes, and refuses others,
-// by name.
+// TestNewTokenIsConfinedToRole: the page offers the role's scopes that open an operation, as all of
+// them, as those to read and one by one, and refuses others, by name.
 func TestNewTokenIsConfinedToRole(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		for _, name := range schema.Role("").Values() {
@@ -39,13 +39,23 @@ func TestNewTokenIsConfinedToRole(t *testing.T) {
 			page := b.Get("/settings/tokens/new").Status(t, http.StatusOK)
 			checkPage(t, page)
 			boxes, form := offered(page), page.Form(t, "/settings/tokens")
-			made := b.Submit(form, url.Values{"name": {"All"}, "scopes": boxes}).Status(t, http.StatusOK)
-			if got := e.Get(t, "/rate_limit", made.Value(t, "token")).Header.Get("X-OAuth-Scopes"); !held.AllowsAll(strings.Fields(got)) || !scope.Set(strings.Fields(got)).AllowsAll(held) {
-				t.Errorf("a %s gets %q, may hold %q", name, got, held)
+			for _, given := range []url.Values{{"access": {"all"}}, {"access": {"chosen"}, "scopes": boxes}, {"access": {"all"}, "scopes": {"user:read"}}} {
+				given.Set("name", "All")
+				made := b.Submit(form, given).Status(t, http.StatusOK)
+				if got := e.Get(t, "/rate_limit", made.Value(t, "token")).Header.Get("X-OAuth-Scopes"); !held.AllowsAll(strings.Fields(got)) || !scope.Set(strings.Fields(got)).AllowsAll(held) {
+					t.Errorf("a %s gets %q, may hold %q", name, got, held)
+				}
+			}
+			made := b.Submit(form, url.Values{"name": {"All"}, "access": {"read"}, "scopes": {"patient:update"}}).Status(t, http.StatusOK)
+			got := strings.Fields(e.Get(t, "/rate_limit", made.Value(t, "token")).Header.Get("X-OAuth-Scopes"))
+			for _, family := range scope.Families {
+				if slices.Contains(got, family+":read") != held.Allows(family+":read") || slices.ContainsFunc(got, func(s string) bool { return !strings.HasSuffix(s, ":read") }) {
+					t.Errorf("a %s who asks to read gets %q", name, got)
+				}
 			}
 			for _, s := range scope.All() {
-				if slices.Contains(boxes, s) != held.Allows(s) {
-					t.Errorf("a %s is offered %s: %v", name, s, !held.Allows(s))
+				if slices.Contains(boxes, s) && !held.Allows(s) {
+					t.Errorf("a %s is offered %s", name, s)
 				}
 				if held.Allows(s) {
 					continue

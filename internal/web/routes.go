@@ -64,6 +64,7 @@ func (s *Site) Routes() []Route {
 		{"/settings/applications/{id}", s.application, s.editApplication, manager, proofToPost},
 		{"/settings/applications/{id}/secret", nil, s.rotateSecret, manager, proof},
 		{"/settings/applications/{id}/delete", nil, s.deleteApplication, manager, plain},
+		{requestsPath, s.requests, nil, user, plain}, // shows users below managers their own requests
 		{webhooksPath, s.webhooks, s.createWebhook, administrator, proofToPost},
 		{webhooksPath + "/new", s.newWebhook, nil, administrator, proof},
 		{webhooksPath + "/{id}", s.webhook, s.editWebhook, administrator, proofToPost},
@@ -85,6 +86,9 @@ func (s *Site) Routes() []Route {
 		{patientDataPath, s.patientData, nil, manager, proof},
 		{patientDataPath + "/{file}", s.patientDataFile, nil, manager, proof},
 		{auditPath, s.auditLog, nil, manager, plain},
+		{recordsPath, s.recordIndex, nil, manager, plain},
+		{recordsPath + "/{resource}", s.recordList, nil, manager, plain},
+		{recordsPath + "/{resource}/{id}", s.record, nil, manager, plain},
 		{practiceSettingsPath, s.practiceSettings, s.savePracticeSettings, manager, proofToPost},
 		{siteLimitsPath, s.siteLimits, nil, manager, plain},
 		{siteLimitsPath + "/{id}/lift", nil, s.liftSiteLimit, manager, proof},

@@ -34,10 +34,10 @@ func (s *Site) showNewToken(w http.ResponseWriter, r *http.Request, status int, 
 		return err
 	}
 	s.show(w, r, status, "token_new", view{Title: "New token", Here: tokensPath, Form: f, Page: struct {
-		Sites    []*ent.Site
-		Families []family
-		Today    civil.Date
-	}{sites, families(f, signin.From(r.Context()).User.Role.PermissionLevel().MayHold()), today(r.Context())}})
+		Sites  []*ent.Site
+		Matrix matrix
+		Today  civil.Date
+	}{sites, s.matrixOf(f, signin.From(r.Context()).User.Role.PermissionLevel().MayHold()), today(r.Context())}})
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (s *Site) createToken(w http.ResponseWriter, r *http.Request) error {
 // readGrant parses the form and adds its mistakes.
 func (s *Site) readGrant(ctx context.Context, f *form) (grant token.Grant, err error) {
 	grant.Name = readName(f)
-	if grant.Scopes, err = scope.Parse(strings.Join(f.values["scopes"], " ")); err != nil || len(grant.Scopes) == 0 {
+	if grant.Scopes, err = scope.Parse(strings.Join(s.chosenScopes(*f, signin.From(ctx).User.Role.PermissionLevel().MayHold()), " ")); err != nil || len(grant.Scopes) == 0 {
 		f.add("scopes", "Choose at least one permission.")
 	}
 	var beyond *token.BeyondRoleError

@@ -5,12 +5,18 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
+
+	"github.com/google/uuid"
 
 	"chairside/internal/apierror"
+	"chairside/internal/codec"
 	"chairside/internal/events/feed"
 	"chairside/internal/events/webhook"
 	"chairside/internal/oauth"
 	"chairside/internal/principal"
+	"chairside/internal/ratelimit"
+	"chairside/internal/scope"
 	"chairside/internal/signin"
 	"chairside/internal/store"
 )
@@ -31,6 +37,12 @@ type Options struct {
 	// Feed and Webhooks follow the changes of records.
 	Feed     *feed.Feed
 	Webhooks *webhook.Deliverer
+	// Limits returns what remains of the rate limits of a token and of its practice.
+	Limits func(token, practice uuid.UUID, now time.Time) ratelimit.Usage
+	// Operations are the API's, by id, and Read sends a GET request to one of them for the visitor of a
+	// page, with the given scopes.
+	Operations map[string]codec.Operation
+	Read       func(r *http.Request, scopes scope.Effective, address string) (status int, body []byte)
 	// Explain turns an error into an API error, and logs internal ones.
 	Explain func(context.Context, error) *apierror.Error
 	// Visited notes the user of a request for the access log.
@@ -42,6 +54,8 @@ type Site struct {
 	Options
 	document *apiDocument
 	sections []section
+	opens    map[string]bool // scopes that open an operation
+	kinds    []*recordKind   // of the record browser
 	sessions *signin.Sessions
 	origins  *http.CrossOriginProtection
 }
@@ -65,6 +79,7 @@ func New(o Options) (*Site, error) {
 	if s.sections, err = sectionsOf(s.Routes()); err != nil {
 		return nil, err
 	}
+	s.opens, s.kinds = s.document.scopes(), s.recordKinds()
 	s.sessions = signin.New(o.DB, public, s.fail)
 	return s, nil
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -16,6 +17,17 @@ const (
 // At formats a time in the practice's time zone: "1 Jul 2026, 10:15".
 func (v view) At(t time.Time) Timestamp {
 	return Timestamp{t.UTC().Format(time.RFC3339), t.In(v.zone).Format(timeLayout)}
+}
+
+// Precisely formats a time of today as "10:15:07", and others with their day.
+func (v view) Precisely(t time.Time) Timestamp {
+	m, local := v.At(t), t.In(v.zone)
+	if today := v.now.In(v.zone); local.YearDay() == today.YearDay() && local.Year() == today.Year() {
+		m.Words = local.Format("15:04:05")
+	} else {
+		m.Words = local.Format(dayLayout + ", 15:04:05")
+	}
+	return m
 }
 
 // Until formats an expiry: "the end of 31 Jul 2026" for midnight, else a time.
@@ -50,6 +62,15 @@ func (v view) Used(t time.Time) Timestamp {
 		m.Words = "within the last hour"
 	}
 	return m
+}
+
+// thousands formats a number: "3,600".
+func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
 }
 
 // ago returns "1 hour ago" or "2 hours ago".

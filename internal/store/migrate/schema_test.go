@@ -177,6 +177,7 @@ var keyless = map[string]string{
 	"audit_cuts":          "part of the audit log, which also has events of no practice",
 	"imported_records":    "written beside a row that has the key",
 	"idempotency_keys":    "deleted after a day, and written for a token of the practice",
+	"logged_requests":     "deleted after a week, and written for a token of the practice",
 	"feed_changes":        "written by triggers, of rows that have the key",
 	counters.Table:        "written by triggers, of rows that have the key",
 	counters.ChangesTable: "written by triggers, of rows that have the key",

@@ -14,6 +14,7 @@ import (
 	"chairside/ent/feedchange"
 	"chairside/ent/feedstate"
 	"chairside/ent/importrun"
+	"chairside/ent/loggedrequest"
 	"chairside/ent/noteversion"
 	"chairside/ent/passkeychallenge"
 	"chairside/ent/practice"
@@ -49,6 +50,7 @@ var ownersOnly = []string{practicedeletion.Table}
 var narrowed = map[string]string{
 	practice.Table:        "SELECT, UPDATE",
 	feedchange.Table:      "SELECT, INSERT",
+	loggedrequest.Table:   "SELECT",
 	counters.Table:        "SELECT",
 	counters.ChangesTable: "SELECT, INSERT",
 }

@@ -74,7 +74,7 @@ func (c *client) access(t *testing.T) string {
 func (c *client) register(p *tab) {
 	p.t.Helper()
 	p.visit("/settings/applications").follow("Register an application")
-	p.fill("Name", "Perio Charting").fill("Redirect URIs", c.config.RedirectURL).tick("Patients", "Read").submit("Register")
+	p.fill("Name", "Perio Charting").fill("Redirect URIs", c.config.RedirectURL).grant("patient:read").submit("Register")
 	p.has("Perio Charting is registered", "Copy the client secret now.")
 	c.config.ClientID, c.config.ClientSecret = p.value("client-id"), p.value("client-secret")
 	c.config.Scopes = []string{"patient:read"}

@@ -89,7 +89,7 @@ func TestConsentRedirectsToACustomScheme(t *testing.T) {
 	p := open(t, start(t))
 	p.signIn(seed.DemoAdmin).follow("Applications").follow("Register an application")
 	p.press(p.find("radio", "In a browser, or on a phone or desktop Public client: it cannot keep a secret and must use PKCE."))
-	p.fill("Name", "Phone").fill("Redirect URIs", "com.example.app:/callback").tick("Patients", "Read").submit("Register")
+	p.fill("Name", "Phone").fill("Redirect URIs", "com.example.app:/callback").grant("patient:read").submit("Register")
 	config := oauth2.Config{
 		ClientID: p.value("client-id"), RedirectURL: "com.example.app:/callback", Scopes: []string{"patient:read"},
 		Endpoint: oauth2.Endpoint{AuthURL: p.value("authorization-endpoint")},

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
@@ -10,6 +11,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"chairside/internal/scope"
 )
 
 // node is an element as a screen reader announces it.
@@ -143,6 +146,18 @@ func (p *tab) tick(group, box string) *tab {
 	p.t.Helper()
 	p.press(p.findIn(p.find("group", group), "checkbox", box))
 	return p
+}
+
+// grant ticks the box of a scope.
+func (p *tab) grant(name string) *tab {
+	p.t.Helper()
+	p.press(p.find("checkbox", scopeBox(name)))
+	return p
+}
+
+// scopeBox is the accessible name of the box of a scope, where a line may break after the colon.
+func scopeBox(name string) string {
+	return scope.Explain(name) + ": " + strings.Replace(name, ":", ": ", 1)
 }
 
 // focus gives an element the focus.

@@ -31,7 +31,7 @@ func TestKeyboardOnly(t *testing.T) {
 		t.Errorf("after the skip link, Tab reaches %q", first.Name.Value)
 	}
 	p.walk("textbox", "Name").keys("Recall letters")
-	p.walk("checkbox", "Read").keys(" ") // of the first family, appointments
+	p.walk("checkbox", scopeBox("appointment:read")).keys(" ") // of the first family, appointments
 	p.walk("button", "Create token")
 	p.load(func() { p.keys(kb.Enter) }).status(200)
 	e.Get(t, "/v1/appointments", p.value("token")).Status(t, 200)

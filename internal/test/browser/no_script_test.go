@@ -21,7 +21,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	p.visit(c.url).submit("Authorise").has("Connected")
 	e.Get(t, "/v1/patients", c.access(t)).Status(t, 200)
 
-	p.visit("/settings/tokens").follow("New token").fill("Name", "Recall letters").tick("Patients", "Read").submit("Create token")
+	p.visit("/settings/tokens").follow("New token").fill("Name", "Recall letters").grant("patient:read").submit("Create token")
 	if buttons := p.query(nil, "button", "Copy"); len(buttons) > 0 {
 		t.Error("the copy buttons are shown although they cannot work")
 	}

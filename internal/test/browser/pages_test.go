@@ -73,9 +73,11 @@ func pages() []state {
 		{"tokens-revoke", admin, "/settings/tokens", 0, unfold("Revoke Recall letters")},
 		{"tokens-revoked", admin, "/settings/tokens", 0, func(p *tab) { p.unfold("Revoke Recall letters").submit("Revoke token Recall letters") }},
 		{"token-new", admin, "/settings/tokens/new", 0, nil},
+		{"token-new-of-reception", reception, "/settings/tokens/new", 0, nil},
+		{"token-new-read-only", admin, "/settings/tokens/new", 0, func(p *tab) { p.press(p.find("radio", readOnlyChoice(p))) }},
 		{"token-new-wrong", admin, "/settings/tokens/new", wrong, func(p *tab) { p.pick("Expires (optional)", "2026-06-01").submit("Create token") }},
 		{"token-made", admin, "/settings/tokens/new", 0, func(p *tab) {
-			p.fill("Name", "Recall letters").tick("Patients", "Read").tick("Appointments", "All").submit("Create token")
+			p.fill("Name", "Recall letters").grant("patient:read").grant("appointment").submit("Create token")
 		}},
 
 		{"applications", admin, "/settings/applications", 0, nil},
@@ -86,11 +88,11 @@ func pages() []state {
 			p.fill("Redirect URIs", "http://perio.example/callback").submit("Register")
 		}},
 		{"application-made", admin, "/settings/applications/new", 0, func(p *tab) {
-			p.fill("Name", "Perio Charting").fill("Redirect URIs", "https://perio.example/callback").tick("Patients", "Read").submit("Register")
+			p.fill("Name", "Perio Charting").fill("Redirect URIs", "https://perio.example/callback").grant("patient:read").submit("Register")
 		}},
 		{"application-made-public", admin, "/settings/applications/new", 0, func(p *tab) {
 			p.press(p.find("radio", "In a browser, or on a phone or desktop Public client: it cannot keep a secret and must use PKCE."))
-			p.fill("Name", longName).fill("Redirect URIs", "com.example.app:/callback").tick("Patients", "Read").submit("Register")
+			p.fill("Name", longName).fill("Redirect URIs", "com.example.app:/callback").grant("patient:read").submit("Register")
 		}},
 		{"application", admin, "/settings/applications/{app}", 0, nil},
 		{"application-public", admin, "/settings/applications/{public}", 0, unfold("Show the four steps")},
@@ -187,6 +189,23 @@ func pages() []state {
 		{"webhook-delivery", admin, "/settings/webhooks/{hook}/deliveries/{delivery}", 0, unfold("Show the request of attempt 2")},
 		{"webhook-redelivered", admin, "/settings/webhooks/{hook}/deliveries/{delivery}", 0, submit("Redeliver")},
 
+		{"requests", admin, "/settings/requests", 0, nil},
+		{"requests-of-a-token", admin, "/settings/requests", 0, func(p *tab) { p.choose("Token", "Recall letters").submit("Show") }},
+		{"requests-none", owner, "/settings/requests", 0, nil},
+		{"requests-not-found", admin, "/settings/requests?request=x", 0, nil},
+		{"requests-wrong", admin, "/settings/requests?token=x", wrong, nil},
+		{"requests-of-reception", reception, "/settings/requests", 0, nil},
+		{"records", admin, "/settings/records", 0, nil},
+		{"records-of-reception", reception, "/settings/records", forbidden, nil},
+		{"record-list", admin, "/settings/records/patients", 0, nil},
+		{"record-list-filtered", admin, "/settings/records/appointments?patient_id=3", 0, nil},
+		{"record-list-none", owner, "/settings/records/patients", 0, nil},
+		{"record-list-needs-filters", admin, "/settings/records/fees", 0, nil},
+		{"record-list-wrong", admin, "/settings/records/appointments?after=soon", wrong, nil},
+		{"record", admin, "/settings/records/patients/3", 0, nil},
+		{"record-nested", admin, "/settings/records/invoices/3", 0, nil},
+		{"record-missing", admin, "/settings/records/patients/0", http.StatusNotFound, nil},
+
 		{"authorizations", admin, "/settings/authorizations", 0, nil},
 		{"authorizations-none", owner, "/settings/authorizations", 0, nil},
 		{"authorizations-confirm", admin, "/settings/authorizations", 0, unfold("Revoke Second Opinion")},
@@ -279,6 +298,12 @@ func pages() []state {
 		)
 	}
 	return all
+}
+
+// readOnlyChoice is the accessible name of the choice of all scopes to read.
+func readOnlyChoice(p *tab) string {
+	p.t.Helper()
+	return eval[string](p, "document.querySelector('[name=access][value=read]').parentElement.innerText.replace(/\\s+/g, ' ')")
 }
 
 // requireFactor lets the practice require two-factor authentication of everyone.

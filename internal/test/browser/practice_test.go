@@ -90,6 +90,12 @@ func buildPractice(t *testing.T) *practice {
 
 	e.Clock.Set(harness.Now.Add(-time.Hour))
 	e.Get(t, "/v1/patients", used).Status(t, http.StatusOK)
+	for path, status := range map[string]int{"/v1/patients/0": 404, "/v1/invoices": 403, "/v1/appointments?after=soon": 400} {
+		e.Get(t, path, used).Status(t, status)
+	}
+	for range 8 {
+		e.Get(t, "/v1/appointments", used).Status(t, http.StatusOK)
+	}
 	for _, agent := range []string{
 		"Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1",
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0",

@@ -14,7 +14,7 @@ func TestTokenIsCreatedUsedAndRevoked(t *testing.T) {
 	p := open(t, e)
 	p.signIn(seed.DemoAdmin).follow("Tokens").follow("New token")
 	site := eval[string](p, "document.getElementById('site_id').options[1].label")
-	p.fill("Name", "Recall letters").tick("Patients", "Read").choose("Site", site).pick("Expires (optional)", "2026-07-31")
+	p.fill("Name", "Recall letters").grant("patient:read").choose("Site", site).pick("Expires (optional)", "2026-07-31")
 	p.submit("Create token").has("Copy the token now.", "Read patients")
 	token := p.value("token")
 	e.Get(t, "/v1/patients", token).Status(t, 200)
@@ -31,7 +31,7 @@ func TestTokenExpiresAtTheEndOfItsLastDay(t *testing.T) {
 	e := start(t)
 	p := open(t, e)
 	p.signIn(seed.DemoAdmin).follow("Tokens").follow("New token")
-	p.fill("Name", "Today").tick("Patients", "Read").pick("Expires (optional)", "2026-07-01").submit("Create token")
+	p.fill("Name", "Today").grant("patient:read").pick("Expires (optional)", "2026-07-01").submit("Create token")
 	token := p.value("token")
 	p.follow("I’ve copied the token").has("the end of 1 Jul 2026")
 	e.Clock.Set(time.Date(2026, 7, 1, 22, 59, 0, 0, time.UTC)) // 23:59 in London

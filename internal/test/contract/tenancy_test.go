@@ -12,6 +12,7 @@ import (
 
 	"entgo.io/ent/dialect/sql/schema"
 
+	"chairside/ent/loggedrequest"
 	"chairside/ent/migrate"
 	"chairside/internal/codec"
 	"chairside/internal/store/feedlog"
@@ -193,6 +194,8 @@ func dump(t testing.TB, e *harness.Env, practice string) map[string]string {
 		key := map[string]string{"practices": "id", "applications": "owner_id"}[table.Name]
 		switch {
 		case key != "":
+		case table.Name == loggedrequest.Table:
+			continue // the request log is written after the response
 		case table.HasColumn("practice_id"):
 			key = "practice_id"
 		default:

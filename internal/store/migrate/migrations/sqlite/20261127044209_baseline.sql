@@ -624,6 +624,26 @@ CREATE INDEX `invoiceitem_practice_id_created_at_id` ON `invoice_items` (`practi
 CREATE INDEX `invoiceitem_practice_id_invoice_id_id` ON `invoice_items` (`practice_id`, `invoice_id`, `id`);
 -- Create index "invoiceitem_practice_id_practitioner_id_id" to table: "invoice_items"
 CREATE INDEX `invoiceitem_practice_id_practitioner_id_id` ON `invoice_items` (`practice_id`, `practitioner_id`, `id`);
+-- Create "logged_requests" table
+CREATE TABLE `logged_requests` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `practice_id` uuid NOT NULL,
+  `at` datetime NOT NULL,
+  `token_id` uuid NOT NULL,
+  `application_id` uuid NULL,
+  `user_id` integer NOT NULL,
+  `request_id` text NOT NULL,
+  `method` text NOT NULL,
+  `route` text NOT NULL,
+  `status` integer NOT NULL,
+  `error_code` text NULL,
+  `duration_us` integer NOT NULL,
+  `further` integer NOT NULL DEFAULT 0
+);
+-- Create index "loggedrequest_practice_id_id" to table: "logged_requests"
+CREATE INDEX `loggedrequest_practice_id_id` ON `logged_requests` (`practice_id`, `id`);
+-- Create index "loggedrequest_at" to table: "logged_requests"
+CREATE INDEX `loggedrequest_at` ON `logged_requests` (`at`);
 -- Create "nhs_claims" table
 CREATE TABLE `nhs_claims` (
   `id` uuid NOT NULL,

@@ -1,0 +1,260 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/accesstoken"
+	"chairside/ent/application"
+	"chairside/ent/loggedrequest"
+	"chairside/ent/predicate"
+	"chairside/internal/audit/trail"
+	"chairside/internal/clock"
+	"chairside/internal/ratelimit"
+	"chairside/internal/scope"
+	"chairside/internal/signin"
+	"chairside/schema"
+)
+
+const requestsPath = "/settings/requests"
+
+const (
+	// requestRows is the most requests of a page, and errorRows the most errors before them.
+	requestRows, errorRows = 50, 10
+	// firstError is the lowest status of an error.
+	firstError = http.StatusBadRequest
+)
+
+// requestsView is the data of the page of the request log.
+type requestsView struct {
+	Tokens, Applications []choice
+	Errors, Requests     []requestRow // Errors only before the first page of all requests
+	Filtered             bool
+	Limit                *limitView // of the chosen token
+	Older                string     // URL of the next page; "" on the last one
+	Days, Most           int        // how long, and how many, entries are kept
+	Webhooks             bool       // the visitor may open webhooks
+}
+
+// limitView is how much of its rate limit a token uses.
+type limitView struct {
+	LastMinute           int
+	Unlimited            bool
+	Limit, Remaining     int
+	FullAt               time.Time
+	Name                 string
+	PracticeLeft, OfHour int // of the limit of the practice; OfHour is 0 without one
+}
+
+// requestRow is one request with its texts.
+type requestRow struct {
+	*ent.LoggedRequest
+	Token string // its name, and whose it is
+}
+
+// Failed reports whether the response is an error.
+func (r requestRow) Failed() bool { return r.Status >= firstError }
+
+// Took is the duration in milliseconds: "0.4 ms", "1,204 ms".
+func (r requestRow) Took() string {
+	ms := float64(r.DurationUs) / 1000
+	if ms < 10 {
+		return fmt.Sprintf("%.1f ms", ms)
+	}
+	return thousands(int(ms)) + " ms"
+}
+
+// requests lists recent API requests, errors first: those of the visitor's tokens, or for managers and
+// administrators of all tokens of the practice.
+func (s *Site) requests(w http.ResponseWriter, r *http.Request) error {
+	ctx, visitor := r.Context(), signin.From(r.Context())
+	sent, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return errMalformed
+	}
+	f := form{values: url.Values{}}
+	for _, field := range []string{"request", "token", "application", "only"} {
+		if value := strings.TrimSpace(sent.Get(field)); value != "" {
+			f.values.Set(field, value)
+		}
+	}
+	if !storable(f.values) {
+		return errMalformed
+	}
+	page := requestsView{
+		Filtered: len(f.values) > 0, Webhooks: visitor.User.Role.PermissionLevel() >= administrator,
+		Days: int(trail.RequestsKept / (24 * time.Hour)), Most: trail.RequestsPerPractice,
+	}
+	var mine []predicate.LoggedRequest
+	if visitor.User.Role.PermissionLevel() < scope.Manager {
+		mine = append(mine, loggedrequest.UserID(visitor.User.ID))
+	}
+	names, err := s.requestChoices(ctx, mine, &page)
+	if err != nil {
+		return err
+	}
+	chosen := requestFilter(&f, &page)
+	if len(f.wrong) > 0 {
+		s.show(w, r, http.StatusUnprocessableEntity, "requests", view{Title: "API requests", Here: requestsPath, Form: f, Page: page})
+		return nil
+	}
+	where := slices.Concat(mine, chosen)
+	before, err := strconv.ParseInt(sent.Get("before"), 10, 64)
+	first := err != nil
+	if first && f.Value("request") == "" && f.Value("only") == "" {
+		if page.Errors, _, err = s.requestRows(ctx, names, errorRows, slices.Concat(where, []predicate.LoggedRequest{loggedrequest.StatusGTE(firstError)})); err != nil {
+			return err
+		}
+	}
+	if first {
+		if page.Limit, err = s.limitOf(ctx, &f, names, mine); err != nil {
+			return err
+		}
+	} else {
+		where = append(where, loggedrequest.IDLT(before))
+	}
+	var last int64
+	if page.Requests, last, err = s.requestRows(ctx, names, requestRows, where); err != nil {
+		return err
+	}
+	if last > 0 {
+		next := url.Values{"before": {strconv.FormatInt(last, 10)}}
+		for field := range f.values {
+			next.Set(field, f.Value(field))
+		}
+		page.Older = requestsPath + "?" + next.Encode()
+	}
+	s.show(w, r, http.StatusOK, "requests", view{Title: "API requests", Here: requestsPath, Form: f, Page: page})
+	return nil
+}
+
+// requestFilter returns the conditions of the form, and adds its mistakes.
+func requestFilter(f *form, page *requestsView) (where []predicate.LoggedRequest) {
+	if id := f.Value("request"); id != "" {
+		where = append(where, loggedrequest.RequestID(id))
+	}
+	if id, ok := f.chosen("token", "Choose a token.", page.Tokens); ok {
+		where = append(where, loggedrequest.TokenID(id))
+	}
+	if id, ok := f.chosen("application", "Choose an application.", page.Applications); ok {
+		where = append(where, loggedrequest.ApplicationID(id))
+	}
+	switch f.Value("only") {
+	case "":
+	case "errors":
+		where = append(where, loggedrequest.StatusGTE(firstError))
+	default:
+		f.add("only", "Choose all requests or errors.")
+	}
+	return where
+}
+
+// chosen returns the id that is chosen in a field, if one is.
+func (f *form) chosen(field, message string, from []choice) (id uuid.UUID, ok bool) {
+	value := f.Value(field)
+	if value == "" {
+		return id, false
+	}
+	for _, c := range from {
+		if c.ID == value {
+			id, err := uuid.Parse(value)
+			return id, err == nil
+		}
+	}
+	f.add(field, message)
+	return id, false
+}
+
+// requestChoices sets the options of the filters, and returns the names of the tokens whose requests
+// the visitor may see: with mine, only the visitor's own.
+func (s *Site) requestChoices(ctx context.Context, mine []predicate.LoggedRequest, page *requestsView) (names map[uuid.UUID]string, err error) {
+	visitor := signin.From(ctx)
+	q := s.DB.Ent.AccessToken.Query().WithUser().WithApplication().Order(ent.Desc(accesstoken.FieldCreatedAt), accesstoken.ByID())
+	if len(mine) > 0 {
+		q.Where(accesstoken.UserID(visitor.User.ID))
+	}
+	tokens, err := q.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names = map[uuid.UUID]string{}
+	used := map[uuid.UUID]bool{}
+	for _, t := range tokens {
+		if t.ApplicationID != nil {
+			used[*t.ApplicationID] = true
+		}
+		name := t.Name
+		if app := t.Edges.Application; app != nil {
+			name = app.Name
+		}
+		if u := t.Edges.User; u.ID != visitor.User.ID {
+			name += ", " + schema.FullName(u.FirstName, u.LastName)
+		}
+		names[t.ID] = name
+		if t.ApplicationID == nil {
+			page.Tokens = append(page.Tokens, choice{t.ID.String(), name, t.RevokedAt == nil})
+		}
+	}
+	applications, err := s.DB.Ent.Application.Query().Order(application.ByName(), application.ByID()).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range applications {
+		if len(mine) > 0 && !used[a.ID] {
+			continue
+		}
+		page.Applications = append(page.Applications, choice{a.ID.String(), a.Name, a.DeletedAt == nil})
+	}
+	return names, nil
+}
+
+// requestRows returns the newest requests, at most limit of them. last is the id of the last one if
+// there are more, or 0.
+func (s *Site) requestRows(ctx context.Context, names map[uuid.UUID]string, limit int, where []predicate.LoggedRequest) (rows []requestRow, last int64, err error) {
+	found, err := s.DB.Ent.LoggedRequest.Query().Where(where...).Order(ent.Desc(loggedrequest.FieldID)).Limit(limit + 1).All(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, r := range found {
+		if i == limit {
+			return rows, rows[limit-1].ID, nil
+		}
+		name, ok := names[r.TokenID]
+		if !ok {
+			name = "A deleted token"
+		}
+		rows = append(rows, requestRow{r, name})
+	}
+	return rows, 0, nil
+}
+
+// limitOf returns how much of its rate limit the chosen token uses; nil without one.
+func (s *Site) limitOf(ctx context.Context, f *form, names map[uuid.UUID]string, mine []predicate.LoggedRequest) (*limitView, error) {
+	id, err := uuid.Parse(f.Value("token"))
+	if err != nil {
+		return nil, nil
+	}
+	now := clock.Now(ctx)
+	recent, err := s.DB.Ent.LoggedRequest.Query().Where(mine...).Where(loggedrequest.TokenID(id), loggedrequest.AtGTE(now.Add(-time.Minute))).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	usage := s.Limits(id, signin.From(ctx).User.PracticeID, now)
+	l := &limitView{Name: names[id], Limit: usage.Token.Limit, Remaining: usage.Token.Remaining, FullAt: usage.Token.Full, Unlimited: usage.Token.Remaining == ratelimit.Unlimited}
+	if usage.Practice.Limit > 0 {
+		l.PracticeLeft, l.OfHour = usage.Practice.Remaining, usage.Practice.Limit
+	}
+	for _, r := range recent {
+		l.LastMinute += 1 + r.Further
+	}
+	return l, nil
+}
