@@ -68,7 +68,11 @@ func figures(a *report.Answer) string {
 	t.SetStyle(pretty.StyleDefault)
 	t.Style().Options = pretty.OptionsNoBordersAndSeparators
 	t.Style().Box.PaddingLeft = ""
-	t.SetColumnConfigs([]pretty.ColumnConfig{{Number: 2, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}})
+	right := []pretty.ColumnConfig{{Number: 2, Align: text.AlignRight}}
+	if a.Before != nil {
+		right = append(right, pretty.ColumnConfig{Number: 3, Align: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
 	for _, f := range a.Summary {
 		row := pretty.Row{f.Label, a.Locale.Format(f.Kind, f.Value)}
 		if a.Before != nil {
