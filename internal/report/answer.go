@@ -68,13 +68,13 @@ func (a *Answer) run(ctx context.Context, client *ent.Client) (err error) {
 		a.Result, err = a.listRecords(ctx, client, f)
 		return err
 	}
-	if a.Result, err = a.Run(ctx, client, f); err != nil || !f.Compare {
-		return err
-	}
 	b := &Before{}
 	ok := false
-	if b.From, b.To, ok = a.PeriodBefore(f.From, f.To); !ok {
+	if b.From, b.To, ok = a.PeriodBefore(f.From, f.To); f.Compare && !ok {
 		return ErrCompare
+	}
+	if a.Result, err = a.Run(ctx, client, f); err != nil || !f.Compare {
+		return err
 	}
 	f.From, f.To = b.From, b.To
 	b.Result, err = a.Run(WithProgress(ctx, func(int, int) {}), client, f)

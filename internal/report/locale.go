@@ -151,11 +151,16 @@ func (l Locale) Short(k Kind, v int64) string {
 		n, unit, decimals = n/1e3, "k", 1
 	case size >= 100:
 		decimals = 0
-	case size >= 10:
+	case size >= 10 && k != Money:
 		decimals = 1
 	}
 	scale := math.Pow10(decimals)
-	text := l.grouped(strconv.FormatFloat(math.Round(n*scale)/scale+0, 'f', -1, 64)) + unit
+	n = math.Round(n*scale) / scale
+	digits := strconv.FormatFloat(n+0, 'f', -1, 64)
+	if k == Money && unit == "" && n != math.Trunc(n) {
+		digits = strconv.FormatFloat(n, 'f', 2, 64) // pence have two digits
+	}
+	text := l.grouped(digits) + unit
 	switch k {
 	case Money:
 		return l.money(text)

@@ -41,7 +41,7 @@ func TestShort(t *testing.T) {
 		v    int64
 		want string
 	}{
-		{Money, 0, "£0"}, {Money, 50, "£0.5"}, {Money, 99_95, "£100"}, {Money, 1234_56, "£1,235"}, {Money, 12_345_67, "£12.3k"}, {Money, -12_345_67, "-£12.3k"},
+		{Money, 0, "£0"}, {Money, 50, "£0.50"}, {Money, 27_40, "£27.40"}, {Money, 99_95, "£99.95"}, {Money, 1234_56, "£1,235"}, {Money, 12_345_67, "£12.3k"}, {Money, -12_345_67, "-£12.3k"},
 		{Money, 999_999_00, "£1m"}, {Money, 1_500_000_00, "£1.5m"}, {Minutes, 90, "1.5 h"}, {Minutes, 72_240, "1,204 h"}, {Percent, 12_50, "12.5%"}, {Count, 7, "7"},
 	} {
 		if got := LocaleOf("GB").Short(c.kind, c.v); got != c.want {

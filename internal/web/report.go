@@ -92,8 +92,11 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case page.begun:
-		if err != nil {
+		switch {
+		case err != nil:
 			page.Answer, page.Failed = nil, problemFor(s.Explain(ctx, err))
+		case page.Answer == nil: // the form is sent already
+			page.Failed = &problem{http.StatusUnprocessableEntity, "The report cannot be shown like this", q.form.wrong[0].Message}
 		}
 		page.end()
 	case err != nil:

@@ -89,11 +89,12 @@ func TestReportQueryParameters(t *testing.T) {
 		b.Get("/reports/income?site=%zz").Status(t, http.StatusBadRequest)
 		b.Get("/reports/aged-debt?practitioner=1").Status(t, http.StatusUnprocessableEntity).Has(t, "cannot be limited to a practitioner")
 		for path, message := range map[string]string{
-			"income?sort=claims": "Sort by a column", "income?rows=claims": "no such figure", "income?rows=paid&in=colour:red": "no such figure",
+			"diary?sort=claims": "Sort by a column", "income?rows=claims": "no such figure", "income?rows=paid&in=colour:red": "no such figure",
 			"recalls?compare=yes": "Choose a first day",
 		} {
 			b.Get("/reports/"+path).Status(t, http.StatusUnprocessableEntity).Has(t, message)
 		}
+		b.Get("/reports/income?sort=claims").Has(t, "cannot be shown like this. Sort by a column").Lacks(t, "Download") // its form was sent before
 		if p := b.Get("/reports/aged-debt"); p.ByID("practitioner") != nil || p.ByID("from") != nil {
 			t.Error("the form has fields that the report ignores")
 		}

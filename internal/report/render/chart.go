@@ -351,7 +351,7 @@ func (p *plot) labels(y float64) float64 {
 	for _, l := range p.Labels {
 		widest = max(widest, p.textWidth(shorten(l, p.labelLength/2)))
 	}
-	every := max(1, int(math.Ceil((widest+p.font)/p.band)))
+	every := max(1, int(math.Ceil((widest+p.font/2)/p.band)))
 	for i := (len(p.Labels) - 1) % every; i < len(p.Labels); i += every { // the last has one
 		if x := p.middle(i); x >= widest/2 && x+widest/2 <= p.width+1 {
 			p.text(x, y+p.font*1.5, "middle", "", shorten(report.Printable(p.Labels[i]), p.labelLength/2))

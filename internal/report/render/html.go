@@ -82,10 +82,9 @@ func (p *page) Text(k report.Kind, v any) string { return p.Locale.Format(k, v) 
 // FigureLink is the address of the records behind a figure, "" for none.
 func (p *page) FigureLink(f report.Figure) string { return p.link(p.BehindFigure(f)) }
 
-// FigureThen is a figure in the period before, and its change.
-func (p *page) FigureThen(f report.Figure) string {
-	before := p.FigureBefore(f)
-	return p.Locale.Format(f.Kind, before) + " before, " + p.Locale.Change(f.Kind, f.Value, before)
+// FigureChange is the change of a figure since the period before.
+func (p *page) FigureChange(f report.Figure) string {
+	return p.Locale.Change(f.Kind, f.Value, p.FigureBefore(f))
 }
 
 func (p *page) link(b *report.Behind) string {
