@@ -47,15 +47,3 @@ func (r *Result) sortBy(column string) error {
 	}
 	return nil
 }
-
-// SortColumns lists the columns that tables can be sorted by.
-func (r *Result) SortColumns() (keys []string) {
-	for i := range r.Sections {
-		for _, c := range r.Sections[i].Columns {
-			if !slices.Contains(keys, c.Key) {
-				keys = append(keys, c.Key)
-			}
-		}
-	}
-	return keys
-}
