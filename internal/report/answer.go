@@ -58,7 +58,10 @@ func (r *Report) Ask(ctx context.Context, client *ent.Client, f Filter) (*Answer
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	return a, a.sortBy(f.Sort)
+	if err := a.sortBy(f.Sort); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // run runs the report, or lists the records behind a figure.
