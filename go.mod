@@ -16,7 +16,6 @@ require (
 	github.com/chromedp/chromedp v0.14.1 // tests: the pages in a browser
 	github.com/descope/virtualwebauthn v1.0.3 // tests: an authenticator with passkeys
 	github.com/getkin/kin-openapi v0.132.0 // tests: checks answers against the API document
-	github.com/go-analyze/charts v0.5.21 // charts of reports, as SVG
 	github.com/go-faster/errors v0.8.0 // of generated API code
 	github.com/go-faster/jx v1.2.0 // JSON, as the generated API code writes it
 	github.com/go-faster/yaml v0.4.6 // of the generator: extensions in the document
@@ -61,7 +60,6 @@ require (
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.4 // indirect
 	github.com/ghodss/yaml v1.0.0 // indirect
-	github.com/go-analyze/bulk v0.1.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20250725192818-e39067aee2d2 // indirect
 	github.com/go-openapi/inflect v0.19.0 // indirect
 	github.com/go-openapi/jsonpointer v0.21.0 // indirect
@@ -72,7 +70,6 @@ require (
 	github.com/gobwas/pool v0.2.1 // indirect
 	github.com/gobwas/ws v1.4.0 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
-	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
@@ -116,7 +113,6 @@ require (
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.28.0 // indirect
 	golang.org/x/exp v0.0.0-20230725093048-515e97ebf090 // indirect
-	golang.org/x/image v0.44.0 // indirect
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/time v0.15.0 // indirect

@@ -90,11 +90,12 @@ func (r *reportShow) Run(c *console) error {
 		if err := c.audited(ctx, db, trail.Entry{Action: "report", Record: chosen.Name}); err != nil {
 			return err
 		}
-		format := render.Format(flags.Format)
+		format, options := render.Format(flags.Format), render.Options{Table: flags.Table}
 		if flags.Output != "" {
-			return replaceFile(flags.Output, func(w io.Writer) error { return render.Write(w, answer, format, 0) })
+			return replaceFile(flags.Output, func(w io.Writer) error { return render.Write(w, answer, format, options) })
 		}
-		return render.Write(c.out, answer, format, c.width())
+		options.Width = c.width()
+		return render.Write(c.out, answer, format, options)
 	})
 }
 
@@ -158,7 +159,7 @@ func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
 // report's default period.
 func (c *console) filter(ctx context.Context, r *report.Report, flags config.Report) report.Filter {
 	today := civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))
-	f := report.Filter{SiteID: flags.Site, PractitionerID: flags.Practitioner}
+	f := report.Filter{SiteID: flags.Site, PractitionerID: flags.Practitioner, Compare: flags.Compare, Sort: flags.Sort}
 	f.From, f.To = r.Days(today, flags.From, flags.To)
 	if r.AsAt && !flags.From.IsZero() {
 		fmt.Fprintf(c.err, "%s shows the state at the end of a day: --from is ignored\n", r.Name)

@@ -17,7 +17,10 @@ type ReportFlags struct {
 	To           string `placeholder:"DATE" help:"Last day, or the day that the report describes, YYYY-MM-DD. Default: depends on the report."`
 	Site         string `placeholder:"ID" help:"Limit the report to one site."`
 	Practitioner string `placeholder:"ID" help:"Limit the report to one practitioner."`
-	Format       string `placeholder:"FORMAT" enum:"table,csv,xlsx,json,html" default:"table" help:"Output format: table, csv (the first table), xlsx (an Excel workbook with all tables), json or html (a page with charts). Default: ${default}"`
+	Compare      bool   `help:"Add the totals of the period before, and the change."`
+	Sort         string `placeholder:"COLUMN" help:"Sort tables by a column, named as in JSON; -COLUMN for descending order."`
+	Table        string `placeholder:"NAME" help:"With --format csv: the table to write, named as in JSON. Default: the first one."`
+	Format       string `placeholder:"FORMAT" enum:"table,csv,xlsx,json,html" default:"table" help:"Output format: table, csv (one table), xlsx (an Excel workbook with all tables), json or html (a page with charts). Default: ${default}"`
 	Output       string `short:"o" placeholder:"FILE" help:"Write to this file, replacing it. Default: standard output."`
 }
 
@@ -28,14 +31,22 @@ type Report struct {
 	From, To       civil.Date // zero if not given
 	Site           *uuid.UUID // nil for all
 	Practitioner   *int64     // nil for all
-	Format, Output string     // Output is "" for standard output
+	Compare        bool
+	Sort, Table    string // "" if not given
+	Format, Output string // Output is "" for standard output
 }
 
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
 func (f ReportFlags) Read() (Report, error) {
 	var m Mistakes
 	f.Database.check(&m)
-	c := Report{Database: f.Database, Practice: strings.TrimSpace(f.Practice), Format: f.Format, Output: f.Output}
+	c := Report{
+		Database: f.Database, Practice: strings.TrimSpace(f.Practice),
+		Compare: f.Compare, Sort: f.Sort, Table: f.Table, Format: f.Format, Output: f.Output,
+	}
+	if f.Table != "" && f.Format != "csv" {
+		m.add("table", "needs --format csv: the other formats have all tables")
+	}
 	c.From = readDate(&m, "from", f.From)
 	c.To = readDate(&m, "to", f.To)
 	if !c.From.IsZero() && !c.To.IsZero() && c.To.Before(c.From) {

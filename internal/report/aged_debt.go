@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ import (
 
 var agedDebt = Report{
 	Name: "aged-debt", Title: "Aged debt",
-	Group: GroupMoney, Question: "Who owes money, how much and for how long.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear, AsAt: true,
+	Group: GroupMoney, Question: "Who owes money, how much and for how long.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear, AsAt: true, Records: debtRecords,
 	Definitions: []Definition{
 		{"Owed", "Invoices dated on or before the day of the report, less the payments dated on or before it that are matched with them. Void invoices and deleted payments are excluded. An invoice marked as paid counts as paid, unless a matched payment is later or deleted."},
 		{"Age", "The number of days from the due date to the day of the report."},
@@ -44,7 +43,7 @@ var agedDebt = Report{
 		if err != nil {
 			return nil, err
 		}
-		return agedDebtResult(debts, credits), nil
+		return agedDebtResult(debts, credits, localeOf(ctx)), nil
 	},
 }
 
@@ -64,23 +63,29 @@ type Debt struct {
 // Total is the whole amount that the patient owes.
 func (d *Debt) Total() decimal.Decimal { return d.Current + d.To60 + d.To90 + d.Older }
 
-// AgedDebt returns the debt of each patient at the end of f.To, the largest first. It
-// uses only f.To and f.SiteID, the site of the invoices. Payments reduce a debt whichever
-// site took them.
-func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error) {
+// openInvoice is an invoice that was not fully paid on the day of the report.
+type openInvoice struct {
+	ID        int64           `sql:"id"`
+	PatientID int64           `sql:"patient_id"`
+	DatedOn   civil.Date      `sql:"dated_on"`
+	DueOn     civil.Date      `sql:"due_on"`
+	Amount    decimal.Decimal `sql:"amount"`
+	Paid      decimal.Decimal `sql:"paid"`
+}
+
+// owed is the amount that was open.
+func (i *openInvoice) owed() decimal.Decimal { return i.Amount - i.Paid }
+
+// openInvoices reads the invoices that were not fully paid at the end of f.To.
+func openInvoices(ctx context.Context, client *ent.Client, f Filter) ([]openInvoice, error) {
 	q := client.Invoice.Query().Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnLTE(f.To))
 	if f.SiteID != nil {
 		q.Where(invoice.SiteID(*f.SiteID))
 	}
 	practice := principal.Must(ctx).PracticeID
-	var rows []struct {
-		PatientID int64           `sql:"patient_id"`
-		DueOn     civil.Date      `sql:"due_on"`
-		Amount    decimal.Decimal `sql:"amount"`
-		Paid      decimal.Decimal `sql:"paid"`
-	}
+	var rows []openInvoice
 	q.Modify(func(s *sql.Selector) {
-		s.Select(s.C(invoice.FieldPatientID), s.C(invoice.FieldDueOn), s.C(invoice.FieldAmount))
+		s.Select(s.C(invoice.FieldID), s.C(invoice.FieldPatientID), s.C(invoice.FieldDatedOn), s.C(invoice.FieldDueOn), s.C(invoice.FieldAmount))
 		m := matches{own: paymentexplanation.FieldInvoiceID, other: paymentexplanation.FieldPaymentID, table: payment.Table, practice: practice}
 		m.where = func(p *sql.SelectTable) *sql.Predicate {
 			return sql.And(sql.EQ(p.C(payment.FieldDeleted), false), sql.LTE(p.C(payment.FieldDatedOn), f.To))
@@ -96,18 +101,26 @@ func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error)
 			return nil, err
 		}
 	}
+	return slices.DeleteFunc(rows, func(i openInvoice) bool { return i.owed() == 0 }), nil
+}
+
+// AgedDebt returns the debt of each patient at the end of f.To, the largest first. It
+// uses only f.To and f.SiteID, the site of the invoices. Payments reduce a debt whichever
+// site took them.
+func AgedDebt(ctx context.Context, client *ent.Client, f Filter) ([]Debt, error) {
+	rows, err := openInvoices(ctx, client, f)
+	if err != nil {
+		return nil, err
+	}
 	byPatient := map[int64]*Debt{}
-	for _, r := range rows {
-		owed := r.Amount - r.Paid
-		if owed == 0 {
-			continue
-		}
+	for i := range rows {
+		r := &rows[i]
 		d := byPatient[r.PatientID]
 		if d == nil {
 			d = &Debt{PatientID: r.PatientID, Oldest: r.DueOn}
 			byPatient[r.PatientID] = d
 		}
-		d.add(owed, r.DueOn, f.To)
+		d.add(r.owed(), r.DueOn, f.To)
 	}
 	names, err := patientNames(ctx, client, slices.Collect(maps.Keys(byPatient)))
 	debts := make([]Debt, 0, len(byPatient))
@@ -149,23 +162,28 @@ type Credit struct {
 	folded string // name for sorting
 }
 
-// UnexplainedCredit returns the credit of each patient at the end of f.To, the largest
-// first: payments less the parts matched with invoices that AgedDebt counts. f.SiteID is
-// the site of the payments.
-func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Credit, error) {
+// openPayment is a payment that was not fully matched with invoices on the day of the report.
+type openPayment struct {
+	ID        int64           `sql:"id"`
+	PatientID int64           `sql:"patient_id"`
+	DatedOn   civil.Date      `sql:"dated_on"`
+	Amount    decimal.Decimal `sql:"amount"`
+	Used      decimal.Decimal `sql:"used"`
+}
+
+// unused is the amount without an invoice.
+func (p *openPayment) unused() decimal.Decimal { return p.Amount - p.Used }
+
+// openPayments reads the payments that were not fully matched at the end of f.To.
+func openPayments(ctx context.Context, client *ent.Client, f Filter) ([]openPayment, error) {
 	q := client.Payment.Query().Where(payment.Deleted(false), payment.DatedOnLTE(f.To))
 	if f.SiteID != nil {
 		q.Where(payment.SiteID(*f.SiteID))
 	}
 	practice := principal.Must(ctx).PracticeID
-	var rows []struct {
-		PatientID int64           `sql:"patient_id"`
-		DatedOn   civil.Date      `sql:"dated_on"`
-		Amount    decimal.Decimal `sql:"amount"`
-		Used      decimal.Decimal `sql:"used"`
-	}
+	var rows []openPayment
 	q.Modify(func(s *sql.Selector) {
-		s.Select(s.C(payment.FieldPatientID), s.C(payment.FieldDatedOn), s.C(payment.FieldAmount))
+		s.Select(s.C(payment.FieldID), s.C(payment.FieldPatientID), s.C(payment.FieldDatedOn), s.C(payment.FieldAmount))
 		m := matches{own: paymentexplanation.FieldPaymentID, other: paymentexplanation.FieldInvoiceID, table: invoice.Table, practice: practice}
 		m.where = func(i *sql.SelectTable) *sql.Predicate {
 			return sql.And(sql.NEQ(i.C(invoice.FieldStatus), schema.InvoiceVoid), sql.LTE(i.C(invoice.FieldDatedOn), f.To))
@@ -181,12 +199,20 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 			return nil, err
 		}
 	}
+	return slices.DeleteFunc(rows, func(p openPayment) bool { return p.unused() == 0 }), nil
+}
+
+// UnexplainedCredit returns the credit of each patient at the end of f.To, the largest
+// first: payments less the parts matched with invoices that AgedDebt counts. f.SiteID is
+// the site of the payments.
+func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Credit, error) {
+	rows, err := openPayments(ctx, client, f)
+	if err != nil {
+		return nil, err
+	}
 	byPatient := map[int64]*Credit{}
-	for _, r := range rows {
-		unused := r.Amount - r.Used
-		if unused == 0 {
-			continue
-		}
+	for i := range rows {
+		r := &rows[i]
 		c := byPatient[r.PatientID]
 		if c == nil {
 			c = &Credit{PatientID: r.PatientID, Since: r.DatedOn}
@@ -195,7 +221,7 @@ func UnexplainedCredit(ctx context.Context, client *ent.Client, f Filter) ([]Cre
 		if r.DatedOn.Before(c.Since) {
 			c.Since = r.DatedOn
 		}
-		c.Amount += unused
+		c.Amount += r.unused()
 	}
 	names, err := patientNames(ctx, client, slices.Collect(maps.Keys(byPatient)))
 	credits := make([]Credit, 0, len(byPatient))
@@ -251,67 +277,4 @@ func (m matches) ids() *sql.Selector {
 	e, o := sql.Table(paymentexplanation.Table), sql.Table(m.table)
 	return sql.Select(e.C(m.own)).From(e).Join(o).On(e.C(m.other), o.C("id")).
 		Where(sql.And(sql.EQ(e.C(paymentexplanation.FieldPracticeID), m.practice), sql.EQ(o.C("practice_id"), m.practice), m.where(o)))
-}
-
-// agedDebtResult lays the report out: a table of debts and a table of credits.
-func agedDebtResult(debts []Debt, credits []Credit) *Result {
-	var sum Debt
-	var credit decimal.Decimal
-	creditOf := make(map[int64]decimal.Decimal, len(credits))
-	creditors := Section{
-		Key: "credit", Title: "Unexplained credit", Note: "Payments not matched with an invoice: deposits, overpayments, and payments still to be matched.",
-		Columns: []Column{
-			{Key: "patient", Title: "Patient"}, {Key: "patient_id", Title: "ID", Kind: ID},
-			{Key: "credit", Title: "Credit", Kind: Money}, {Key: "since", Title: "Since", Kind: Date},
-		},
-		Empty: "Every payment is matched with invoices.",
-	}
-	for _, c := range credits {
-		credit += c.Amount
-		creditOf[c.PatientID] = c.Amount
-		creditors.Rows = append(creditors.Rows, []any{c.Patient, c.PatientID, c.Amount, c.Since})
-	}
-	creditors.Total = []any{"All patients", nil, credit, nil}
-	debtors := Section{
-		Key: "patients", Title: "Owed by patients",
-		Columns: []Column{
-			{Key: "patient", Title: "Patient"}, {Key: "patient_id", Title: "ID", Kind: ID},
-			{Key: "current", Title: "Current", Kind: Money}, {Key: "days_31_60", Title: "31–60 days", Kind: Money},
-			{Key: "days_61_90", Title: "61–90 days", Kind: Money}, {Key: "over_90", Title: "Over 90 days", Kind: Money},
-			{Key: "total", Title: "Total owed", Kind: Money}, {Key: "credit", Title: "Credit", Kind: Money, Spare: true},
-			{Key: "oldest_due_on", Title: "Oldest due on", Kind: Date, Spare: true},
-		},
-		Empty: "No one owed anything on this day: all invoices dated by then were paid.",
-	}
-	var debtorsCredit decimal.Decimal
-	for _, d := range debts {
-		debtors.Rows = append(debtors.Rows, []any{d.Patient, d.PatientID, d.Current, d.To60, d.To90, d.Older, d.Total(), creditOf[d.PatientID], d.Oldest})
-		sum.Current += d.Current
-		sum.To60 += d.To60
-		sum.To90 += d.To90
-		sum.Older += d.Older
-		debtorsCredit += creditOf[d.PatientID]
-	}
-	debtors.Total = []any{"All patients", nil, sum.Current, sum.To60, sum.To90, sum.Older, sum.Total(), debtorsCredit, nil}
-	debtors.Chart = &Chart{
-		Form: HorizontalBars, Title: "Owed by days after the due date", Kind: Money, Labels: []string{"Current", "31–60 days", "61–90 days", "Over 90 days"},
-		Series: []Series{{"Owed", []int64{int64(sum.Current), int64(sum.To60), int64(sum.To90), int64(sum.Older)}}},
-	}
-	share := func(d decimal.Decimal) string {
-		if sum.Total() == 0 {
-			return ""
-		}
-		return Percent.Format(percent(int64(d), int64(sum.Total())))
-	}
-	return &Result{
-		Summary: []Figure{
-			{Key: "total", Label: "Owed in total", Kind: Money, Value: sum.Total(), Note: fmt.Sprintf("by %s patients", Count.Format(len(debts)))},
-			{Key: "current", Label: "Current", Kind: Money, Value: sum.Current, Note: share(sum.Current)},
-			{Key: "days_31_60", Label: "31–60 days", Kind: Money, Value: sum.To60, Note: share(sum.To60)},
-			{Key: "days_61_90", Label: "61–90 days", Kind: Money, Value: sum.To90, Note: share(sum.To90)},
-			{Key: "over_90", Label: "Over 90 days", Kind: Money, Value: sum.Older, Note: share(sum.Older)},
-			{Key: "credit", Label: "Unexplained credit", Kind: Money, Value: credit, Note: "not deducted from the debt"},
-		},
-		Sections: []Section{debtors, creditors},
-	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"chairside/ent"
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
+	"chairside/internal/civil"
 	"chairside/internal/principal"
 )
 
@@ -17,6 +19,9 @@ var (
 	ErrSite            = errors.New("the practice has no such site")
 	ErrPractitioner    = errors.New("the practice has no such practitioner")
 	ErrNoPractitioners = errors.New("this report cannot be limited to a practitioner")
+	ErrCompare         = errors.New("a period without a first day has none before it to compare with")
+	ErrSort            = errors.New("no table of the report has the column to sort by")
+	ErrBehind          = errors.New("the report has no such figure")
 )
 
 // Answer is a report's result for one practice and filter, with the names for its heading.
@@ -24,9 +29,11 @@ type Answer struct {
 	*Report
 	*Result
 	Filter       Filter
-	Practice     string // name
-	Site         string // name of the filter's site, "" for all sites
-	Practitioner string // name of the filter's practitioner, "" for all
+	Locale       Locale  // of the practice's country
+	Before       *Before // nil without a comparison
+	Practice     string  // name
+	Site         string  // name of the filter's site, "" for all sites
+	Practitioner string  // name of the filter's practitioner, "" for all
 }
 
 // Ask runs the report for the practice of the caller in ctx. It returns one of the
@@ -41,15 +48,41 @@ func (r *Report) Ask(ctx context.Context, client *ent.Client, f Filter) (*Answer
 	if f.PractitionerID != nil && !r.Practitioners {
 		return nil, ErrNoPractitioners
 	}
-	a := &Answer{Report: r, Filter: f}
+	a := &Answer{Report: r, Filter: f, Locale: localeOf(ctx)}
 	if err := a.lookUpNames(ctx, client); err != nil {
 		return nil, err
 	}
-	var err error
-	if a.Result, err = r.Run(ctx, client, f); err != nil {
+	if err := a.run(ctx, client); err != nil {
 		return nil, err
 	}
-	return a, a.check()
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	if err := a.sortBy(f.Sort); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// run runs the report, or lists the records behind a figure.
+func (a *Answer) run(ctx context.Context, client *ent.Client) (err error) {
+	f := a.Filter
+	if f.Behind != nil {
+		a.Result, err = a.listRecords(ctx, client, f)
+		return err
+	}
+	b := &Before{}
+	ok := false
+	if b.From, b.To, ok = a.PeriodBefore(f.From, f.To); f.Compare && !ok {
+		return ErrCompare
+	}
+	if a.Result, err = a.Run(ctx, client, f); err != nil || !f.Compare {
+		return err
+	}
+	f.From, f.To = b.From, b.To
+	b.Result, err = a.Run(WithProgress(ctx, func(int, int) {}), client, f)
+	a.Before = b
+	return err
 }
 
 // lookUpNames fills in the names, and checks that the site and the practitioner exist.
@@ -80,13 +113,14 @@ func (a *Answer) lookUpNames(ctx context.Context, client *ent.Client) error {
 	return nil
 }
 
-// check returns an error if a value does not have its column's kind, which is a bug in
-// the report.
 // check checks that each value of the answer has the type of its figure or column.
 func (a *Answer) check() error {
 	for _, f := range a.Summary {
 		if !f.Kind.holds(f.Value) {
 			return fmt.Errorf("report: figure %s is a %T", f.Key, f.Value)
+		}
+		if a.Definition(f) == nil {
+			return fmt.Errorf("report: figure %s has no definition", f.Key)
 		}
 	}
 	for i := range a.Sections {
@@ -123,19 +157,37 @@ func (s *Section) check(row []any, holds func(Kind, any) bool) error {
 	return nil
 }
 
+// Definition returns the definition of a figure, nil if there is none.
+func (a *Answer) Definition(f Figure) *Definition {
+	for i := range a.Definitions {
+		if d := &a.Definitions[i]; d.Term == cmp.Or(f.Term, f.Label) {
+			return d
+		}
+	}
+	return nil
+}
+
+// periodName describes a period in words.
+func (r *Report) periodName(from, to civil.Date) string {
+	switch {
+	case r.OneDay():
+		return to.Time().Format("Monday 2 January 2006")
+	case r.AsAt:
+		return "as at " + dayName(to)
+	case from == to:
+		return dayName(to)
+	case from.IsZero():
+		return "up to " + dayName(to)
+	}
+	return dayName(from) + " to " + dayName(to)
+}
+
+// NameBefore describes the period before in words.
+func (a *Answer) NameBefore() string { return a.periodName(a.Before.From, a.Before.To) }
+
 // Scope describes the filter in words: period, site, practitioner.
 func (a *Answer) Scope() string {
-	period := Date.Format(a.Filter.From) + " to " + Date.Format(a.Filter.To)
-	switch {
-	case a.OneDay():
-		period = a.Filter.To.Time().Format("Monday 2 January 2006")
-	case a.AsAt:
-		period = "as at " + Date.Format(a.Filter.To)
-	case a.Filter.From == a.Filter.To:
-		period = Date.Format(a.Filter.To)
-	case a.Filter.From.IsZero():
-		period = "up to " + Date.Format(a.Filter.To)
-	}
+	period := a.periodName(a.Filter.From, a.Filter.To)
 	for _, name := range []string{a.Site, a.Practitioner} {
 		if name != "" {
 			period += " · " + Printable(name)

@@ -19,12 +19,15 @@ import (
 
 var claims = Report{
 	Name: "claims", Title: "NHS claims",
-	Group: GroupNHS, Question: "Which claims are waiting or need action, and how the units awarded compare with those expected.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
+	Group: GroupNHS, Question: "Which claims are waiting or need action, and how the units awarded compare with those expected.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true, Records: claimRecords,
 	Definitions: []Definition{
 		{"Date", "The day of the last submission. Until a claim is submitted, the day it was created."},
 		{"Age", "The number of days from that date to the last day of the period."},
 		{"Status", "The current status."},
+		{"Claims", "All claims dated in the period, including withdrawn and invalid ones."},
+		{"Need action", "Claims in error, invalid or queried."},
 		{"Expected", "The units of all claims except withdrawn and invalid ones."},
+		{"Awarded", "The units that the NHS awarded for these claims."},
 		{"Awaited", "The expected units of claims that the NHS has not decided on."},
 		{"Lost", "Units awarded below what was expected, claim by claim. Claims that were awarded more do not make up for it."},
 		{"Site", "Claims of the practitioners whose own site it is."},
@@ -179,16 +182,7 @@ func statuses(all []claimDay, at civil.Date) (rows []ClaimStatusRow) {
 				continue
 			}
 			row.Claims += d.Claims
-			switch age := days(d.Date, at); {
-			case age <= 30:
-				row.To30 += d.Claims
-			case age <= 60:
-				row.To60 += d.Claims
-			case age <= 90:
-				row.To90 += d.Claims
-			default:
-				row.Older += d.Claims
-			}
+			*[]*int{&row.To30, &row.To60, &row.To90, &row.Older}[ageRange(days(d.Date, at))] += d.Claims
 			if row.Oldest.IsZero() || d.Date.Before(row.Oldest) {
 				row.Oldest = d.Date
 			}
@@ -274,7 +268,7 @@ func claimsToFix(ctx context.Context, client *ent.Client, f Filter) (rows []Clai
 // month.
 func (c *ClaimsReport) result() *Result {
 	status := Section{
-		Key: "statuses", Title: "By status and age", Note: "Includes withdrawn and invalid claims, whose units are no longer expected.",
+		Key: "statuses", Title: "By status and age", Keys: []string{"status"}, Note: "Includes withdrawn and invalid claims, whose units are no longer expected.",
 		Columns: []Column{
 			{Key: "status", Title: "Status"}, {Key: "claims", Title: "Claims", Kind: Count},
 			{Key: "days_0_30", Title: "0–30 days", Kind: Count}, {Key: "days_31_60", Title: "31–60 days", Kind: Count},
@@ -302,14 +296,15 @@ func (c *ClaimsReport) result() *Result {
 	}
 	status.Total = []any{"All", sum.Claims, sum.To30, sum.To60, sum.To90, sum.Older, nil, sum.ExpectedUDA, sum.AwardedUDA, sum.ExpectedUOA, sum.AwardedUOA}
 	awards, total := c.awarded()
+	dental := []Condition{{"unit", unitOf(false)}}
 	return &Result{
 		Summary: []Figure{
 			{Key: "claims", Label: "Claims", Kind: Count, Value: sum.Claims},
 			{Key: "attention", Label: "Need action", Kind: Count, Value: len(c.NeedAction), Note: "in error, invalid or queried"},
-			{Key: "uda_expected", Label: "UDA expected", Kind: Units, Value: total.Expected, Note: "excluding withdrawn and invalid claims"},
-			{Key: "uda_awarded", Label: "UDA awarded", Kind: Units, Value: total.Awarded},
-			{Key: "uda_awaited", Label: "UDA awaited", Kind: Units, Value: total.Awaited},
-			{Key: "uda_lost", Label: "UDA lost", Kind: Units, Value: total.Lost, Note: "awarded below what was expected"},
+			{Key: "uda_expected", Label: "UDA expected", Kind: Units, Value: total.Expected, Note: "excluding withdrawn and invalid claims", Term: "Expected", Measure: "expected", Where: dental},
+			{Key: "uda_awarded", Label: "UDA awarded", Kind: Units, Value: total.Awarded, Term: "Awarded", Measure: "awarded", Where: dental},
+			{Key: "uda_awaited", Label: "UDA awaited", Kind: Units, Value: total.Awaited, Term: "Awaited", Measure: "awaited", Where: dental},
+			{Key: "uda_lost", Label: "UDA lost", Kind: Units, Value: total.Lost, Note: "awarded below what was expected", Term: "Lost", Measure: "lost", Where: dental},
 		},
 		Sections: []Section{status, c.needAction(), awards},
 	}
@@ -339,9 +334,9 @@ func (c *ClaimsReport) needAction() Section {
 // awarded lays out the awards by month and returns the totals of the dental units.
 func (c *ClaimsReport) awarded() (s Section, dental ClaimAwards) {
 	s = Section{
-		Key: "awards", Title: "Awarded and expected", Note: "Excludes withdrawn and invalid claims.",
+		Key: "awards", Title: "Awarded and expected", Keys: []string{"month", "unit"}, Note: "Excludes withdrawn and invalid claims.",
 		Columns: []Column{
-			{Key: "month", Title: "Month", Kind: Month}, {Key: "unit", Title: "Unit"}, {Key: "claims", Title: "Claims", Kind: Count},
+			{Key: "month", Title: "Month", Kind: Month}, {Key: "unit", Title: "Unit"}, {Key: "claims", Title: "Claims", Kind: Count, Measure: "payable"},
 			{Key: "expected", Title: "Expected", Kind: Units}, {Key: "awarded", Title: "Awarded", Kind: Units},
 			{Key: "awaited", Title: "Awaited", Kind: Units}, {Key: "lost", Title: "Lost", Kind: Units},
 		},
@@ -359,9 +354,9 @@ func (c *ClaimsReport) awarded() (s Section, dental ClaimAwards) {
 		dental.Awaited += r.Awaited
 		dental.Lost += r.Lost
 		for ; !next.IsZero() && next.Before(r.Month); next = next.AddMonths(1) {
-			s.Chart.Add(Month.Format(next), 0, 0)
+			s.Chart.Add(monthName(next), 0, 0)
 		}
-		s.Chart.Add(Month.Format(r.Month), int64(r.Expected), int64(r.Awarded))
+		s.Chart.Add(monthName(r.Month), int64(r.Expected), int64(r.Awarded))
 		next = r.Month.AddMonths(1)
 	}
 	return s, dental

@@ -20,7 +20,7 @@ import (
 
 var contractPerformance = Report{
 	Name: "contract-performance", Title: "Contract performance",
-	Group: GroupNHS, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read"}, Period: contractYear, AsAt: true, Practitioners: true,
+	Group: GroupNHS, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read"}, Period: contractYear, AsAt: true, Yearly: true, Practitioners: true, Records: contractRecords,
 	Definitions: []Definition{
 		{"Contract year", "1 April to 31 March, up to the day of the report."},
 		{"Claims", "Counted in the year of their last submission or, until they are submitted, of their creation. Claims under an earlier contract are listed there, without a target."},
@@ -38,7 +38,7 @@ var contractPerformance = Report{
 		if err != nil {
 			return nil, err
 		}
-		return p.result(), nil
+		return p.result(localeOf(ctx)), nil
 	},
 }
 

@@ -8,9 +8,9 @@ import (
 )
 
 // result lays the report out: a table by contract and practitioner, and one by contract.
-func (p *Performance) result() *Result {
-	r := &Result{Summary: p.summary(), Sections: []Section{{
-		Key: "practitioners", Title: "By contract and practitioner",
+func (p *Performance) result(l Locale) *Result {
+	r := &Result{Summary: p.summary(l), Sections: []Section{{
+		Key: "practitioners", Title: "By contract and practitioner", Keys: []string{"contract_number", "contract", "practitioner_id", "unit"},
 		Columns: append([]Column{
 			{Key: "contract", Title: "Contract", Group: true}, {Key: "contract_number", Title: "Number", Minor: true},
 			{Key: "practitioner_id", Title: "ID", Kind: ID, Minor: true}, {Key: "practitioner", Title: "Practitioner"},
@@ -27,7 +27,7 @@ func (p *Performance) result() *Result {
 		return r
 	}
 	byContract := Section{
-		Key: "contracts", Title: "By contract",
+		Key: "contracts", Title: "By contract", Keys: []string{"contract_number", "contract", "unit"},
 		Columns: append([]Column{{Key: "contract", Title: "Contract"}, {Key: "contract_number", Title: "Number", Minor: true}}, progressColumns...),
 		Chart:   progressChart(p.Contracts, func(row Progress) string { return row.Contract.Name }, p),
 	}
@@ -80,7 +80,7 @@ func optional(d *decimal.Decimal) any {
 
 // summary adds up the contracts in force, or the rows of the filter's practitioner, for
 // each unit.
-func (p *Performance) summary() (figures []Figure) {
+func (p *Performance) summary(l Locale) (figures []Figure) {
 	rows := p.Contracts
 	if len(rows) == 0 {
 		rows = p.Practitioners
@@ -112,14 +112,14 @@ func (p *Performance) summary() (figures []Figure) {
 		var worth any // unknown if no contract has a value per unit
 		note := ""
 		if priced {
-			worth, note = value, "worth "+Money.Format(cost)
+			worth, note = value, "worth "+l.Format(Money, cost)
 		}
 		figures = append(figures,
-			Figure{Key: key + "_target", Label: unit + " target", Kind: Units, Value: target},
-			Figure{Key: key + "_delivered", Label: unit + " delivered", Kind: Units, Value: delivered, Note: p.share(deliveredToTarget, target)},
-			Figure{Key: key + "_value", Label: unit + " value", Kind: Money, Value: worth},
-			Figure{Key: key + "_projected", Label: unit + " projected", Kind: Units, Value: projected, Note: "by the end of the year"},
-			Figure{Key: key + "_shortfall", Label: unit + " shortfall", Kind: Units, Value: shortfall, Note: note},
+			Figure{Key: key + "_target", Label: unit + " target", Kind: Units, Value: target, Term: "Target"},
+			Figure{Key: key + "_delivered", Label: unit + " delivered", Kind: Units, Value: delivered, Note: p.share(deliveredToTarget, target, l), Term: "Delivered", Measure: "delivered_in_force", Where: []Condition{{"unit", unit}}},
+			Figure{Key: key + "_value", Label: unit + " value", Kind: Money, Value: worth, Term: "Value"},
+			Figure{Key: key + "_projected", Label: unit + " projected", Kind: Units, Value: projected, Note: "by the end of the year", Term: "Projected"},
+			Figure{Key: key + "_shortfall", Label: unit + " shortfall", Kind: Units, Value: shortfall, Note: note, Term: "Shortfall"},
 		)
 	}
 	return figures
@@ -127,12 +127,12 @@ func (p *Performance) summary() (figures []Figure) {
 
 // share says which part of the target is delivered and which day of the year it is:
 // "48.20% of the target, day 91 of 365".
-func (p *Performance) share(delivered, target decimal.Decimal) string {
+func (p *Performance) share(delivered, target decimal.Decimal, l Locale) string {
 	year := fmt.Sprintf("day %d of %d", days(p.Start, p.At)+1, days(p.Start, p.End)+1)
 	if target == 0 {
 		return year
 	}
-	return fmt.Sprintf("%s of the target, %s", Percent.Format(percent(int64(delivered), int64(target))), year)
+	return fmt.Sprintf("%s of the target, %s", l.Format(Percent, percent(int64(delivered), int64(target))), year)
 }
 
 // progressChart compares delivered units with the part of the target that is due by now.

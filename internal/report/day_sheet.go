@@ -26,9 +26,14 @@ var daySheet = Report{
 		{"Diary", "One day at each site, by practitioner and time, with the free time inside working sessions. Cancelled and missed appointments are left out and counted above."},
 		{"Practitioners", "Those with a session or an appointment at the site on the day."},
 		{"Site", "Where the session takes place. An appointment outside all sessions is listed at the practitioner's own site."},
+		{"Patients' appointments", "Appointments with a patient."},
+		{"Free", "Session time that is not booked."},
+		{"With an alert", "Patients' appointments with a medical alert."},
+		{"Cancelled", "Patients' appointments that were cancelled and would have started on the day."},
+		{"Did not attend", "Patients' appointments that the patient missed."},
 		{"Arrived", "When the patient arrived."},
 	},
-	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: oneDay, AsAt: true, Practitioners: true,
+	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: oneDay, AsAt: true, Practitioners: true, Records: sheetRecords,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		sheet, err := DaySheet(ctx, client, f)
 		if err != nil {
@@ -42,8 +47,9 @@ var daySheet = Report{
 type Sheet struct {
 	// Entries are sorted by site, practitioner and time.
 	Entries []SheetEntry
-	// Cancelled and DidNotAttend count the patients' appointments that are left out
-	// of Entries.
+	// Missing are the patients' appointments that were cancelled or missed, in the same order.
+	Missing []SheetEntry
+	// Cancelled and DidNotAttend count them.
 	Cancelled, DidNotAttend int
 }
 
@@ -120,9 +126,11 @@ func DaySheet(ctx context.Context, client *ent.Client, f Filter) (*Sheet, error)
 	for _, w := range r.workers {
 		sheet.add(r, w, w.shiftsOn(f.To, r.zone), byPractitioner[w.id], day)
 	}
-	slices.SortStableFunc(sheet.Entries, func(a, b SheetEntry) int { // keeps the order of practitioner and time
-		return cmp.Or(compareNames(a.Site, b.Site), strings.Compare(a.SiteID.String(), b.SiteID.String()))
-	})
+	for _, entries := range [][]SheetEntry{sheet.Entries, sheet.Missing} {
+		slices.SortStableFunc(entries, func(a, b SheetEntry) int { // keeps the order of practitioner and time
+			return cmp.Or(compareNames(a.Site, b.Site), strings.Compare(a.SiteID.String(), b.SiteID.String()))
+		})
+	}
 	return sheet, nil
 }
 
@@ -138,29 +146,16 @@ func (s *Sheet) add(r *rota, w *worker, shifts []shift, appointments []*ent.Appo
 	var busy []diary.Period
 	for _, a := range appointments {
 		site := w.siteAt(a.StartTime, shifts)
+		p := diary.Period{Start: a.StartTime, Finish: a.FinishTime}
+		e := entry(Other, site, p)
+		e.read(a, r.zone, civil.Of(day.Start.In(r.zone)))
 		if !a.State.Blocks() {
 			if r.includes(site) && !a.StartTime.Before(day.Start) {
-				s.countMissing(a)
+				s.addMissing(a, e)
 			}
 			continue
 		}
-		p := diary.Period{Start: a.StartTime, Finish: a.FinishTime}
 		busy = append(busy, p)
-		e := entry(Other, site, p)
-		e.AppointmentID, e.State, e.Reason = a.ID, a.State, a.Reason
-		if a.Notes != nil {
-			e.Notes = *a.Notes
-		}
-		if a.Edges.Room != nil {
-			e.Room = a.Edges.Room.Name
-		}
-		if p := a.Edges.Patient; p != nil {
-			e.Kind, e.PatientID, e.Patient, e.Alert = Visit, p.ID, schema.FullName(p.FirstName, p.LastName), alert(p)
-			e.Phone, e.Age = phone(p), age(p.DateOfBirth, civil.Of(day.Start.In(r.zone)))
-			if a.ArrivedAt != nil {
-				e.Arrived = new(a.ArrivedAt.In(r.zone))
-			}
-		}
 		entries = append(entries, e)
 	}
 	if w.active {
@@ -175,15 +170,35 @@ func (s *Sheet) add(r *rota, w *worker, shifts []shift, appointments []*ent.Appo
 	s.Entries = append(s.Entries, entries...)
 }
 
-// countMissing counts a patient's appointment that was cancelled or missed.
-func (s *Sheet) countMissing(a *ent.Appointment) {
+// read fills in what the appointment says. Ages are those on the day.
+func (e *SheetEntry) read(a *ent.Appointment, zone *time.Location, day civil.Date) {
+	e.AppointmentID, e.State, e.Reason = a.ID, a.State, a.Reason
+	if a.Notes != nil {
+		e.Notes = *a.Notes
+	}
+	if a.Edges.Room != nil {
+		e.Room = a.Edges.Room.Name
+	}
+	if p := a.Edges.Patient; p != nil {
+		e.Kind, e.PatientID, e.Patient, e.Alert = Visit, p.ID, schema.FullName(p.FirstName, p.LastName), alert(p)
+		e.Phone, e.Age = phone(p), age(p.DateOfBirth, day)
+		if a.ArrivedAt != nil {
+			e.Arrived = new(a.ArrivedAt.In(zone))
+		}
+	}
+}
+
+// addMissing adds a patient's appointment that was cancelled or missed.
+func (s *Sheet) addMissing(a *ent.Appointment, e SheetEntry) {
 	switch {
 	case a.PatientID == nil:
+		return
 	case a.State == schema.Cancelled:
 		s.Cancelled++
 	default:
 		s.DidNotAttend++
 	}
+	s.Missing = append(s.Missing, e)
 }
 
 // alert returns the patient's medical alert, or "" if there is none.
@@ -221,84 +236,4 @@ func age(born, day civil.Date) int {
 		years--
 	}
 	return years
-}
-
-// result lays the sheet out: one section per site.
-func (s *Sheet) result() *Result {
-	columns := []Column{
-		{Key: "site", Title: "Site", Minor: true}, {Key: "practitioner", Title: "Practitioner", Group: true},
-		{Key: "start", Title: "From", Kind: Clock}, {Key: "finish", Title: "To", Kind: Clock}, {Key: "minutes", Title: "Time", Kind: Minutes, Minor: true},
-		{Key: "entry", Title: "Entry"}, {Key: "patient_id", Title: "Patient no.", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"}, {Key: "alert", Title: "Alert"},
-		{Key: "reason", Title: "Reason"}, {Key: "state", Title: "State"}, {Key: "arrived", Title: "Arrived", Kind: Clock},
-		{Key: "notes", Title: "Notes"}, {Key: "room", Title: "Room", Minor: true}, {Key: "appointment_id", Title: "Appointment no.", Kind: ID, Minor: true},
-	}
-	result := &Result{}
-	visits, free, alerts := 0, 0, 0
-	for i := range s.Entries {
-		e := &s.Entries[i]
-		if i == 0 || s.Entries[i-1].SiteID != e.SiteID {
-			result.Sections = append(result.Sections, Section{Key: "entries", Title: e.Site, Columns: columns})
-		}
-		section := &result.Sections[len(result.Sections)-1]
-		section.Rows = append(section.Rows, e.cells())
-		if section.Chart == nil {
-			section.Chart = newDayChart()
-		}
-		if len(section.Rows) == 1 || s.Entries[i-1].PractitionerID != e.PractitionerID {
-			section.Chart.Add(e.Practitioner, 0, 0, 0)
-		}
-		addToLastBar(section.Chart, e)
-		switch e.Kind {
-		case Visit:
-			visits++
-		case Gap:
-			free += e.Minutes
-		}
-		if e.Alert != "" {
-			alerts++
-		}
-	}
-	if len(result.Sections) == 0 {
-		result.Sections = []Section{{
-			Key: "entries", Title: "Diary", Columns: columns,
-			Empty: "No one works and nothing is booked on this day. Working sessions are set for each practitioner; without them, the practice's opening hours apply.",
-		}}
-	}
-	result.Summary = []Figure{
-		{Key: "visits", Label: "Patients' appointments", Kind: Count, Value: visits},
-		{Key: "free_minutes", Label: "Free", Kind: Minutes, Value: free, Note: "inside sessions"},
-		{Key: "alerts", Label: "With an alert", Kind: Count, Value: alerts},
-		{Key: "cancelled", Label: "Cancelled", Kind: Count, Value: s.Cancelled},
-		{Key: "did_not_attend", Label: "Did not attend", Kind: Count, Value: s.DidNotAttend},
-	}
-	return result
-}
-
-// cells returns the values of the entry's row; nil leaves a cell empty.
-func (e *SheetEntry) cells() []any {
-	var patient, appointment, arrived any
-	if e.PatientID != 0 {
-		patient = e.PatientID
-	}
-	if e.AppointmentID != 0 {
-		appointment = e.AppointmentID
-	}
-	if e.Arrived != nil {
-		arrived = *e.Arrived
-	}
-	return []any{
-		e.Site, e.Practitioner, e.Start, e.Finish, e.Minutes, string(e.Kind), patient, e.Patient, e.Alert,
-		e.Reason, string(e.State), arrived, e.Notes, e.Room, appointment,
-	}
-}
-
-// newDayChart returns the chart of a site: a bar for each practitioner.
-func newDayChart() *Chart {
-	return &Chart{Form: StackedHorizontalBars, Title: "Booked and free", Kind: Minutes, Series: []Series{{Name: "Patients"}, {Name: "Other"}, {Name: "Free"}}}
-}
-
-// addToLastBar adds the minutes of an entry to the last practitioner's bar.
-func addToLastBar(c *Chart, e *SheetEntry) {
-	kind := slices.Index([]EntryKind{Visit, Other, Gap}, e.Kind) // in the order of the chart's series
-	c.Series[kind].Values[len(c.Labels)-1] += int64(e.Minutes)
 }

@@ -244,14 +244,14 @@ func TestDaySheetExportsOneTable(t *testing.T) {
 			rows += len(s.Rows)
 		}
 		var text, json strings.Builder
-		if err := render.Write(&text, a, render.CSV, 0); err != nil {
+		if err := render.Write(&text, a, render.CSV, render.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		records, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := render.Write(&json, a, render.JSON, 0); err != nil {
+		if err := render.Write(&json, a, render.JSON, render.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if len(a.Sections) < 3 || len(records) != rows+1 || strings.Count(json.String(), `"entries"`) != 1 || strings.Count(json.String(), `"entry"`) != rows {

@@ -23,12 +23,14 @@ var diaryReport = Report{
 		{"Booked", "Session time covered by appointments, with or without a patient, excluding cancelled and missed ones. Double-booked time counts once."},
 		{"Free", "Session time that is not booked."},
 		{"Used", "Booked time as a share of session time."},
-		{"Cancelled, did not attend", "Patients' appointments, counted in the month in which they were to start."},
-		{"Short notice", "Cancelled less than 24 hours before the start, or later."},
+		{"Cancelled", "Patients' appointments that were cancelled, counted in the month in which they were to start."},
+		{"Cancelled at short notice", "Cancelled less than 24 hours before the start, or later."},
+		{"Did not attend", "Patients' appointments that the patient missed, counted in the month in which they were to start."},
 		{"DNA rate", "Missed appointments as a share of all patients' appointments that were not cancelled."},
-		{"Lost", "The length of appointments cancelled at short notice or missed, even if the time was filled again."},
+		{"Time lost", "The length of appointments cancelled at short notice or missed, even if the time was filled again."},
 	},
 	Reads: scope.Set{"appointment:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
+	Records: diaryRecords,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Diary(ctx, client, f)
 		if err != nil {
@@ -83,6 +85,23 @@ func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error
 		return nil, err
 	}
 	var rows []DiaryRow
+	err = r.eachMonth(ctx, client, f, func(w *worker, month diary.Period, bookings []booking) {
+		rows = append(rows, r.diaryRows(w, month, bookings, w.works(bookings))...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b DiaryRow) int {
+		return cmp.Or(
+			compareNames(a.Practitioner, b.Practitioner), cmp.Compare(a.PractitionerID, b.PractitionerID),
+			compareNames(a.Site, b.Site), strings.Compare(a.SiteID.String(), b.SiteID.String()),
+			a.Month.Time().Compare(b.Month.Time()))
+	})
+	return rows, nil
+}
+
+// eachMonth calls visit with each worker's bookings of each month of the filter.
+func (r *rota) eachMonth(ctx context.Context, client *ent.Client, f Filter, visit func(w *worker, month diary.Period, bookings []booking)) error {
 	for _, first := range months(f) {
 		from, to := first, first.AddMonths(1)
 		if from.Before(f.From) {
@@ -94,24 +113,23 @@ func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error
 		month := diary.Period{Start: from.In(r.zone), Finish: to.In(r.zone)}
 		booked, err := readBookings(ctx, client, r.workers, month)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, w := range r.workers {
-			rows = append(rows, r.diaryRows(w, month, booked[w.id])...)
+			visit(w, month, booked[w.id])
 		}
 	}
-	slices.SortFunc(rows, func(a, b DiaryRow) int {
-		return cmp.Or(
-			compareNames(a.Practitioner, b.Practitioner), cmp.Compare(a.PractitionerID, b.PractitionerID),
-			compareNames(a.Site, b.Site), strings.Compare(a.SiteID.String(), b.SiteID.String()),
-			a.Month.Time().Compare(b.Month.Time()))
-	})
-	return rows, nil
+	return nil
 }
 
-// diaryRows returns how a worker's time in a month was used: a row for each site where
-// the worker has sessions or appointments.
-func (r *rota) diaryRows(w *worker, window diary.Period, bookings []booking) []DiaryRow {
+// works reports whether a worker has sessions in a month with the bookings.
+func (w *worker) works(bookings []booking) bool {
+	return w.active || slices.ContainsFunc(bookings, func(b booking) bool { return b.kind.blocks() })
+}
+
+// diaryRows returns how a worker's time in a window was used: a row for each site where
+// the worker has sessions, if the worker works, or appointments.
+func (r *rota) diaryRows(w *worker, window diary.Period, bookings []booking, works bool) []DiaryRow {
 	var busy []diary.Period
 	for _, b := range bookings {
 		if b.kind.blocks() {
@@ -119,7 +137,7 @@ func (r *rota) diaryRows(w *worker, window diary.Period, bookings []booking) []D
 		}
 	}
 	var shifts []shift
-	if w.active || len(busy) > 0 {
+	if works {
 		for day := civil.Of(window.Start.In(r.zone)); day.In(r.zone).Before(window.Finish); day = day.AddDays(1) {
 			shifts = append(shifts, w.shiftsOn(day, r.zone)...)
 		}

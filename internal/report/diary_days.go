@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 
 	"chairside/ent"
 	"chairside/internal/civil"
@@ -28,18 +29,61 @@ func DiaryDays(ctx context.Context, client *ent.Client, f Filter) ([]DiaryDay, e
 	}
 	var days []DiaryDay
 	for day := f.From; !f.To.Before(day); day = day.AddDays(1) {
-		window := diary.Period{Start: day.In(r.zone), Finish: day.AddDays(1).In(r.zone)}
 		for _, w := range r.workers {
-			var today []booking
-			for _, b := range booked[w.id] {
-				if b.Overlaps(window) {
-					today = append(today, b)
-				}
-			}
-			for _, row := range r.diaryRows(w, window, today) {
+			window, today := r.dayOf(day, booked[w.id])
+			for _, row := range r.diaryRows(w, window, today, w.works(today)) {
 				days = append(days, DiaryDay{day, row})
 			}
 		}
 	}
 	return days, nil
+}
+
+// dayOf returns a day, and the bookings that overlap it.
+func (r *rota) dayOf(day civil.Date, bookings []booking) (window diary.Period, today []booking) {
+	window = diary.Period{Start: day.In(r.zone), Finish: day.AddDays(1).In(r.zone)}
+	for _, b := range bookings {
+		if b.Overlaps(window) {
+			today = append(today, b)
+		}
+	}
+	return window, today
+}
+
+// diaryRecords are the days of practitioners at sites. A day's sessions count if those of its
+// month do.
+var diaryRecords = Records{
+	Columns: []Column{
+		{Key: "day", Title: "Day", Kind: Date}, hiddenID("practitioner_id", ID), {Key: "practitioner", Title: "Practitioner"},
+		hiddenID("site_id", Text), {Key: "site", Title: "Site"}, {Key: "month", Title: "Month", Kind: Month, Minor: true},
+	},
+	Measures: slices.DeleteFunc(slices.Clone(diaryColumns), func(c Column) bool { return !c.Kind.additive() }),
+	Read: func(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
+		r, err := readRota(ctx, client, f)
+		if err != nil {
+			return nil, err
+		}
+		var all []DiaryDay
+		err = r.eachMonth(ctx, client, f, func(w *worker, month diary.Period, bookings []booking) {
+			works := w.works(bookings)
+			for day := civil.Of(month.Start.In(r.zone)); day.In(r.zone).Before(month.Finish); day = day.AddDays(1) {
+				window, today := r.dayOf(day, bookings)
+				for _, row := range r.diaryRows(w, window, today, works) {
+					all = append(all, DiaryDay{day, row})
+				}
+			}
+		})
+		slices.SortStableFunc(all, func(a, b DiaryDay) int { return a.Day.Time().Compare(b.Day.Time()) })
+		records := make([]Record, len(all))
+		for i := range all {
+			d := &all[i]
+			records[i].Cells = []any{d.Day, d.PractitionerID, d.Practitioner, d.SiteID.String(), d.Site, d.Month}
+			for j, v := range d.cells() {
+				if diaryColumns[j].Kind.additive() {
+					records[i].Values = append(records[i].Values, v)
+				}
+			}
+		}
+		return records, err
+	},
 }

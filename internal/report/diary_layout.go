@@ -53,8 +53,8 @@ func (row *DiaryRow) cells() []any {
 func diaryResult(rows []DiaryRow, f Filter) *Result {
 	const empty = "There are no working sessions or appointments in this period. Working sessions are set for each practitioner; without them, the practice's opening hours apply."
 	main := Section{
-		Key: "months", Title: "By practitioner, site and month", Empty: empty,
-		Columns: append([]Column{{Key: "practitioner", Title: "Practitioner", Group: true}, {Key: "site", Title: "Site"}, {Key: "month", Title: "Month", Kind: Month}}, diaryColumns...),
+		Key: "months", Title: "By practitioner, site and month", Empty: empty, Keys: []string{"practitioner_id", "site_id", "month"},
+		Columns: append([]Column{hiddenID("practitioner_id", ID), {Key: "practitioner", Title: "Practitioner", Group: true}, hiddenID("site_id", Text), {Key: "site", Title: "Site"}, {Key: "month", Title: "Month", Kind: Month}}, diaryColumns...),
 	}
 	var all diaryTotals
 	var people []*diaryTotals
@@ -64,7 +64,7 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 	}
 	for i := range rows {
 		row := &rows[i]
-		main.Rows = append(main.Rows, append([]any{row.Practitioner, row.Site, row.Month}, row.cells()...))
+		main.Rows = append(main.Rows, append([]any{row.PractitionerID, row.Practitioner, row.SiteID.String(), row.Site, row.Month}, row.cells()...))
 		all.add(row)
 		inMonth[row.Month].add(row)
 		if n := len(people); n == 0 || people[n-1].PractitionerID != row.PractitionerID {
@@ -82,19 +82,19 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 	if f.SiteID != nil {
 		note = "Whole period."
 	}
-	main.Total = append([]any{sum, nil, nil}, all.cells()...)
+	main.Total = append([]any{nil, sum, nil, nil, nil}, all.cells()...)
 	main.Chart = &Chart{Form: StackedVerticalBars, Title: "Session time by month", Kind: Minutes, Series: []Series{{Name: "Booked"}, {Name: "Free"}}}
 	for _, m := range months {
-		main.Chart.Add(Month.Format(m), int64(inMonth[m].Booked), int64(inMonth[m].Free))
+		main.Chart.Add(monthName(m), int64(inMonth[m].Booked), int64(inMonth[m].Free))
 	}
 
 	byPractitioner := Section{
-		Key: "practitioners", Title: "By practitioner", Note: note,
-		Columns: append([]Column{{Key: "practitioner", Title: "Practitioner"}}, diaryColumns...),
+		Key: "practitioners", Title: "By practitioner", Note: note, Keys: []string{"practitioner_id"},
+		Columns: append([]Column{hiddenID("practitioner_id", ID), {Key: "practitioner", Title: "Practitioner"}}, diaryColumns...),
 		Chart:   &Chart{Form: HorizontalBars, Title: "Booked share of session time", Kind: Percent, Series: []Series{{Name: "Used"}}},
 	}
 	for _, p := range people {
-		byPractitioner.Rows = append(byPractitioner.Rows, append([]any{p.name}, p.cells()...))
+		byPractitioner.Rows = append(byPractitioner.Rows, append([]any{p.PractitionerID, p.name}, p.cells()...))
 		if used, ok := percent(int64(p.Booked), int64(p.Session)).(decimal.Decimal); ok {
 			byPractitioner.Chart.Add(p.name, int64(used))
 		}

@@ -6,8 +6,8 @@
 //		answer, err = r.Ask(ctx, client, report.Filter{From: from, To: to, Keys: keys})
 //		return err
 //	})
-//	err = render.Write(os.Stdout, answer, render.Table, 120) // or CSV, JSON, HTML
-//	html, err := render.Fragment(answer, 500)                // for a page of package web
+//	err = render.Write(os.Stdout, answer, render.Table, render.Options{Width: 120}) // or CSV, XLSX, JSON, HTML
+//	html, err := render.Fragment(answer, 500, links)                                // for a page of package web
 //
 // ctx carries the caller (package principal): every query is confined to the caller's
 // practice, and to the caller's site if the caller has one. Days are calendar days in
@@ -26,6 +26,9 @@
 //	   │   query.go, rota.go, claim_date.go   queries that several reports share
 //	   │   progress.go                        progress of reports that run in steps
 //	   │   value.go, chart.go                 kinds of values, data of a chart
+//	   │   locale.go                          numbers as the practice's country writes them
+//	   │   before.go, sort.go                 the period before, the order of tables
+//	   │   records.go, income_records.go, …   the records behind each figure
 //	   ▼
 //	Answer ──▶ package render: terminal, CSV, JSON, HTML, charts
 //

@@ -247,7 +247,7 @@ func TestEmptyPracticeHasEmptyReports(t *testing.T) {
 				}
 			}
 			for _, format := range render.Formats() {
-				if err := render.Write(&strings.Builder{}, a, format, 80); err != nil {
+				if err := render.Write(&strings.Builder{}, a, format, render.Options{Width: 80}); err != nil {
 					t.Errorf("%s as %s: %v", r.Name, format, err)
 				}
 			}
@@ -264,6 +264,10 @@ func TestAskRefusesInvalidFilter(t *testing.T) {
 		}{
 			"income":    {report.Filter{From: today, To: today.AddDays(-1)}, report.ErrPeriod},
 			"aged-debt": {report.Filter{To: today, PractitionerID: &who}, report.ErrNoPractitioners},
+			"recalls":   {report.Filter{To: today, Compare: true}, report.ErrCompare},
+			"diary":     {report.Filter{From: today, To: today, Sort: "invoiced"}, report.ErrSort},
+			"claims":    {report.Filter{From: today, To: today, Behind: &report.Behind{Measure: "paid"}}, report.ErrBehind},
+			"sources":   {report.Filter{From: today, To: today, Behind: &report.Behind{Measure: "paid", Where: []report.Condition{{Column: "x"}}}}, report.ErrBehind},
 		} {
 			r, err := report.Find(name)
 			if err != nil {

@@ -31,7 +31,7 @@ func TestGolden(t *testing.T) {
 					continue
 				}
 				var b strings.Builder
-				if err := render.Write(&b, answer, format, 120); err != nil {
+				if err := render.Write(&b, answer, format, render.Options{Width: 120}); err != nil {
 					t.Fatal(err)
 				}
 				checkGolden(t, r.Name+"."+string(format), b.String())

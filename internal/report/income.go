@@ -23,7 +23,8 @@ import (
 
 var income = Report{
 	Name: "income", Title: "Income",
-	Group: GroupMoney, Question: "Invoiced, paid and outstanding amounts by month, practitioner and payment plan, NHS and private.", Reads: scope.Set{"financials:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
+	Group: GroupMoney, Question: "Invoiced, paid and outstanding amounts by month, practitioner and payment plan, NHS and private.", Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
+	Records: incomeRecords,
 	Definitions: []Definition{
 		{"Invoiced", "Invoices dated in the period, excluding void ones."},
 		{"Paid", "Payments dated in the period, excluding deleted ones, whichever invoices they pay."},
@@ -117,7 +118,8 @@ func Income(ctx context.Context, client *ent.Client, f Filter) ([]IncomeRow, err
 }
 
 // itemSums is either the sum of the fully paid items with the same incomeKey, or a single
-// item that shares an amount (see allocate) with the other items of its invoice.
+// item. Single items share an amount (see allocate) with the other items of their invoice, or
+// are read one by one.
 type itemSums struct {
 	Month        string          `sql:"month"`
 	Practitioner *int64          `sql:"practitioner_id"`
@@ -126,9 +128,10 @@ type itemSums struct {
 	Sum          decimal.Decimal `sql:"sum"` // of the prices
 
 	// Of a single item:
-	ItemID  *uuid.UUID       `sql:"item"`     // nil for a sum of items
-	GroupID string           `sql:"group_id"` // ID of the invoice or payment explanation whose amount is shared
-	Amount  *decimal.Decimal `sql:"shared"`   // the amount shared by all items of the group
+	ItemID   *uuid.UUID       `sql:"item"`     // nil for a sum of items
+	GroupID  string           `sql:"group_id"` // ID of the invoice or payment explanation whose amount is shared
+	Amount   *decimal.Decimal `sql:"shared"`   // the amount shared by all items of the group; nil for none
+	Document int64            `sql:"document"` // ID of the invoice or payment, if items are read one by one
 }
 
 // key is the group that the sums belong to.
@@ -153,6 +156,9 @@ type itemGrouping struct {
 	shared  string // condition: the items share an amount and are returned one by one
 	groupID string // of the record that the shared amount belongs to
 	amount  string // the shared amount
+
+	document string // ID of the invoice or payment
+	each     bool   // return all items one by one, with their document
 }
 
 // groupItems selects itemSums: it adds up items by month, practitioner, plan and kind, and
@@ -163,7 +169,13 @@ func groupItems(s *sql.Selector, g itemGrouping) {
 	ifShared := func(expression string) string { return "CASE WHEN " + g.shared + " THEN " + expression + " END" }
 	keys := []string{g.item.C(invoiceitem.FieldPractitionerID), t.C(treatmentplanitem.FieldPaymentPlanID), g.item.C(invoiceitem.FieldNhsCharge)}
 	single := []string{ifShared(g.item.C(invoiceitem.FieldID)), ifShared("CAST(" + g.groupID + " AS text)"), ifShared(g.amount)}
-	s.Select(keys...).AppendSelect(sql.As(monthOf(g.date), "month"), sumOf(g.item.C(invoiceitem.FieldTotalPrice), "sum"),
+	s.Select(keys...)
+	if g.each {
+		single[0] = g.item.C(invoiceitem.FieldID)
+		keys = append(keys, g.document)
+		s.AppendSelect(sql.As(g.document, "document"))
+	}
+	s.AppendSelect(sql.As(monthOf(g.date), "month"), sumOf(g.item.C(invoiceitem.FieldTotalPrice), "sum"),
 		sql.As(single[0], "item"), sql.As("COALESCE("+single[1]+", '')", "group_id"), sql.As(single[2], "shared"))
 	s.GroupBy(slices.Concat(keys, single, []string{monthOf(g.date)})...)
 }
@@ -172,8 +184,8 @@ func groupItems(s *sql.Selector, g itemGrouping) {
 // their prices, and passes each part to add. A part is the rounded share of the running
 // total, in the order of the items' IDs, less the parts before it, so that the parts add
 // up to the amount exactly. A group whose prices add up to 0 stays unmatched.
-func allocate(items []itemSums, add func(incomeKey, decimal.Decimal)) {
-	items = slices.DeleteFunc(items, func(r itemSums) bool { return r.ItemID == nil })
+func allocate(items []itemSums, add func(*itemSums, decimal.Decimal)) {
+	items = slices.DeleteFunc(items, func(r itemSums) bool { return r.Amount == nil })
 	slices.SortFunc(items, func(a, b itemSums) int {
 		return cmp.Or(cmp.Compare(a.GroupID, b.GroupID), slices.Compare(a.ItemID[:], b.ItemID[:]))
 	})
@@ -188,10 +200,11 @@ func allocate(items []itemSums, add func(incomeKey, decimal.Decimal)) {
 		}
 		if total != 0 {
 			var runningTotal, allocated int64
-			for _, item := range items[:n] {
+			for i := range items[:n] {
+				item := &items[i]
 				runningTotal += int64(item.Sum)
 				upToHere := ratio(int64(*item.Amount), runningTotal, total)
-				add(item.key(), decimal.Decimal(upToHere-allocated))
+				add(item, decimal.Decimal(upToHere-allocated))
 				allocated = upToHere
 			}
 		}
@@ -202,9 +215,18 @@ func allocate(items []itemSums, add func(incomeKey, decimal.Decimal)) {
 // addInvoiced adds up the items of the period's invoices, and allocates the outstanding
 // amounts to them.
 func (sums incomeSums) addInvoiced(ctx context.Context, client *ent.Client, f Filter) error {
+	rows, err := invoicedItems(ctx, client, f, false)
+	for i := range rows {
+		sums.row(rows[i].key()).Invoiced += rows[i].Sum
+	}
+	allocate(rows, func(item *itemSums, part decimal.Decimal) { sums.row(item.key()).Outstanding += part })
+	return err
+}
+
+// invoicedItems reads the items of the period's invoices, which share the outstanding amounts.
+func invoicedItems(ctx context.Context, client *ent.Client, f Filter, each bool) (rows []itemSums, err error) {
 	practice := principal.Must(ctx).PracticeID
-	var rows []itemSums
-	err := client.InvoiceItem.Query().Modify(func(s *sql.Selector) {
+	return rows, client.InvoiceItem.Query().Modify(func(s *sql.Selector) {
 		i, item := sql.Table(invoice.Table), s.Table()
 		s.Join(i).On(item.C(invoiceitem.FieldInvoiceID), i.C(invoice.FieldID))
 		s.Where(sql.And(
@@ -215,21 +237,29 @@ func (sums incomeSums) addInvoiced(ctx context.Context, client *ent.Client, f Fi
 			s.Where(sql.EQ(i.C(invoice.FieldSiteID), *f.SiteID))
 		}
 		owed := i.C(invoice.FieldAmountOutstanding)
-		groupItems(s, itemGrouping{item: item, date: i.C(invoice.FieldDatedOn), shared: owed + " <> 0", groupID: i.C(invoice.FieldID), amount: owed})
+		id := i.C(invoice.FieldID)
+		groupItems(s, itemGrouping{item: item, date: i.C(invoice.FieldDatedOn), shared: owed + " <> 0", groupID: id, amount: owed, document: id, each: each})
 	}).Scan(ctx, &rows)
-	for i := range rows {
-		sums.row(rows[i].key()).Invoiced += rows[i].Sum
-	}
-	allocate(rows, func(k incomeKey, part decimal.Decimal) { sums.row(k).Outstanding += part })
-	return err
 }
 
 // addPaid adds up the items of invoices that a single payment of the period paid in
 // full, and allocates the amounts of partial payments to the items of their invoices.
 func (sums incomeSums) addPaid(ctx context.Context, client *ent.Client, f Filter) error {
+	rows, err := paidItems(ctx, client, f, false)
+	for i := range rows {
+		if rows[i].Amount == nil {
+			sums.row(rows[i].key()).Paid += rows[i].Sum
+		}
+	}
+	allocate(rows, func(item *itemSums, part decimal.Decimal) { sums.row(item.key()).Paid += part })
+	return err
+}
+
+// paidItems reads the items of the invoices that payments of the period paid; the items of an
+// invoice paid in part share the payment.
+func paidItems(ctx context.Context, client *ent.Client, f Filter, each bool) (rows []itemSums, err error) {
 	practice := principal.Must(ctx).PracticeID
-	var rows []itemSums
-	err := client.PaymentExplanation.Query().Modify(func(s *sql.Selector) {
+	return rows, client.PaymentExplanation.Query().Modify(func(s *sql.Selector) {
 		p, i, item := sql.Table(payment.Table), sql.Table(invoice.Table), sql.Table(invoiceitem.Table)
 		s.Join(p).On(s.C(paymentexplanation.FieldPaymentID), p.C(payment.FieldID))
 		s.Join(i).On(s.C(paymentexplanation.FieldInvoiceID), i.C(invoice.FieldID))
@@ -246,15 +276,9 @@ func (sums incomeSums) addPaid(ctx context.Context, client *ent.Client, f Filter
 		groupItems(s, itemGrouping{
 			item: item, date: p.C(payment.FieldDatedOn),
 			shared: amount + " <> " + i.C(invoice.FieldAmount), groupID: s.C(paymentexplanation.FieldID), amount: amount,
+			document: p.C(payment.FieldID), each: each,
 		})
 	}).Scan(ctx, &rows)
-	for i := range rows {
-		if rows[i].ItemID == nil {
-			sums.row(rows[i].key()).Paid += rows[i].Sum
-		}
-	}
-	allocate(rows, func(k incomeKey, part decimal.Decimal) { sums.row(k).Paid += part })
-	return err
 }
 
 // addUnmatched adds, for each month, the difference between all invoices and payments and
@@ -286,12 +310,7 @@ func (sums incomeSums) addUnmatched(ctx context.Context, client *ent.Client, f F
 // monthTotals returns the totals of all invoices and payments of the period by month
 // (YYYY-MM).
 func monthTotals(ctx context.Context, client *ent.Client, f Filter) (map[string]*IncomeRow, error) {
-	invoices := client.Invoice.Query().Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnGTE(f.From), invoice.DatedOnLTE(f.To))
-	payments := client.Payment.Query().Where(payment.Deleted(false), payment.DatedOnGTE(f.From), payment.DatedOnLTE(f.To))
-	if f.SiteID != nil {
-		invoices.Where(invoice.SiteID(*f.SiteID))
-		payments.Where(payment.SiteID(*f.SiteID))
-	}
+	invoices, payments := incomeDocuments(client, f)
 	totals := map[string]*IncomeRow{}
 	var invoiced []struct {
 		Month            string
@@ -325,4 +344,15 @@ func monthTotals(ctx context.Context, client *ent.Client, f Filter) (map[string]
 		totals[r.Month].Paid = r.Sum
 	}
 	return totals, nil
+}
+
+// incomeDocuments queries the invoices and payments of the period.
+func incomeDocuments(client *ent.Client, f Filter) (*ent.InvoiceQuery, *ent.PaymentQuery) {
+	invoices := client.Invoice.Query().Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnGTE(f.From), invoice.DatedOnLTE(f.To))
+	payments := client.Payment.Query().Where(payment.Deleted(false), payment.DatedOnGTE(f.From), payment.DatedOnLTE(f.To))
+	if f.SiteID != nil {
+		invoices.Where(invoice.SiteID(*f.SiteID))
+		payments.Where(payment.SiteID(*f.SiteID))
+	}
+	return invoices, payments
 }

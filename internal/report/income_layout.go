@@ -124,7 +124,7 @@ func idColumn(key string) Column { return Column{Key: key, Title: "ID", Kind: ID
 func incomeSection(key, title string, form Form, sums []incomeSum, total incomeSum, first ...Column) Section {
 	label := first[len(first)-1]
 	s := Section{
-		Key: key, Title: title,
+		Key: key, Title: title, Keys: []string{first[0].Key},
 		Columns: append(first,
 			Column{Key: "invoiced", Title: "Invoiced", Kind: Money}, Column{Key: "paid", Title: "Paid", Kind: Money},
 			Column{Key: "outstanding", Title: "Outstanding", Kind: Money}, Column{Key: "share", Title: "Share of invoiced", Kind: Percent, Minor: true}),
@@ -140,7 +140,7 @@ func incomeSection(key, title string, form Form, sums []incomeSum, total incomeS
 	}
 	for _, sum := range sums {
 		s.Rows = append(s.Rows, line(sum.id, sum.label, sum, percent(int64(sum.invoiced), int64(total.invoiced))))
-		s.Chart.Add(label.Kind.Format(sum.label), int64(sum.invoiced), int64(sum.paid), int64(sum.outstanding))
+		s.Chart.Add(English.Format(label.Kind, sum.label), int64(sum.invoiced), int64(sum.paid), int64(sum.outstanding))
 	}
 	s.Total = line(nil, "All", total, nil)
 	return s

@@ -55,7 +55,7 @@ func TestDiaryNotesNameSites(t *testing.T) {
 		{Filter{From: day, To: day, PractitionerID: &one}, "All", "Whole period, all sites."},
 	} {
 		r := diaryResult(rows, c.filter)
-		if sum, note := r.Sections[0].Total[0], r.Sections[1].Note; sum != c.sum || note != c.note {
+		if sum, note := r.Sections[0].Total[1], r.Sections[1].Note; sum != c.sum || note != c.note {
 			t.Errorf("%+v: %q, %q", c.filter, sum, note)
 		}
 	}

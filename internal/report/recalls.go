@@ -29,13 +29,16 @@ var recalls = Report{
 	Definitions: []Definition{
 		{"Included", "Active patients whose dental exam or hygiene visit is due in the period and who have no appointment from today on. Cancelled and missed appointments do not count."},
 		{"Due", "The due date of an open recall: one that is neither completed nor cancelled. For a patient without an open recall of this kind, the recall date on the patient, unless a recall of this kind with that due date or a later one is completed or cancelled."},
-		{"Days overdue", "Counted up to today."},
+		{"Overdue", "Due before today. The days overdue are counted up to today."},
+		{"Dental recalls, hygiene recalls", "Visits for an exam with the dentist, and with the hygienist."},
 		{"Last seen", "The patient's last completed appointment."},
+		{"Contact missing", "Recalls without a number or address for the method."},
 		{"Contact", "For the recall's method, or else the patient's preferred one: the mobile number for SMS, the e-mail address for Email, the preferred number for Phone, the postal address for Letter."},
 		{"Site", "The patient's site."},
 		{"Practitioner", "The recall's practitioner, or else the patient's dentist for a dental recall and hygienist for a hygiene recall."},
 	},
 	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: overdueAndNextMonth, Practitioners: true,
+	Records: recallRecords,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Recalls(ctx, client, f)
 		if err != nil {
@@ -359,81 +362,4 @@ func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, n
 		}
 	}
 	return seen, nil
-}
-
-// overdueRanges are the bars of the chart, the longest overdue first.
-var overdueRanges = []struct {
-	label   string
-	minDays int // days overdue
-}{
-	{"Over a year", 366}, {"6–12 months", 181}, {"3–6 months", 91}, {"1–3 months", 31}, {"Up to a month", 1},
-}
-
-// recallsResult lays the report out: one table, with a chart of how long overdue.
-func recallsResult(rows []RecallRow) *Result {
-	main := Section{
-		Key: "recalls", Title: "Patients to invite",
-		Columns: []Column{
-			{Key: "due", Title: "Due", Kind: Date}, {Key: "days_overdue", Title: "Days overdue", Kind: Count}, {Key: "recall", Title: "Recall"},
-			{Key: "patient_id", Title: "Patient no.", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"},
-			{Key: "method", Title: "Method"}, {Key: "contact", Title: "Contact"}, {Key: "note", Title: "Note"},
-			{Key: "practitioner", Title: "Practitioner", Minor: true}, {Key: "site", Title: "Site", Minor: true},
-			{Key: "last_seen", Title: "Last seen", Kind: Date},
-		},
-		Empty: "No recalls: no one is due in this period, or all who are due have an appointment. Recall dates are set on the patient. Choose a longer period to look further ahead.",
-	}
-	labels := make([]string, 0, len(overdueRanges)+1)
-	for _, r := range overdueRanges {
-		labels = append(labels, r.label)
-	}
-	counts := map[RecallKind][]int64{DentalRecall: make([]int64, len(overdueRanges)+1), HygieneRecall: make([]int64, len(overdueRanges)+1)}
-	dental, overdue, unreachable := 0, 0, 0
-	for i := range rows {
-		row := &rows[i]
-		main.Rows = append(main.Rows, []any{
-			row.Due, max(row.Overdue, 0), string(row.Kind), row.PatientID, row.Patient,
-			string(row.Method), row.Contact, row.Note, row.Practitioner, row.Site, optionalDate(row.LastSeen),
-		})
-		bar := len(overdueRanges)
-		for j := range overdueRanges {
-			if row.Overdue >= overdueRanges[j].minDays {
-				bar = j
-				break
-			}
-		}
-		counts[row.Kind][bar]++
-		if row.Kind == DentalRecall {
-			dental++
-		}
-		if row.Overdue > 0 {
-			overdue++
-		}
-		if row.Contact == "" {
-			unreachable++
-		}
-	}
-	if len(rows) == 0 {
-		return &Result{Sections: []Section{main}}
-	}
-	main.Chart = &Chart{
-		Form: StackedHorizontalBars, Title: "How long overdue", Kind: Count, Labels: append(labels, "Not yet due"),
-		Series: []Series{{"Dental", counts[DentalRecall]}, {"Hygiene", counts[HygieneRecall]}},
-	}
-	return &Result{
-		Summary: []Figure{
-			{Key: "dental", Label: "Dental recalls", Kind: Count, Value: dental},
-			{Key: "hygiene", Label: "Hygiene recalls", Kind: Count, Value: len(rows) - dental},
-			{Key: "overdue", Label: "Overdue", Kind: Count, Value: overdue},
-			{Key: "without_contact", Label: "Contact missing", Kind: Count, Value: unreachable, Note: "for the preferred method"},
-		},
-		Sections: []Section{main},
-	}
-}
-
-// optionalDate returns the value for a cell: nil for a nil pointer.
-func optionalDate(d *civil.Date) any {
-	if d == nil {
-		return nil
-	}
-	return *d
 }

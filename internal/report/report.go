@@ -46,12 +46,16 @@ type Report struct {
 	// AsAt marks a report on the state at the end of the period's last day; its first
 	// day is ignored.
 	AsAt bool
+	// Yearly marks an AsAt report that adds up the year so far.
+	Yearly bool
 	// Practitioners says that the report can be limited to one practitioner. Every
 	// report can be limited to a site.
 	Practitioners bool
 	// Run answers the question for the practice (and site) of the caller in ctx.
 	// It only reads. The client must show one snapshot of the database: see store.DB.View.
 	Run func(ctx context.Context, client *ent.Client, f Filter) (*Result, error)
+	// Records are what its figures add up.
+	Records Records
 }
 
 // Definition says how a report uses a term: what counts, and what does not.
@@ -65,8 +69,8 @@ func (r *Report) OpenTo(level scope.Level) bool {
 
 // Result is the content of a report, independent of the output format.
 type Result struct {
-	Summary  []Figure  // a few key numbers, shown first
-	Sections []Section // CSV holds only the first table
+	Summary  []Figure // a few key numbers, shown first
+	Sections []Section
 }
 
 // Figure is one number of the summary.
@@ -76,6 +80,12 @@ type Figure struct {
 	Kind  Kind
 	Value any    // of the Go type that Kind names; nil if there is none
 	Note  string // a few words of explanation, or ""
+	// Term is the definition's, if it is not the label.
+	Term string
+	// Measure is the measure of the report's records that adds up to the figure; "" for the
+	// one with the figure's key, if there is one. Where selects the records.
+	Measure string
+	Where   []Condition
 }
 
 // Section is a table with an optional chart above it. Consecutive sections with the
@@ -86,9 +96,12 @@ type Section struct {
 	Note    string // a sentence under the title, or ""
 	Columns []Column
 	Rows    [][]any // one value per column, of the Go type that its Kind names, or nil
-	Total   []any   // the last line, laid out like a row; nil for no last line
-	Chart   *Chart  // nil for no chart
-	Empty   string  // shown instead of a table without rows: what that means, and what to do
+	// Keys are the columns that select the records of a row. Without them, its values are not
+	// linked to records.
+	Keys  []string
+	Total []any  // the last line, laid out like a row; nil for no last line
+	Chart *Chart // nil for no chart
+	Empty string // shown instead of a table without rows: what that means, and what to do
 }
 
 // Column is a column of a section.
@@ -98,9 +111,14 @@ type Column struct {
 	Kind  Kind
 	Minor bool // hidden on a terminal or page that is too narrow for all columns
 	Spare bool // hidden on a terminal that is still too narrow without the Minor columns
+	// Hidden marks an ID that only programs and links use: pages and terminals do not show it.
+	Hidden bool
 	// Group marks the column by which pages group rows: its value is a heading
 	// above the rows that share it.
 	Group bool
+	// Measure is the measure of the report's records that adds up to the values; "" for the one
+	// with the column's key, if there is one, and "-" for none.
+	Measure string
 }
 
 // Kind is the kind of a value. It decides the format.
@@ -110,7 +128,7 @@ type Kind int
 const (
 	Text    Kind = iota // string
 	Count               // int
-	Minutes             // int; shown as hours and minutes (7:30), in CSV and JSON as minutes (450)
+	Minutes             // int; shown as hours and minutes (7 h 30 min), in CSV and JSON as minutes (450)
 	Money               // decimal.Decimal
 	Units               // decimal.Decimal; units of dental or orthodontic activity
 	Percent             // decimal.Decimal; 12.50 means 12.50%

@@ -29,10 +29,12 @@ var sources = Report{
 		{"First year", "The 365 days from the day the patient was added. Patients whose first year is not over count with the amounts so far."},
 		{"Invoiced", "Invoices dated in the first year, excluding void ones."},
 		{"Paid", "Payments dated in the first year, excluding deleted ones."},
+		{"Paid per new patient", "The amount paid, divided by the number of new patients."},
 		{"Site", "The patient's site."},
 		{"Practitioner", "The patient's usual dentist."},
 	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
+	Records: sourceRecords,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Sources(ctx, client, f)
 		if err != nil {
@@ -60,6 +62,14 @@ func (r *SourceRow) key() string {
 	return r.SourceID.String()
 }
 
+// id returns the source's ID for a cell: nil for none.
+func (r *SourceRow) id() any {
+	if r.SourceID == nil {
+		return nil
+	}
+	return r.SourceID.String()
+}
+
 // NoSource is the name shown for patients without a source.
 const NoSource = "Not recorded"
 
@@ -73,6 +83,35 @@ const firstYear = 365
 // it. Months and days are those of the practice's time zone. f.SiteID is the patient's
 // site, f.PractitionerID the patient's preferred dentist.
 func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, error) {
+	type group struct {
+		source uuid.UUID
+		month  civil.Date
+	}
+	rows := map[group]*SourceRow{}
+	_, err := readNewcomers(ctx, client, f, func(patient SourceRow) *SourceRow {
+		g := group{month: patient.Month}
+		if patient.SourceID != nil {
+			g.source = *patient.SourceID
+		}
+		if rows[g] == nil {
+			rows[g] = &patient
+		}
+		return rows[g]
+	})
+	if err != nil {
+		return nil, err
+	}
+	sorted := make([]SourceRow, 0, len(rows))
+	for _, row := range rows {
+		sorted = append(sorted, *row)
+	}
+	slices.SortFunc(sorted, compareSourceRows)
+	return sorted, nil
+}
+
+// readNewcomers reads the patients added in the period, and adds them and their money to the
+// rows that rowOf returns for them.
+func readNewcomers(ctx context.Context, client *ent.Client, f Filter, rowOf func(patient SourceRow) *SourceRow) (map[int64]newcomer, error) {
 	zone := principal.Must(ctx).Zone
 	added := []predicate.Patient{patient.CreatedAtGTE(f.From.In(zone).UTC()), patient.CreatedAtLT(f.To.AddDays(1).In(zone).UTC())}
 	if f.SiteID != nil {
@@ -90,11 +129,6 @@ func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, er
 		names[s.ID] = s.Name
 	}
 
-	type group struct {
-		source uuid.UUID
-		month  civil.Date
-	}
-	rows := map[group]*SourceRow{}
 	newcomers := map[int64]newcomer{}
 	people, err := client.Patient.Query().Where(added...).
 		Rows(ctx, rowscan.Columns(patient.Table, patient.FieldID, patient.FieldCreatedAt, patient.FieldAcquisitionSourceID))
@@ -103,28 +137,18 @@ func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, er
 	}
 	err = rowscan.ForEach(people, 3, func(r *rowscan.Scanner) {
 		day := civil.Of(r.Time(1).In(zone))
-		g := group{source: r.UUID(2), month: monthStart(day)} // no source is the zero UUID
-		if rows[g] == nil {
-			rows[g] = &SourceRow{Source: names[g.source], Month: g.month}
-			if !r.Null(2) {
-				rows[g].SourceID = new(g.source)
-			}
+		one := SourceRow{Source: names[r.UUID(2)], Month: monthStart(day)} // no source is the zero UUID
+		if !r.Null(2) {
+			one.SourceID = new(r.UUID(2))
 		}
-		rows[g].Patients++
-		newcomers[r.Int64(0)] = newcomer{day, rows[g]}
+		row := rowOf(one)
+		row.Patients++
+		newcomers[r.Int64(0)] = newcomer{day, row}
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := addMoney(ctx, client, f, added, newcomers); err != nil {
-		return nil, err
-	}
-	sorted := make([]SourceRow, 0, len(rows))
-	for _, row := range rows {
-		sorted = append(sorted, *row)
-	}
-	slices.SortFunc(sorted, compareSourceRows)
-	return sorted, nil
+	return newcomers, addMoney(ctx, client, f, added, newcomers)
 }
 
 // compareSourceRows orders rows by source and month. Patients without a source come last.
@@ -186,9 +210,9 @@ func (n newcomer) inFirstYear(day civil.Date) bool {
 // table of totals by source below.
 func sourcesResult(rows []SourceRow, f Filter) *Result {
 	main := Section{
-		Key: "months", Title: "By source and month",
+		Key: "months", Title: "By source and month", Keys: []string{"source_id", "month"},
 		Columns: []Column{
-			{Key: "source", Title: "Source"}, {Key: "month", Title: "Added in", Kind: Month}, {Key: "patients", Title: "New patients", Kind: Count},
+			hiddenID("source_id", Text), {Key: "source", Title: "Source"}, {Key: "month", Title: "Added in", Kind: Month}, {Key: "patients", Title: "New patients", Kind: Count},
 			{Key: "invoiced", Title: "Invoiced in the first year", Kind: Money}, {Key: "paid", Title: "Paid in the first year", Kind: Money},
 		},
 		Empty: "No patients were added in this period. The source is chosen when a patient is registered.",
@@ -197,9 +221,9 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 		return &Result{Sections: []Section{main}}
 	}
 	bySource := Section{
-		Key: "sources", Title: "By source",
+		Key: "sources", Title: "By source", Keys: []string{"source_id"},
 		Columns: []Column{
-			{Key: "source", Title: "Source"}, {Key: "patients", Title: "New patients", Kind: Count}, {Key: "share", Title: "Share", Kind: Percent},
+			hiddenID("source_id", Text), {Key: "source", Title: "Source"}, {Key: "patients", Title: "New patients", Kind: Count}, {Key: "share", Title: "Share", Kind: Percent},
 			{Key: "invoiced", Title: "Invoiced in the first year", Kind: Money}, {Key: "paid", Title: "Paid in the first year", Kind: Money}, {Key: "paid_per_patient", Title: "Paid per patient", Kind: Money},
 		},
 		Chart: &Chart{Form: HorizontalBars, Title: "Paid in the first year", Kind: Money, Series: []Series{{Name: "Paid"}}},
@@ -209,13 +233,13 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 	months := months(f)
 	main.Chart = &Chart{Form: StackedVerticalBars, Title: "New patients by month", Kind: Count}
 	for _, m := range months {
-		main.Chart.Labels = append(main.Chart.Labels, Month.Format(m))
+		main.Chart.Labels = append(main.Chart.Labels, monthName(m))
 	}
 	for i := range rows {
 		row := &rows[i]
-		main.Rows = append(main.Rows, []any{row.Source, row.Month, row.Patients, row.Invoiced, row.Paid})
+		main.Rows = append(main.Rows, []any{row.id(), row.Source, row.Month, row.Patients, row.Invoiced, row.Paid})
 		if i == 0 || rows[i-1].key() != row.key() {
-			each = append(each, SourceRow{Source: row.Source})
+			each = append(each, SourceRow{SourceID: row.SourceID, Source: row.Source})
 			main.Chart.Series = append(main.Chart.Series, Series{row.Source, make([]int64, len(months))})
 		}
 		main.Chart.Series[len(each)-1].Values[slices.Index(months, row.Month)] += int64(row.Patients)
@@ -225,17 +249,17 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 			sum.Paid += row.Paid
 		}
 	}
-	main.Total = []any{"All sources", nil, all.Patients, all.Invoiced, all.Paid}
+	main.Total = []any{nil, "All sources", nil, all.Patients, all.Invoiced, all.Paid}
 	perPatient := func(row *SourceRow) decimal.Decimal {
 		return decimal.Decimal(ratio(int64(row.Paid), 1, int64(row.Patients)))
 	}
 	for i := range each {
 		s := &each[i]
-		bySource.Rows = append(bySource.Rows, []any{s.Source, s.Patients, percent(int64(s.Patients), int64(all.Patients)), s.Invoiced, s.Paid, perPatient(s)})
+		bySource.Rows = append(bySource.Rows, []any{s.id(), s.Source, s.Patients, percent(int64(s.Patients), int64(all.Patients)), s.Invoiced, s.Paid, perPatient(s)})
 		bySource.Chart.Add(s.Source, int64(s.Paid))
 	}
 	main.Chart.Series = mergeSmallest(main.Chart.Series)
-	bySource.Total = []any{"All sources", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
+	bySource.Total = []any{nil, "All sources", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
 	return &Result{
 		Summary: []Figure{
 			{Key: "patients", Label: "New patients", Kind: Count, Value: all.Patients},

@@ -18,14 +18,16 @@ var treatments = Report{
 	Name: "treatments", Title: "Treatment mix",
 	Group: GroupMoney, Question: "The most frequent treatments, and whether they earn the fee that the payment plan sets.",
 	Definitions: []Definition{
-		{"Done", "Treatment plan items completed in the period."},
+		{"Treatments done", "Treatment plan items completed in the period."},
 		{"Value", "The sum of their prices."},
+		{"Average price", "The value divided by the number done, half a penny rounded up."},
 		{"Fee", "The payment plan's current fee for one tooth or surface."},
 		{"Difference from fee", "The average price less the fee. Work on several teeth or surfaces, and NHS charges, which count once per course of treatment, differ from the fee."},
 		{"Site", "The patient's site."},
 		{"Practitioner", "Who carried out the treatment."},
 	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
+	Records: treatmentRecords,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Treatments(ctx, client, f)
 		if err != nil {
@@ -55,17 +57,7 @@ type TreatmentRow struct {
 // f.PractitionerID the practitioner of the item. The fee is the current price_one of the
 // plan's fee for the treatment.
 func Treatments(ctx context.Context, client *ent.Client, f Filter) ([]TreatmentRow, error) {
-	zone := principal.Must(ctx).Zone
-	q := client.TreatmentPlanItem.Query().Where(
-		treatmentplanitem.Completed(true),
-		treatmentplanitem.CompletedAtGTE(f.From.In(zone).UTC()), treatmentplanitem.CompletedAtLT(f.To.AddDays(1).In(zone).UTC()),
-	)
-	if f.SiteID != nil {
-		q.Where(treatmentplanitem.HasPatientWith(patient.SiteID(*f.SiteID)))
-	}
-	if f.PractitionerID != nil {
-		q.Where(treatmentplanitem.PractitionerID(*f.PractitionerID))
-	}
+	q := completedItems(ctx, client, f)
 	var sums []struct {
 		TreatmentID   int64 `sql:"treatment_id"`
 		PaymentPlanID int64 `sql:"payment_plan_id"`
@@ -108,6 +100,25 @@ func Treatments(ctx context.Context, client *ent.Client, f Filter) ([]TreatmentR
 	return rows, nil
 }
 
+// completedItems queries the treatment plan items completed in the period.
+func completedItems(ctx context.Context, client *ent.Client, f Filter) *ent.TreatmentPlanItemQuery {
+	zone := principal.Must(ctx).Zone
+	q := client.TreatmentPlanItem.Query().Where(
+		treatmentplanitem.Completed(true),
+		treatmentplanitem.CompletedAtGTE(f.From.In(zone).UTC()), treatmentplanitem.CompletedAtLT(f.To.AddDays(1).In(zone).UTC()),
+	)
+	if f.SiteID != nil {
+		q.Where(treatmentplanitem.HasPatientWith(patient.SiteID(*f.SiteID)))
+	}
+	if f.PractitionerID != nil {
+		q.Where(treatmentplanitem.PractitionerID(*f.PractitionerID))
+	}
+	return q
+}
+
+// noCategory is shown for treatments without a category.
+const noCategory = "No category"
+
 // treatmentsShown is the most treatments that the chart shows.
 const treatmentsShown = 20
 
@@ -115,9 +126,10 @@ const treatmentsShown = 20
 // treatments of the highest value, and a table by category below.
 func treatmentsResult(rows []TreatmentRow) *Result {
 	main := Section{
-		Key: "treatments", Title: "By treatment and payment plan",
+		Key: "treatments", Title: "By treatment and payment plan", Keys: []string{"treatment_id", "payment_plan_id"},
 		Columns: []Column{
-			{Key: "category", Title: "Category", Group: true}, {Key: "treatment", Title: "Treatment"}, {Key: "payment_plan", Title: "Payment plan"},
+			{Key: "category", Title: "Category", Group: true}, hiddenID("treatment_id", ID), {Key: "treatment", Title: "Treatment"},
+			hiddenID("payment_plan_id", ID), {Key: "payment_plan", Title: "Payment plan"},
 			{Key: "count", Title: "Done", Kind: Count}, {Key: "value", Title: "Value", Kind: Money}, {Key: "average_price", Title: "Average price", Kind: Money},
 			{Key: "fee", Title: "Fee", Kind: Money}, {Key: "difference", Title: "Difference from fee", Kind: Money},
 		},
@@ -134,7 +146,7 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 	}
 	for i := range rows {
 		row := &rows[i]
-		main.Rows = append(main.Rows, []any{row.Category, row.Treatment, row.PaymentPlan, row.Count, row.Value, row.Average, optional(row.Fee), optional(row.Difference)})
+		main.Rows = append(main.Rows, []any{row.Category, row.TreatmentID, row.Treatment, row.PaymentPlanID, row.PaymentPlan, row.Count, row.Value, row.Average, optional(row.Fee), optional(row.Difference)})
 		if i == 0 || rows[i-1].TreatmentID != row.TreatmentID {
 			byTreatment = append(byTreatment, TreatmentRow{Treatment: row.Treatment})
 		}
@@ -145,7 +157,7 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 		add(&byCategory[len(byCategory)-1], row)
 		add(&all, row)
 	}
-	main.Total = []any{"All treatments", nil, nil, all.Count, all.Value, average(&all), nil, nil}
+	main.Total = []any{"All treatments", nil, nil, nil, nil, all.Count, all.Value, average(&all), nil, nil}
 	slices.SortStableFunc(byTreatment, func(a, b TreatmentRow) int { return cmp.Compare(b.Value, a.Value) })
 	main.Chart = &Chart{Form: HorizontalBars, Title: "Value by treatment", Kind: Money, Series: []Series{{Name: "Value"}}}
 	for _, t := range byTreatment[:min(len(byTreatment), treatmentsShown)] {
@@ -153,7 +165,7 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 	}
 
 	categories := Section{
-		Key: "categories", Title: "By category",
+		Key: "categories", Title: "By category", Keys: []string{"category"},
 		Columns: []Column{
 			{Key: "category", Title: "Category"}, {Key: "count", Title: "Done", Kind: Count}, {Key: "value", Title: "Value", Kind: Money},
 			{Key: "share", Title: "Share of value", Kind: Percent}, {Key: "average_price", Title: "Average price", Kind: Money},
@@ -162,7 +174,7 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 	}
 	for i := range byCategory {
 		c := &byCategory[i]
-		categories.Rows = append(categories.Rows, []any{cmp.Or(c.Category, "No category"), c.Count, c.Value, percent(int64(c.Value), int64(all.Value)), average(c)})
+		categories.Rows = append(categories.Rows, []any{cmp.Or(c.Category, noCategory), c.Count, c.Value, percent(int64(c.Value), int64(all.Value)), average(c)})
 	}
 	return &Result{
 		Summary: []Figure{

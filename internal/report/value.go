@@ -1,14 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/schema"
 )
 
 // none is shown for a missing value.
@@ -40,36 +40,18 @@ func (k Kind) holds(v any) bool {
 // Numeric reports whether values are numbers, which tables align to the right.
 func (k Kind) Numeric() bool { return k != Text && k != Date && k != Month && k != Clock }
 
-// Format formats a value for people.
-func (k Kind) Format(v any) string {
-	switch {
-	case v == nil && (k == Clock || k == ID):
-		return "" // not yet arrived, or an entry without a patient: nothing is missing
-	case v == nil:
-		return none
+// additive reports whether values can be added up.
+func (k Kind) additive() bool { return k == Count || k == Minutes || k == Money || k == Units }
+
+// zero returns 0 of an additive kind, nil of others.
+func (k Kind) zero() any {
+	switch k {
+	case Count, Minutes:
+		return 0
+	case Money, Units:
+		return decimal.Decimal(0)
 	}
-	switch v := v.(type) {
-	case string:
-		return Printable(v)
-	case int:
-		if k == Minutes {
-			return hours(v)
-		}
-		return Grouped(strconv.Itoa(v))
-	case decimal.Decimal:
-		if k == Percent {
-			return Grouped(v.String()) + "%"
-		}
-		return Grouped(v.String())
-	case civil.Date:
-		if k == Month {
-			return v.Time().Format("Jan 2006")
-		}
-		return v.Time().Format("2 Jan 2006")
-	case time.Time:
-		return v.Format("15:04")
-	}
-	return k.Plain(v)
+	return nil
 }
 
 // Plain formats a value for programs, as in CSV.
@@ -88,38 +70,57 @@ func (k Kind) Plain(v any) string {
 	return fmt.Sprint(v)
 }
 
-// hours formats minutes as hours and minutes: 450 is "7:30".
-func hours(minutes int) string {
-	sign := ""
-	if minutes < 0 {
-		sign, minutes = "-", -minutes
+// Header is the heading of a column in CSV: its key, with the unit of its values.
+func (c Column) Header(l Locale) string {
+	unit := ""
+	switch c.Kind {
+	case Money:
+		unit = strings.ToLower(l.Currency)
+	case Percent:
+		unit = "percent"
+	case Minutes:
+		unit = "minutes"
 	}
-	return fmt.Sprintf("%s%s:%02d", sign, Grouped(strconv.Itoa(minutes/60)), minutes%60)
+	if unit == "" || c.Key == unit || strings.HasSuffix(c.Key, "_"+unit) {
+		return c.Key
+	}
+	return c.Key + "_" + unit
 }
 
-// Grouped adds thousands separators to a number: "1234.50" becomes "1,234.50".
-func Grouped(number string) string {
-	whole, fraction, _ := strings.Cut(number, ".")
-	sign := ""
-	if strings.HasPrefix(whole, "-") {
-		sign, whole = "-", whole[1:]
+// number64 returns a numeric value as an integer: in hundredths, minutes or as counted.
+func number64(v any) (n int64, ok bool) {
+	switch v := v.(type) {
+	case int:
+		return int64(v), true
+	case decimal.Decimal:
+		return int64(v), true
 	}
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	return sign + whole
+	return 0, false
 }
 
-// Printable replaces control characters, which could move the cursor of a terminal, and
-// characters that change the direction of text, with spaces.
-func Printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return ' '
-		}
-		return r
-	}, s)
+// sum returns the sum of two values of an additive kind.
+func (k Kind) sum(a, b any) any {
+	x, _ := number64(a)
+	y, _ := number64(b)
+	if k == Count || k == Minutes {
+		return int(x + y)
+	}
+	return decimal.Decimal(x + y)
+}
+
+// compare orders two values of the kind that are not nil.
+func (k Kind) compare(a, b any) int {
+	switch a := a.(type) {
+	case string:
+		return cmp.Compare(schema.Fold(a), schema.Fold(b.(string)))
+	case int64:
+		return cmp.Compare(a, b.(int64))
+	case civil.Date:
+		return a.Time().Compare(b.(civil.Date).Time())
+	case time.Time:
+		return a.Compare(b.(time.Time))
+	}
+	x, _ := number64(a)
+	y, _ := number64(b)
+	return cmp.Compare(x, y)
 }

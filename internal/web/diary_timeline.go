@@ -70,7 +70,7 @@ func (i item) Facts() string {
 }
 
 // Length is the item's length in words.
-func (i item) Length() string { return report.Minutes.Format(i.Minutes) }
+func (i item) Length() string { return report.English.Format(report.Minutes, i.Minutes) }
 
 // Visits returns the number of patients in the column.
 func (c column) Visits() (n int) {

@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"chairside/ent"
@@ -29,6 +30,9 @@ type reportView struct {
 	RequestID     string
 	Fragment      template.HTML
 	Files         map[string]string // their URLs by format
+	Comparison    string            // URL with or without a comparison, "" if there can be none
+	Whole         string            // URL of the report if the page lists the records of a figure
+	Kept          map[string]string // what the form keeps of the view
 	Earliest, End string            // first and last day that the form accepts, YYYY-MM-DD
 }
 
@@ -50,8 +54,13 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	q.filter.Keys = s.DB.Keys
 	page := reportPage{site: s, reportView: reportView{
 		Report: found, Question: found.Question, Periods: q.periods(), Earliest: earliestDay.String(), End: latestDay.String(),
-		RequestID: w.Header().Get("X-Request-Id"),
+		RequestID: w.Header().Get("X-Request-Id"), Comparison: q.comparison(), Kept: map[string]string{},
 	}, w: w, r: r, form: &q.form}
+	if q.filter.Behind != nil {
+		page.Whole = q.whole()
+	} else {
+		page.Kept["sort"], page.Kept["compare"] = q.form.Value("sort"), q.form.Value("compare")
+	}
 	if file == "" && r.Method == http.MethodGet {
 		ctx = report.WithProgress(ctx, page.step)
 	}
@@ -73,18 +82,21 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case err == nil && page.Answer != nil && file != "":
-		return sendReport(w, r, page.Answer, file)
+		return sendReport(w, r, page.Answer, file, q.table)
 	case err == nil && page.Answer != nil:
 		page.Files = make(map[string]string, len(fileFormats))
 		for _, format := range fileFormats {
-			page.Files[string(format)] = q.address("." + string(format))
+			page.Files[string(format)] = q.address("."+string(format), func(url.Values) {})
 		}
-		page.Fragment, err = render.Fragment(page.Answer, reportRows)
+		page.Fragment, err = render.Fragment(page.Answer, reportRows, q.links())
 	}
 	switch {
 	case page.begun:
-		if err != nil {
+		switch {
+		case err != nil:
 			page.Answer, page.Failed = nil, problemFor(s.Explain(ctx, err))
+		case page.Answer == nil: // the form is sent already
+			page.Failed = &problem{http.StatusUnprocessableEntity, "The report cannot be shown like this", q.form.wrong[0].Message}
 		}
 		page.end()
 	case err != nil:

@@ -2,10 +2,13 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 
+	"chairside/internal/apierror"
 	"chairside/internal/report"
 	"chairside/internal/report/render"
 )
@@ -16,16 +19,24 @@ var fileTypes = map[render.Format]string{
 	render.JSON: "application/json",
 }
 
-// sendReport sends a report as a file, in one write: unread bytes then count as
-// unsent, and slow readers are cut off.
-func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format render.Format) error {
+// sendReport sends a report, or one of its tables, as a file, in one write: unread bytes then
+// count as unsent, and slow readers are cut off.
+func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format render.Format, table string) error {
 	var content bytes.Buffer
-	if err := render.Write(&content, a, format, 0); err != nil {
+	err := render.Write(&content, a, format, render.Options{Table: table})
+	if errors.As(err, new(render.UnknownTableError)) {
+		return apierror.NotFound()
+	}
+	if err != nil {
 		return err
+	}
+	name := fileName(a, "")
+	if format == render.CSV {
+		name = fileName(a, table)
 	}
 	h := w.Header()
 	h.Set("Content-Type", fileTypes[format])
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(a) + "." + string(format)}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + "." + string(format)}))
 	h.Set("Content-Length", strconv.Itoa(content.Len()))
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(content.Bytes()) // fails if the visitor has left
@@ -33,9 +44,14 @@ func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format
 	return nil
 }
 
-// fileName names the report and its period: "income-2026-04-01-to-2026-06-30".
-func fileName(a *report.Answer) string {
+// fileName names the report, its table and its period: "income-months-2026-04-01-to-2026-06-30".
+func fileName(a *report.Answer, table string) string {
 	name, from, to := a.Name+"-", a.Filter.From, a.Filter.To.String()
+	if a.Filter.Behind != nil {
+		name += strings.ReplaceAll(a.Filter.Behind.Measure, "_", "-") + "-"
+	} else if table != "" {
+		name += strings.ReplaceAll(table, "_", "-") + "-"
+	}
 	switch {
 	case a.AsAt || from == a.Filter.To:
 		return name + to

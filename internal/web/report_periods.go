@@ -64,7 +64,11 @@ func (q *question) period(name string, from, to civil.Date) period {
 			values.Set("from", from.String())
 		}
 	}
-	for _, field := range []string{"site", "practitioner"} {
+	kept := []string{"site", "practitioner", "compare", "sort"}
+	if q.filter.Behind != nil {
+		kept = kept[:2] // the order is that of the records
+	}
+	for _, field := range kept {
 		if q.form.values.Has(field) && q.form.Error(field) == "" {
 			values[field] = q.form.values[field]
 		}

@@ -2,9 +2,11 @@ package web
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -12,6 +14,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/principal"
 	"chairside/internal/report"
+	"chairside/internal/report/render"
 )
 
 // The first and last day that a report accepts.
@@ -27,7 +30,8 @@ const longestYears = 10
 type question struct {
 	report *report.Report
 	filter report.Filter
-	form   form // the fields: from, to, site, practitioner
+	table  string // of a file in CSV, "" for the first
+	form   form   // the fields: from, to, site, practitioner; and what links keep: sort, compare, rows, in
 	today  civil.Date
 }
 
@@ -39,14 +43,36 @@ func parseQuestion(r *http.Request, of *report.Report) (*question, error) {
 	}
 	ctx := r.Context()
 	q := &question{report: of, form: form{values: url.Values{}}, today: civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))}
-	for _, field := range []string{"from", "to", "site", "practitioner"} {
+	for _, field := range []string{"from", "to", "site", "practitioner", "sort", "rows"} {
 		if value := sent.Get(field); value != "" {
 			q.form.values.Set(field, value)
 		}
 	}
+	q.table = sent.Get("table")
 	q.readPeriod()
 	q.readSiteAndPractitioner()
+	q.readView(sent)
 	return q, nil
+}
+
+// readView parses what the page shows of the report: the order, a comparison, and the records
+// behind a figure.
+func (q *question) readView(sent url.Values) {
+	q.filter.Sort = q.form.Value("sort")
+	measure := q.form.Value("rows")
+	if sent.Get("compare") != "" && measure == "" {
+		q.filter.Compare = true
+		q.form.values.Set("compare", "yes")
+	}
+	if measure == "" {
+		return
+	}
+	q.filter.Behind = &report.Behind{Measure: measure}
+	for _, condition := range sent["in"] {
+		column, value, _ := strings.Cut(condition, ":")
+		q.filter.Behind.Where = append(q.filter.Behind.Where, report.Condition{Column: column, Value: value})
+		q.form.values.Add("in", condition)
+	}
 }
 
 // readPeriod parses the days, and fills empty fields with the days that the report uses.
@@ -143,6 +169,12 @@ func (q *question) addFilterError(err error) bool {
 		q.form.add("practitioner", noPractitioner)
 	case errors.Is(err, report.ErrNoPractitioners):
 		q.form.add("", "This report cannot be limited to a practitioner.")
+	case errors.Is(err, report.ErrSort):
+		q.form.add("", "Sort by a column of a table. Its heading is the link.")
+	case errors.Is(err, report.ErrCompare):
+		q.form.add("", "Choose a first day to compare with the period before.")
+	case errors.Is(err, report.ErrBehind):
+		q.form.add("", "This report has no such figure. Open the records from a number in the report.")
 	case errors.Is(err, report.ErrPeriod):
 		q.form.add("to", "The last day must not be before the first.")
 	default:
@@ -151,7 +183,53 @@ func (q *question) addFilterError(err error) bool {
 	return true
 }
 
-// address is the URL of the same report with a file ending, or of the page for "".
-func (q *question) address(ending string) string {
-	return reportsPath + "/" + q.report.Name + ending + "?" + q.form.values.Encode()
+// address is the URL of the same report with a file ending, or of the page for "". change
+// changes the query.
+func (q *question) address(ending string, change func(url.Values)) string {
+	values := maps.Clone(q.form.values)
+	change(values)
+	return reportsPath + "/" + q.report.Name + ending + "?" + values.Encode()
+}
+
+// links are the addresses of what the page offers beside the tables.
+func (q *question) links() *render.Links {
+	return &render.Links{
+		Sort:  func(column string) string { return q.address("", func(v url.Values) { v.Set("sort", column) }) },
+		Table: func(key string) string { return q.address(".csv", func(v url.Values) { v.Set("table", key) }) },
+		Behind: func(b report.Behind) string {
+			return q.address("", func(v url.Values) {
+				v.Del("sort") // of another table
+				v.Del("compare")
+				v.Set("rows", b.Measure)
+				v.Del("in")
+				for _, c := range b.Where {
+					v.Add("in", c.Column+":"+c.Value)
+				}
+			})
+		},
+	}
+}
+
+// whole is the URL of the report whose records are listed.
+func (q *question) whole() string {
+	return q.address("", func(v url.Values) {
+		for _, field := range []string{"sort", "rows", "in"} {
+			v.Del(field)
+		}
+	})
+}
+
+// comparison is the URL of the page with a comparison, or without one if it has one. It is ""
+// if the report cannot be compared.
+func (q *question) comparison() string {
+	if _, _, ok := q.report.PeriodBefore(q.filter.From, q.filter.To); !ok || q.filter.Behind != nil {
+		return ""
+	}
+	return q.address("", func(v url.Values) {
+		if q.filter.Compare {
+			v.Del("compare")
+		} else {
+			v.Set("compare", "yes")
+		}
+	})
 }

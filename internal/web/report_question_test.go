@@ -39,6 +39,7 @@ func TestReportQueryParameters(t *testing.T) {
 		{"income?from=2026-04-01&to=2026-04-01", map[string]string{"from": "2026-04-01", "to": "2026-04-01"}, nil},
 		{"income?to=2020-02-29", map[string]string{"from": "2019-03-01", "to": "2020-02-29"}, nil},
 		{"income?from=2026-06-01", map[string]string{"from": "2026-06-01", "to": "2026-07-01"}, nil},
+		{"income?sort=-paid&compare=yes", map[string]string{"from": "2025-08-01"}, nil},
 		{"income?unknown=1&from=2026-04-01&from=2026-05-01", map[string]string{"from": "2026-04-01"}, nil},
 		{"aged-debt?from=2020-01-01&to=2026-03-31", map[string]string{"to": "2026-03-31"}, nil},
 		{"contract-performance?to=2199-12-31", map[string]string{"to": "2199-12-31"}, nil},
@@ -87,6 +88,13 @@ func TestReportQueryParameters(t *testing.T) {
 		}
 		b.Get("/reports/income?site=%zz").Status(t, http.StatusBadRequest)
 		b.Get("/reports/aged-debt?practitioner=1").Status(t, http.StatusUnprocessableEntity).Has(t, "cannot be limited to a practitioner")
+		for path, message := range map[string]string{
+			"diary?sort=claims": "Sort by a column", "income?rows=claims": "no such figure", "income?rows=paid&in=colour:red": "no such figure",
+			"recalls?compare=yes": "Choose a first day",
+		} {
+			b.Get("/reports/"+path).Status(t, http.StatusUnprocessableEntity).Has(t, message)
+		}
+		b.Get("/reports/income?sort=claims").Has(t, "cannot be shown like this. Sort by a column").Lacks(t, "Download") // its form was sent before
 		if p := b.Get("/reports/aged-debt"); p.ByID("practitioner") != nil || p.ByID("from") != nil {
 			t.Error("the form has fields that the report ignores")
 		}
@@ -170,10 +178,7 @@ func TestReportPeriods(t *testing.T) {
 		for _, r := range report.All {
 			path := "/reports/" + r.Name
 			var found []string
-			for _, link := range b.Get(path).Links() {
-				if !strings.HasPrefix(link, path+"?") {
-					continue
-				}
+			for _, link := range linksIn(b.Get(path), "Periods") {
 				p := b.Get(link).Status(t, http.StatusOK)
 				current := p.All(func(n *html.Node) bool { return harness.Attr(n, "aria-current") == "true" })
 				asked, err := url.Parse(link)
@@ -224,16 +229,18 @@ func TestReportFiles(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					return render.Write(&want, answer, format, 0)
+					return render.Write(&want, answer, format, render.Options{})
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				link := ""
-				for _, l := range page.Links() {
-					if strings.HasPrefix(l, "/reports/"+r.Name+"."+string(format)+"?") {
-						link = l
-					}
+				links := linksTo(page, "/reports/"+r.Name+"."+string(format)+"?")
+				if len(links) == 0 {
+					t.Fatalf("%s: no link to %s", r.Name, format)
+				}
+				link, name := links[0], name
+				if format == render.CSV { // of the first table
+					name = r.Name + "-" + strings.ReplaceAll(queryOf(t, link).Get("table"), "_", "-") + strings.TrimPrefix(name, r.Name)
 				}
 				p := b.Get(link).Status(t, http.StatusOK)
 				checkHeaders(t, p, policy)

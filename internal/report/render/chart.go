@@ -1,63 +1,53 @@
 package render
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
-	"html"
 	"html/template"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/go-analyze/charts"
 
 	"chairside/internal/report"
 )
 
 // Lengths are in the units of the SVG view box.
 const (
-	horizontalMargin  = 70 // height of a horizontal chart apart from its bars
-	barHeight         = 12
-	barGap            = 14
-	maxHorizontalBars = 40 // further rows are only in the table
-	axisWidth         = 60 // approximate width of a vertical axis with its labels
-	maxVerticalWidth  = 60 // greatest width of all bars of a label
+	maxHorizontalBars = 40   // further rows are only in the table
+	maxBarWidth       = 48.0 // of an upright bar
+	letterWidth       = 0.58 // of an average letter, in font sizes
+	seriesColours     = 7    // classes series-1 to series-7 of the style sheet
 )
 
 // size is a size of a drawing. The style sheet scales drawings to the width of the page. A
 // wide one would be illegible on a telephone, so each chart is drawn in both sizes.
 type size struct {
-	class           string // CSS class
-	width, height   int    // height of a vertical chart; horizontal ones grow with their bars
-	labelLength     int    // characters; longer labels end in an ellipsis
-	horizontalTicks float64
+	class       string // CSS class
+	width, font float64
+	labelLength int     // characters; longer labels end in an ellipsis
+	beside      bool    // labels of horizontal bars are beside the bars, not above them
+	panel       float64 // height of the plot of an upright chart
+	small       float64 // height of one of several plots
+	ticks       float64 // most tick marks
 }
 
 var sizes = []size{
-	{class: "chart-wide", width: 900, height: 310, labelLength: 36, horizontalTicks: 5},
-	{class: "chart-slim", width: 400, height: 290, labelLength: 18, horizontalTicks: 3},
+	{class: "chart-wide", width: 900, font: 13, labelLength: 36, beside: true, panel: 230, small: 110, ticks: 4},
+	{class: "chart-slim", width: 340, font: 12, labelLength: 44, panel: 190, small: 90, ticks: 3},
 }
 
-// verticalTicks is the most tick marks on a vertical axis.
-const verticalTicks = 5
+// textWidth estimates the width of a text. Nothing is placed by it: labels are anchored at the
+// point that they belong to, so it only decides what has room.
+func (z size) textWidth(text string) float64 {
+	return float64(len([]rune(text))) * letterWidth * z.font
+}
 
-// palette is that of Okabe and Ito, which people with colour blindness can distinguish,
-// without yellow, which is invisible on paper.
-var palette = charts.MakeTheme(charts.ThemeOption{
-	AxisStrokeColor:    charts.ParseColor("#767676"),
-	AxisSplitLineColor: charts.ParseColor("#e4e4e4"),
-	BackgroundColor:    charts.ColorTransparent,
-	TextColor:          charts.ParseColor("#333333"),
-	SeriesColors: []charts.Color{
-		charts.ParseColor("#0072b2"), charts.ParseColor("#e69f00"), charts.ParseColor("#009e73"), charts.ParseColor("#cc79a7"),
-		charts.ParseColor("#56b4e9"), charts.ParseColor("#d55e00"), charts.ParseColor("#000000"),
-	},
-})
-
-// chart draws the chart of a section.
-type chart struct{ *report.Chart }
+// chart draws the chart of a section, as SVG without scripts and style attributes, which a
+// page's content security policy may forbid. Bars have the exact length of their values.
+type chart struct {
+	*report.Chart
+	locale report.Locale
+}
 
 // blank reports whether the chart would show no bars.
 func (c chart) blank() bool {
@@ -83,257 +73,319 @@ func (c chart) stacked() bool {
 }
 
 // svg draws the chart in each size; the style sheet shows one of them. A blank chart is "".
-// Drawings have no scripts and no style attributes, which a page's content security
-// policy may forbid.
 func (c chart) svg() (drawings template.HTML, err error) {
 	if c.blank() {
 		return "", nil
 	}
-	for _, z := range sizes {
-		drawing, err := c.svgOf(z)
-		if err != nil {
-			return "", fmt.Errorf("draw %q: %w", c.Title, err)
+	for _, s := range c.Series {
+		if len(s.Values) != len(c.Labels) {
+			return "", fmt.Errorf("draw %q: %d values of %s for %d labels", c.Title, len(s.Values), s.Name, len(c.Labels))
 		}
-		drawings += drawing
+	}
+	for _, z := range sizes {
+		d := drawing{size: z}
+		height := 0.0
+		if c.horizontal() {
+			height = c.drawHorizontal(&d)
+		} else {
+			height = c.drawVertical(&d)
+		}
+		drawings += d.svg(height, c.alternative())
 	}
 	return drawings, nil
 }
 
-// svgOf draws the chart in one size.
-func (c chart) svgOf(z size) (template.HTML, error) {
-	n := len(c.Labels) - c.hiddenLabels()
-	names := make([]string, len(c.Series))
-	values := make([][]float64, len(c.Series))
-	for i, s := range c.Series {
-		if len(s.Values) != len(c.Labels) {
-			return "", fmt.Errorf("%d values of %s for %d labels", len(s.Values), s.Name, len(c.Labels))
-		}
-		names[i] = html.EscapeString(s.Name)
-		for _, v := range s.Values[:n] {
-			values[i] = append(values[i], c.scaled(v))
-		}
-	}
-	labels := make([]string, n)
-	for i, l := range c.Labels[:n] {
-		labels[i] = html.EscapeString(shorten(report.Printable(l), z.labelLength)) // the library does not escape text
-	}
-	drawn, err := c.draw(z, labels, names, values)
-	if err != nil {
-		return "", err
-	}
-	return accessible(string(drawn), z.class, c.Title), nil
-}
-
-// style holds the options that both kinds of charts share.
-type style struct {
-	painter charts.PainterOptions
-	legend  charts.LegendOption
-	padding charts.Box
-	font    charts.FontStyle
-}
-
-// draw draws the chart with the charts library.
-func (c chart) draw(z size, labels, names []string, values [][]float64) ([]byte, error) {
-	s := style{
-		painter: charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: z.width, Height: z.height, Theme: palette},
-		legend:  charts.LegendOption{SeriesNames: names, Show: charts.Ptr(len(names) > 1), Offset: charts.OffsetLeft, Symbol: charts.SymbolSquare, FontStyle: charts.NewFontStyleWithSize(11)},
-		padding: charts.NewBox(10, 10, 20, 10),
-		font:    charts.NewFontStyleWithSize(10),
-	}
-	if c.horizontal() {
-		return c.drawHorizontal(s, z.horizontalTicks, labels, values)
-	}
-	return c.drawVertical(s, labels, values)
-}
-
-// drawVertical draws upright bars with the values on the left.
-func (c chart) drawVertical(s style, labels []string, values [][]float64) ([]byte, error) {
-	low, high, step := c.axis(values, verticalTicks)
-	blankCrowdedLabels(labels, s.painter.Width-axisWidth)
-	// The library centres a label under its bars if there is a boundary gap and an entry
-	// for every label, even a blank one. It does not centre a single label, but it does
-	// centre the title of the axis.
-	x := charts.XAxisOption{Labels: labels, LabelFontStyle: s.font, LabelCount: len(labels), BoundaryGap: charts.Ptr(true)}
-	if len(labels) == 1 {
-		x.Labels, x.Title, x.TitleFontStyle = []string{" "}, labels[0], s.font
-	}
-	y := []charts.YAxisOption{{
-		LabelFontStyle: s.font, ValueFormatter: c.formatter(max(-low, high)), SplitLineShow: charts.Ptr(true),
-		Min: &low, Max: &high, LabelCount: int(math.Round((high-low)/step)) + 1, RangeValuePaddingScale: charts.Ptr(0.0),
-	}}
-	option := charts.NewBarChartOptionWithData(values)
-	option.Legend, option.Padding, option.Theme, option.XAxis, option.YAxis = s.legend, s.padding, palette, x, y
-	option.StackSeries, option.BarMargin = charts.Ptr(c.stacked()), charts.Ptr(1.0)
-	if few := len(labels) <= 6; few && c.stacked() {
-		option.BarWidth = maxVerticalWidth
-	} else if few {
-		option.BarWidth = max(1, maxVerticalWidth/len(values))
-	}
-	p := charts.NewPainter(s.painter)
-	return paintedBytes(p, p.BarChart(option))
-}
-
-// drawHorizontal draws bars to the right, ticks values apart on the axis.
-func (c chart) drawHorizontal(s style, ticks float64, labels []string, values [][]float64) ([]byte, error) {
-	low, high, step := c.axis(values, ticks)
-	format := c.formatter(max(-low, high))
-	barsPerLabel := len(values)
-	if c.stacked() {
-		barsPerLabel = 1
-	}
-	labels, values = horizontalData(labels, values, barsPerLabel, high)
-	s.painter.Height = horizontalMargin + len(labels)*(barHeight*barsPerLabel+barGap)
-	option := charts.NewHorizontalBarChartOptionWithData(values)
-	option.Legend, option.Padding, option.Theme, option.ValueFormatter = s.legend, s.padding, palette, format
-	option.YAxis = charts.YAxisOption{Labels: labels, LabelFontStyle: s.font, LabelCount: len(labels)}
-	option.StackSeries, option.BarHeight, option.BarMargin = charts.Ptr(barsPerLabel == 1), barHeight, charts.Ptr(0.0)
-	return drawWithTicks(s, option, step, format)
-}
-
-// drawWithTicks draws horizontal bars with a labelled tick at each step.
-//
-// The library drops some of the ticks that it is asked for, so it gets ticks at half steps,
-// and only those at whole steps get a label. If it still drops all labelled ticks, a second
-// attempt asks for one tick more, and a third labels every tick. Each attempt starts from
-// series without names, because the library names series while drawing and sorts named
-// ones, which would move the empty series that horizontalData adds.
-func drawWithTicks(s style, option charts.HorizontalBarChartOption, step float64, format func(float64) string) (drawn []byte, err error) {
-	const attempts = 3
-	unnamed := option.SeriesList
-	for attempt := range attempts {
-		option.SeriesList = slices.Clone(unnamed)
-		option.XAxis = charts.XAxisOption{LabelFontStyle: s.font, Unit: step / 2, LabelCountAdjustment: attempt, ValueFormatter: func(v float64) string {
-			if halves := int(math.Round(2 * v / step)); halves%2 != 0 && attempt < attempts-1 {
-				return " "
+// alternative describes the chart to people who do not see it.
+func (c chart) alternative() string {
+	var b strings.Builder
+	b.WriteString(c.Title + ".")
+	for _, s := range c.Series {
+		low, high := 0, 0
+		for i, v := range s.Values {
+			if v < s.Values[low] {
+				low = i
 			}
-			return format(v)
-		}}
-		p := charts.NewPainter(s.painter)
-		drawn, err = paintedBytes(p, p.HorizontalBarChart(option))
-		if err != nil {
-			return nil, err
+			if v > s.Values[high] {
+				high = i
+			}
 		}
-		if bytes.Contains(drawn, []byte(">"+format(step)+"<")) || bytes.Contains(drawn, []byte(">"+format(2*step)+"<")) {
-			break
+		fmt.Fprintf(&b, " %s: highest %s, %s", s.Name, c.locale.Exact(c.Kind, s.Values[high]), c.Labels[high])
+		if s.Values[low] != s.Values[high] {
+			fmt.Fprintf(&b, "; lowest %s, %s", c.locale.Exact(c.Kind, s.Values[low]), c.Labels[low])
 		}
+		b.WriteString(".")
 	}
-	return drawn, nil
+	b.WriteString(" The table beneath holds all numbers.")
+	return report.Printable(b.String())
 }
 
-// paintedBytes returns the drawing of p, or err. A drawing can be read once.
-func paintedBytes(p *charts.Painter, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	return p.Bytes()
-}
-
-// axis returns the ends of the axis of values, and a round step so that it has about the
-// given number of ticks at most. The axis includes 0, where bars start.
-func (c chart) axis(values [][]float64, ticks float64) (low, high, step float64) {
-	for i := range values[0] {
-		var sum float64
-		for _, v := range values {
+// extent returns the least and greatest end of a bar; bars start at 0.
+func (c chart) extent() (low, high int64) {
+	for i := range c.Labels {
+		var below, above int64 // ends of the stack so far
+		for _, s := range c.Series {
+			v := s.Values[i]
 			if !c.stacked() {
-				sum = 0
+				below, above = 0, 0
 			}
-			sum += v[i]
-			low, high = min(low, sum), max(high, sum)
+			below, above = below+min(v, 0), above+max(v, 0)
+			low, high = min(low, below), max(high, above)
 		}
 	}
-	step = math.Pow(10, math.Floor(math.Log10((high-low)/ticks)))
-	for _, round := range []float64{1, 2, 5, 10} {
-		if step*round*ticks >= high-low {
-			step *= round
-			break
-		}
-	}
-	if c.Kind == report.Count {
-		step = max(step, 1)
-	}
-	return math.Floor(low/step) * step, (math.Floor(high/step) + 1) * step, step
+	return low, high
 }
 
-// horizontalData works around the library's handling of horizontal bars:
-//
-//   - It draws from the bottom up, so labels and values are reversed.
-//   - It sets labels close to the axis, so they end in spaces.
-//   - It may start the axis at the smallest value unless that is 0. Charts with one bar per
-//     label are stacked and get an empty series. Others get an empty row, which is
-//     visible, and therefore only if all values are large.
-func horizontalData(labels []string, values [][]float64, barsPerLabel int, high float64) ([]string, [][]float64) {
-	if barsPerLabel == 1 {
-		values = append(values, make([]float64, len(labels)))
-	} else if !slices.ContainsFunc(values, func(v []float64) bool { return slices.Min(v) < high/10 }) {
-		labels = append(labels, " ")
-		for i := range values {
-			values[i] = append(values[i], 0)
-		}
+// total returns the sum of the values of a label.
+func (c chart) total(label int) (sum int64) {
+	for _, s := range c.Series {
+		sum += s.Values[label]
 	}
-	slices.Reverse(labels)
-	for i := range labels {
-		labels[i] += "\u00a0\u00a0"
-	}
-	for i := range values {
-		slices.Reverse(values[i])
-	}
-	return labels, values
+	return sum
 }
 
-// blankCrowdedLabels blanks labels evenly so that the others do not overlap, and a last
-// label that would extend beyond the chart.
-func blankCrowdedLabels(labels []string, width int) {
-	longest := 1
-	for _, l := range labels {
-		longest = max(longest, len([]rune(l)))
-	}
-	const letterWidth = 8 // including some space beside the label
-	every := 1 + (len(labels)*longest*letterWidth)/width
-	for i := range labels {
-		if i%every != 0 || i+(every-1)/2 >= len(labels) {
-			labels[i] = " "
-		}
-	}
+// hint names a value exactly, for the tooltip of its bar.
+func (c chart) hint(series, label int) string {
+	return fmt.Sprintf("%s, %s: %s", c.Labels[label], c.Series[series].Name, c.locale.Exact(c.Kind, c.Series[series].Values[label]))
 }
 
-// scaled converts a value to the units of the axis: pounds, units, percent or hours.
-// Floating point is exact enough for a drawing.
-func (c chart) scaled(v int64) float64 {
+// legend draws the names of the parts of stacked bars, and returns the height it takes.
+func (c chart) legend(d *drawing) float64 {
+	if !c.stacked() || len(c.Series) < 2 {
+		return 0
+	}
+	x, y := 0.0, d.font
+	for i, s := range c.Series {
+		name := shorten(s.Name, d.labelLength)
+		width := d.font*1.5 + d.textWidth(name)
+		if x > 0 && x+width > d.width {
+			x, y = 0, y+d.font*1.7
+		}
+		d.rect(x, y-d.font*0.85, d.font, d.font, series(i), "")
+		d.text(x+d.font*1.4, y, "start", "", name)
+		x += width + d.font
+	}
+	return y + d.font
+}
+
+// drawHorizontal draws bars to the right, each with its value at its end, and returns the
+// height of the drawing.
+func (c chart) drawHorizontal(d *drawing) float64 {
+	n := len(c.Labels) - c.hiddenLabels()
+	labels, room := make([]string, n), 0.0
+	for i, l := range c.Labels[:n] {
+		labels[i] = shorten(report.Printable(l), d.labelLength)
+		room = max(room, d.textWidth(labels[i]))
+	}
+	left := 0.0
+	if d.beside {
+		left = room + d.font
+	}
+	ends := 0.0 // width of the texts at the ends of bars
+	for i := range n {
+		for j := range c.Series {
+			ends = max(ends, d.textWidth(c.endLabel(j, i)))
+		}
+	}
+	low, high := c.extent()
+	scale := (d.width - left - ends - d.font/2) / float64(high-low)
+	at := func(v int64) float64 { return left + float64(v-low)*scale }
+
+	barHeight, lineHeight, gap := d.font+3, d.font+5, d.font*0.9
+	y := c.legend(d)
+	top := y
+	for i, label := range labels {
+		middle := barHeight/2 + d.font*0.35
+		if d.beside {
+			bars := barHeight * float64(len(c.Series))
+			if c.stacked() {
+				bars = barHeight
+			}
+			d.text(left-d.font*0.6, y+bars/2+d.font*0.35, "end", "", label)
+		} else {
+			d.text(0, y+d.font, "start", "", label)
+			y += lineHeight
+		}
+		var below, above int64
+		for j, s := range c.Series {
+			v := s.Values[i]
+			start := min(v, 0)
+			if c.stacked() && v < 0 {
+				start, below = below+v, below+v
+			} else if c.stacked() {
+				start, above = above, above+v
+			}
+			d.rect(at(start), y, math.Abs(float64(v))*scale, barHeight-1, series(j), c.hint(j, i))
+			if !c.stacked() {
+				d.text(at(max(v, 0))+d.font*0.4, y+middle, "start", "value", c.endLabel(j, i))
+				y += barHeight
+			}
+		}
+		if c.stacked() {
+			d.text(at(above)+d.font*0.4, y+middle, "start", "value", c.endLabel(0, i))
+			y += barHeight
+		}
+		y += gap
+	}
+	d.line(at(0), top, at(0), y-gap, "axis")
+	return y - gap + 2
+}
+
+// endLabel is the text at the end of a bar: its value, with the name of its series if there are
+// several. A stack has its total.
+func (c chart) endLabel(series, label int) string {
+	if c.stacked() {
+		return c.locale.Exact(c.Kind, c.total(label))
+	}
+	text := c.locale.Exact(c.Kind, c.Series[series].Values[label])
+	if len(c.Series) > 1 {
+		text += " " + strings.ToLower(c.Series[series].Name[:1]) + c.Series[series].Name[1:]
+	}
+	return text
+}
+
+// drawVertical draws upright bars, a plot for each series unless they are stacked, and returns
+// the height of the drawing. The plots share one scale.
+func (c chart) drawVertical(d *drawing) float64 {
+	low, high := c.extent()
+	from, to, step := c.axis(low, high, d.ticks)
+	p := plot{chart: c, drawing: d, from: from, to: to, step: step, height: d.panel}
+	for v := from; v <= to; v += step {
+		p.left = max(p.left, d.textWidth(c.locale.Short(c.Kind, v))+d.font*0.6)
+	}
+	p.band = (d.width - p.left) / float64(len(c.Labels))
+	for _, l := range c.Labels { // the last label is centred and may be wider than its bar
+		p.right = max(p.right, (d.textWidth(l)-p.band)/2)
+	}
+	p.band = (d.width - p.left - p.right) / float64(len(c.Labels))
+	y := c.legend(d)
+	if c.stacked() || len(c.Series) == 1 {
+		all := make([]int, len(c.Series))
+		for i := range all {
+			all[i] = i
+		}
+		y = p.draw(y+d.font, all)
+	} else {
+		p.height = d.small
+		for i, s := range c.Series {
+			if i > 0 {
+				y += d.font
+			}
+			d.text(p.left, y+d.font, "start", "name", s.Name)
+			y = p.draw(y+d.font*2.6, []int{i})
+		}
+	}
+	return p.labels(y)
+}
+
+// plot is one plot of an upright chart.
+type plot struct {
+	chart
+	*drawing
+	from, to, step int64   // ends and tick marks of the axis
+	left, right    float64 // of the plot
+	band           float64 // width for a label
+	height         float64
+}
+
+// middle is the middle of a label's bar.
+func (p *plot) middle(label int) float64 { return p.left + (float64(label)+0.5)*p.band }
+
+// draw draws the bars of some series, which are stacked, below y, and returns its lower end.
+func (p *plot) draw(y float64, members []int) float64 {
+	at := func(v int64) float64 { return y + float64(p.to-v)/float64(p.to-p.from)*p.height }
+	for v := p.from; v <= p.to; v += p.step {
+		class := "grid"
+		if v == 0 {
+			class = "axis"
+		}
+		p.line(p.left, at(v), p.width-p.right, at(v), class)
+		p.text(p.left-p.font*0.5, at(v)+p.font*0.35, "end", "tick", p.locale.Short(p.Kind, v))
+	}
+	width := min(maxBarWidth, p.band*0.7)
+	totals := make([]int64, len(p.Labels))
+	for i := range p.Labels {
+		var below, above int64
+		for _, j := range members {
+			v := p.Series[j].Values[i]
+			totals[i] += v
+			top := above + v
+			if v < 0 {
+				top = below
+				below += v
+			} else {
+				above = top
+			}
+			p.rect(p.middle(i)-width/2, at(top), width, math.Abs(float64(v))/float64(p.to-p.from)*p.height, series(j), p.hint(j, i))
+		}
+	}
+	for _, i := range p.labelled(totals) {
+		p.text(p.middle(i), at(max(totals[i], 0))-p.font*0.35, "middle", "value", p.locale.Short(p.Kind, totals[i]))
+	}
+	return y + p.height
+}
+
+// labelled returns the bars that get their value: all if there is room, or else the highest and
+// the last if they are apart.
+func (p *plot) labelled(totals []int64) (bars []int) {
+	widest, highest := 0.0, 0
+	for i, v := range totals {
+		widest = max(widest, p.textWidth(p.locale.Short(p.Kind, v)))
+		if v > totals[highest] {
+			highest = i
+		}
+		bars = append(bars, i)
+	}
+	if widest+p.font*0.3 <= p.band {
+		return bars
+	}
+	bars = bars[highest : highest+1]
+	if last := len(totals) - 1; float64(last-highest)*p.band > widest+p.font && totals[last] != 0 {
+		bars = []int{highest, last}
+	}
+	return bars
+}
+
+// labels draws the labels under the bars that have room, and returns the height of the drawing.
+func (p *plot) labels(y float64) float64 {
+	widest := 0.0
+	for _, l := range p.Labels {
+		widest = max(widest, p.textWidth(shorten(l, p.labelLength/2)))
+	}
+	every := max(1, int(math.Ceil((widest+p.font/2)/p.band)))
+	for i := (len(p.Labels) - 1) % every; i < len(p.Labels); i += every { // the last has one
+		if x := p.middle(i); x >= widest/2 && x+widest/2 <= p.width+1 {
+			p.text(x, y+p.font*1.5, "middle", "", shorten(report.Printable(p.Labels[i]), p.labelLength/2))
+		}
+	}
+	return y + p.font*2
+}
+
+// axis returns the ends of an axis, and a round step so that it has about the given number of
+// tick marks at most. The axis includes 0, where bars start.
+func (c chart) axis(low, high int64, ticks float64) (from, to, step int64) {
+	unit := 1.0 // in the integers of values
 	switch c.Kind {
 	case report.Money, report.Units, report.Percent:
-		return float64(v) / 100
+		unit = 100
 	case report.Minutes:
-		return float64(v) / 60
-	default:
-		return float64(v)
+		unit = 60
 	}
+	span := float64(high-low) / unit
+	size := math.Pow(10, math.Floor(math.Log10(span/ticks)))
+	for _, round := range []float64{1, 2, 5, 10} {
+		if size*round*ticks >= span {
+			size *= round
+			break
+		}
+	}
+	step = max(1, int64(math.Round(size*unit)))
+	from = -(-low + step - 1) / step * step
+	to = (high + step - 1) / step * step
+	return from, to, step
 }
 
-// formatter returns a function that formats the values of an axis, in thousands or
-// millions if the highest one is large.
-func (c chart) formatter(highest float64) func(v float64) string {
-	unit, size := "", 1.0
-	switch {
-	case highest >= 1e6:
-		unit, size = "m", 1e6
-	case highest >= 1e4:
-		unit, size = "k", 1e3
-	}
-	suffix := ""
-	switch c.Kind {
-	case report.Percent:
-		suffix = "%"
-	case report.Minutes:
-		suffix = " h"
-	}
-	return func(v float64) string {
-		n := math.Round(v/size*100) / 100
-		if n == 0 {
-			return "0" + suffix
-		}
-		return report.Grouped(strconv.FormatFloat(n, 'f', -1, 64)) + unit + suffix
-	}
-}
+// series is the class of a series' bars.
+func series(i int) string { return fmt.Sprintf("series-%d", i%seriesColours+1) }
 
 // shorten cuts text to a number of characters, the last one an ellipsis.
 func shorten(s string, longest int) string {
@@ -344,24 +396,44 @@ func shorten(s string, longest int) string {
 	return strings.TrimSpace(string(r[:longest-1])) + "…"
 }
 
-var (
-	styleAttribute = regexp.MustCompile(`style="([^"]*)"`)
-	openingTag     = regexp.MustCompile(`^<svg [^>]*(viewBox="[^"]*")>`)
-)
+// drawing collects the shapes of an SVG.
+type drawing struct {
+	size
+	shapes strings.Builder
+}
 
-// accessible gives a drawing a name for screen readers, and replaces its style attributes
-// by presentation attributes.
-func accessible(svg, class, title string) template.HTML {
-	title = html.EscapeString(title)
-	svg = openingTag.ReplaceAllString(svg, `<svg xmlns="http://www.w3.org/2000/svg" class="`+class+`" $1 font-family="Roboto, Arial, sans-serif" role="img" aria-label="`+strings.ReplaceAll(title, "$", "$$")+`. The table beneath holds the numbers.">`)
-	svg = styleAttribute.ReplaceAllStringFunc(svg, func(style string) string {
-		var b strings.Builder
-		for property := range strings.SplitSeq(styleAttribute.FindStringSubmatch(style)[1], ";") {
-			if name, value, ok := strings.Cut(property, ":"); ok && name != "font-family" {
-				fmt.Fprintf(&b, `%s="%s" `, name, value)
-			}
-		}
-		return strings.TrimSpace(b.String())
-	})
-	return template.HTML(svg) //nolint:gosec // names and labels are escaped
+// rect draws a rectangle, with a tooltip unless the hint is "".
+func (d *drawing) rect(x, y, width, height float64, class, hint string) {
+	if width <= 0 || height <= 0 {
+		return
+	}
+	title := ""
+	if hint != "" {
+		title = "<title>" + template.HTMLEscapeString(report.Printable(hint)) + "</title>"
+	}
+	fmt.Fprintf(&d.shapes, `<rect class="%s" x="%s" y="%s" width="%s" height="%s">%s</rect>`, class, units(x), units(y), units(width), units(height), title)
+}
+
+func (d *drawing) line(x1, y1, x2, y2 float64, class string) {
+	fmt.Fprintf(&d.shapes, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`, class, units(x1), units(y1), units(x2), units(y2))
+}
+
+// text writes text that starts at x, ends there, or has its middle there.
+func (d *drawing) text(x, y float64, anchor, class, text string) {
+	fmt.Fprintf(&d.shapes, `<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, cmp.Or(class, "label"), units(x), units(y), anchor, template.HTMLEscapeString(text))
+}
+
+// svg returns the drawing with a name for screen readers.
+func (d *drawing) svg(height float64, alternative string) template.HTML {
+	return template.HTML(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s" font-size="%s" role="img" aria-label="%s">%s</svg>`, //nolint:gosec // texts are escaped
+		d.class, units(d.width), units(height), units(d.font), template.HTMLEscapeString(alternative), d.shapes.String()))
+}
+
+// units writes a length to a thousandth.
+func units(v float64) string {
+	text := strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.3f", v), "0"), ".")
+	if text == "-0" {
+		return "0"
+	}
+	return text
 }

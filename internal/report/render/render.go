@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"chairside/internal/report"
@@ -16,7 +17,7 @@ type Format string
 // The formats.
 const (
 	Table Format = "table" // for people: all sections, for a terminal
-	CSV   Format = "csv"   // for a spreadsheet: the first table, RFC 4180, one header row
+	CSV   Format = "csv"   // for a spreadsheet: one table, RFC 4180, one header row
 	XLSX  Format = "xlsx"  // for Excel: a workbook with a summary and a sheet for each table
 	JSON  Format = "json"  // for programs: one object with all sections
 	HTML  Format = "html"  // a self-contained page, with charts
@@ -25,14 +26,30 @@ const (
 // Formats returns all formats, the default one first.
 func Formats() []Format { return []Format{Table, CSV, XLSX, JSON, HTML} }
 
-// Write writes the answer to w. width is the number of character columns of the terminal,
-// 0 for no limit. Only Table uses it.
-func Write(w io.Writer, a *report.Answer, format Format, width int) error {
+// Options are options of single formats.
+type Options struct {
+	Width int    // of Table: character columns of the terminal, 0 for no limit
+	Table string // of CSV: the key of the table, "" for the first
+}
+
+// UnknownTableError means that an answer has no table with a key.
+type UnknownTableError struct {
+	Table string
+	Known []string
+}
+
+// Error lists the tables.
+func (e UnknownTableError) Error() string {
+	return fmt.Sprintf("the report has no table %q: must be one of %s", e.Table, strings.Join(e.Known, ", "))
+}
+
+// Write writes the answer to w.
+func Write(w io.Writer, a *report.Answer, format Format, options Options) error {
 	switch format {
 	case Table:
-		return writeTable(w, a, width)
+		return writeTable(w, a, options.Width)
 	case CSV:
-		return writeCSV(w, a)
+		return writeCSV(w, a, options.Table)
 	case XLSX:
 		return writeXLSX(w, a)
 	case JSON:
@@ -43,24 +60,45 @@ func Write(w io.Writer, a *report.Answer, format Format, width int) error {
 	return fmt.Errorf("format must be one of table, csv, xlsx, json, html, not %q", format)
 }
 
-// writeCSV writes the first table, without its totals: spreadsheets expect one table whose
-// rows all mean the same. It puts an apostrophe before text that a spreadsheet would take
-// for a formula.
-func writeCSV(w io.Writer, a *report.Answer) error {
+// sectionsOf returns the sections of a table, those of the first for "".
+func sectionsOf(a *report.Answer, table string) (sections []report.Section, err error) {
+	var known []string
+	for _, s := range a.Sections {
+		if table == "" {
+			table = s.Key
+		}
+		if s.Key == table {
+			sections = append(sections, s)
+		}
+		if !slices.Contains(known, s.Key) {
+			known = append(known, s.Key)
+		}
+	}
+	if sections == nil {
+		return nil, UnknownTableError{table, known}
+	}
+	return sections, nil
+}
+
+// writeCSV writes a table, without its totals: spreadsheets expect one table whose rows all
+// mean the same. The header names the units. It puts an apostrophe before text that a
+// spreadsheet would take for a formula.
+func writeCSV(w io.Writer, a *report.Answer, table string) error {
+	sections, err := sectionsOf(a, table)
+	if err != nil {
+		return err
+	}
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
-	s := a.Sections[0]
+	s := sections[0]
 	record := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		record[i] = c.Key
+		record[i] = c.Header(a.Locale)
 	}
 	if err := out.Write(record); err != nil {
 		return err
 	}
-	for _, part := range a.Sections {
-		if part.Key != s.Key {
-			break
-		}
+	for _, part := range sections {
 		for _, row := range part.Rows {
 			for i, c := range s.Columns {
 				record[i] = c.Kind.Plain(row[i])
@@ -95,7 +133,10 @@ func writeJSON(w io.Writer, a *report.Answer) error {
 	for _, f := range a.Summary {
 		summary = append(summary, member{f.Key, jsonValue(f.Kind, f.Value)})
 	}
-	o = append(o, member{"summary", summary})
+	o = append(o, member{"currency", a.Locale.Currency}, member{"summary", summary})
+	if a.Before != nil {
+		o = append(o, member{"before", beforeOf(a)})
+	}
 	for i, s := range a.Sections {
 		rows := make([]object, 0, len(s.Rows))
 		if i > 0 && a.Sections[i-1].Key == s.Key { // this section continues the table
@@ -114,6 +155,27 @@ func writeJSON(w io.Writer, a *report.Answer) error {
 	out.SetIndent("", "  ")
 	out.SetEscapeHTML(false)
 	return out.Encode(o)
+}
+
+// beforeOf returns the period before: its days, summary and totals.
+func beforeOf(a *report.Answer) object {
+	summary, tables := object{}, object{}
+	for _, f := range a.Summary {
+		summary = append(summary, member{f.Key, jsonValue(f.Kind, a.FigureBefore(f))})
+	}
+	for i := range a.Sections {
+		s := &a.Sections[i]
+		line := object{}
+		for i, v := range s.Total {
+			if _, label := v.(string); v != nil && !label {
+				line = append(line, member{s.Columns[i].Key, jsonValue(s.Columns[i].Kind, a.TotalBefore(s, i))})
+			}
+		}
+		if s.Total != nil {
+			tables = append(tables, member{s.Key, line})
+		}
+	}
+	return object{{"from", a.Before.From}, {"to", a.Before.To}, {"summary", summary}, {"totals", tables}}
 }
 
 // jsonValue returns a value for encoding/json: integers stay numbers, everything else

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	pretty "github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"chairside/internal/report"
@@ -35,7 +35,10 @@ func writeTable(w io.Writer, a *report.Answer, width int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", a.Title, wrap(report.Printable(a.Practice)+" · "+a.Scope(), prose))
 	if len(a.Summary) > 0 {
-		b.WriteString("\n" + figures(a.Summary) + "\n")
+		b.WriteString("\n" + figures(a) + "\n")
+	}
+	if a.Before != nil {
+		b.WriteString(wrap("Compared with the period before: "+a.NameBefore(), prose) + "\n")
 	}
 	for i := range a.Sections {
 		s := &a.Sections[i]
@@ -47,27 +50,36 @@ func writeTable(w io.Writer, a *report.Answer, width int) error {
 			b.WriteString(wrap(s.Empty, prose) + "\n")
 			continue
 		}
-		draw(&b, s, width)
+		draw(&b, a, s, width)
 	}
 	if len(a.Definitions) > 0 {
 		b.WriteString("\nDefinitions\n")
 	}
 	for _, d := range a.Definitions {
-		b.WriteString(wrap(d.Term+": "+d.Meaning, prose) + "\n")
+		b.WriteString(wrap("• "+d.Term+": "+d.Meaning, prose) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // figures formats the summary, one line per figure.
-func figures(all []report.Figure) string {
-	t := table.NewWriter()
-	t.SetStyle(table.StyleDefault)
-	t.Style().Options = table.OptionsNoBordersAndSeparators
+func figures(a *report.Answer) string {
+	t := pretty.NewWriter()
+	t.SetStyle(pretty.StyleDefault)
+	t.Style().Options = pretty.OptionsNoBordersAndSeparators
 	t.Style().Box.PaddingLeft = ""
-	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}})
-	for _, f := range all {
-		t.AppendRow(table.Row{f.Label, f.Kind.Format(f.Value), f.Note})
+	right := []pretty.ColumnConfig{{Number: 2, Align: text.AlignRight}}
+	if a.Before != nil {
+		right = append(right, pretty.ColumnConfig{Number: 3, Align: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	for _, f := range a.Summary {
+		row := pretty.Row{f.Label, a.Locale.Format(f.Kind, f.Value)}
+		if a.Before != nil {
+			before := a.FigureBefore(f)
+			row = append(row, a.Locale.Format(f.Kind, before)+" before", a.Locale.Change(f.Kind, f.Value, before))
+		}
+		t.AppendRow(append(row, f.Note))
 	}
 	t.SuppressTrailingSpaces()
 	return t.Render()
@@ -75,40 +87,42 @@ func figures(all []report.Figure) string {
 
 // draw writes a table. If it is too wide, draw hides the less important columns and then
 // wraps headings and text.
-func draw(b *strings.Builder, s *report.Section, width int) {
-	columns, hidden := measure(s), []string(nil)
+func draw(b *strings.Builder, a *report.Answer, s *report.Section, width int) {
+	feet := totals(a, s)
+	columns, hidden := measure(a.Locale, s, feet), []string(nil)
 	if width > 0 {
 		columns, hidden = fit(columns, width)
 		squeeze(columns, width)
 	}
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
+	t := pretty.NewWriter()
+	t.SetStyle(pretty.StyleLight)
 	t.Style().Format.Header, t.Style().Format.Footer = text.FormatDefault, text.FormatDefault
 	t.SuppressTrailingSpaces()
-	var head, foot table.Row
-	var configs []table.ColumnConfig
+	var head pretty.Row
+	var configs []pretty.ColumnConfig
 	for i, c := range columns {
 		head = append(head, c.Title)
-		config := table.ColumnConfig{Number: i + 1, WidthMax: c.width, WidthMaxEnforcer: wrap}
+		config := pretty.ColumnConfig{Number: i + 1, WidthMax: c.width, WidthMaxEnforcer: wrap}
 		if c.Kind.Numeric() {
 			config.Align, config.AlignHeader, config.AlignFooter = text.AlignRight, text.AlignRight, text.AlignRight
 		}
 		configs = append(configs, config)
-		if s.Total != nil {
-			foot = append(foot, totalText(s, c.index))
-		}
 	}
 	t.SetColumnConfigs(configs)
 	t.AppendHeader(head)
 	for _, row := range s.Rows {
-		var cells table.Row
+		var cells pretty.Row
 		for _, c := range columns {
-			cells = append(cells, c.Kind.Format(row[c.index]))
+			cells = append(cells, a.Locale.Format(c.Kind, row[c.index]))
 		}
 		t.AppendRow(cells)
 	}
-	if foot != nil {
-		t.AppendFooter(foot)
+	for _, line := range feet {
+		var cells pretty.Row
+		for _, c := range columns {
+			cells = append(cells, line[c.index])
+		}
+		t.AppendFooter(cells)
 	}
 	b.WriteString(t.Render() + "\n")
 	if len(hidden) > 0 {
@@ -116,16 +130,34 @@ func draw(b *strings.Builder, s *report.Section, width int) {
 	}
 }
 
-// totalText formats a column of the total line. Columns without a total stay blank.
-func totalText(s *report.Section, column int) string {
-	switch v := s.Total[column].(type) {
-	case nil:
-		return ""
-	case string:
-		return report.Printable(v)
-	default:
-		return s.Columns[column].Kind.Format(v)
+// totals formats the lines below a table: the total and, in a comparison, that of the period
+// before and the change. Columns without a total stay blank.
+func totals(a *report.Answer, s *report.Section) (lines [][]string) {
+	if s.Total == nil {
+		return nil
 	}
+	lines = [][]string{make([]string, len(s.Total))}
+	if a.Before != nil {
+		lines = append(lines, make([]string, len(s.Total)), make([]string, len(s.Total)))
+	}
+	for i, v := range s.Total {
+		kind := s.Columns[i].Kind
+		texts := []string{a.Locale.Format(kind, v), "Period before", "Change"}
+		switch v.(type) {
+		case nil:
+			continue
+		case string:
+		default:
+			if a.Before != nil {
+				before := a.TotalBefore(s, i)
+				texts = []string{texts[0], a.Locale.Format(kind, before), a.Locale.Change(kind, v, before)}
+			}
+		}
+		for n := range lines {
+			lines[n][i] = texts[n]
+		}
+	}
+	return lines
 }
 
 // drawn is a column of a terminal table. Widths are in characters.
@@ -136,19 +168,20 @@ type drawn struct {
 	minWidth int // that of the widest value that must not be wrapped, or the longest word of the heading
 }
 
-// measure returns the columns of a section with their widths.
-
 // measure returns the columns with the widths of their longest cells. A text column may be
 // narrower, but not narrower than a word of its title.
-func measure(s *report.Section) []drawn {
+func measure(l report.Locale, s *report.Section, feet [][]string) []drawn {
 	var columns []drawn
 	for i, c := range s.Columns {
+		if c.Hidden {
+			continue
+		}
 		d := drawn{Column: c, index: i}
 		for _, row := range s.Rows {
-			d.width = max(d.width, text.StringWidth(c.Kind.Format(row[i])))
+			d.width = max(d.width, text.StringWidth(l.Format(c.Kind, row[i])))
 		}
-		if s.Total != nil {
-			d.width = max(d.width, text.StringWidth(totalText(s, i)))
+		for _, line := range feet {
+			d.width = max(d.width, text.StringWidth(line[i]))
 		}
 		d.minWidth = d.width
 		if c.Kind == report.Text {

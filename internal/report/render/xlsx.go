@@ -13,6 +13,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"chairside/internal/civil"
+	"chairside/internal/decimal"
 	"chairside/internal/report"
 )
 
@@ -27,11 +28,19 @@ type workbook struct {
 	head   int
 }
 
-// cellFormats are the number formats of Excel for the values of each kind. Percentages are stored as
-// they are shown: 33.3 is 33.3%.
-var cellFormats = map[report.Kind]string{
-	report.Count: "#,##0", report.Money: "#,##0.00", report.Units: "#,##0.0#", report.Percent: `0.0#"%"`, report.Minutes: "[h]:mm",
-	report.Date: "d mmm yyyy", report.Month: "mmm yyyy", report.Clock: "hh:mm",
+// cellFormats returns the number formats of Excel for the values of each kind. Excel shows the
+// separators of its user's country.
+func cellFormats(l report.Locale) map[report.Kind]string {
+	money := "#,##0.00"
+	if symbol := `"` + l.Symbol + `"`; l.SymbolLast {
+		money += symbol
+	} else if l.Symbol != "" {
+		money = symbol + money
+	}
+	return map[report.Kind]string{
+		report.Count: "#,##0", report.Money: money, report.Units: "#,##0.00", report.Percent: "0.00%", report.Minutes: `[h]" h "mm" min"`,
+		report.Date: "d mmm yyyy", report.Month: "mmm yyyy", report.Clock: "hh:mm",
+	}
 }
 
 // writeXLSX writes a workbook with the summary and a sheet for each table, without totals: a sheet
@@ -39,8 +48,9 @@ var cellFormats = map[report.Kind]string{
 // formulas.
 func writeXLSX(w io.Writer, a *report.Answer) error {
 	b := workbook{File: excelize.NewFile(), styles: map[report.Kind]int{}}
-	for _, kind := range slices.Sorted(maps.Keys(cellFormats)) { // the same answer gives the same bytes
-		format := cellFormats[kind]
+	formats := cellFormats(a.Locale)
+	for _, kind := range slices.Sorted(maps.Keys(formats)) { // the same answer gives the same bytes
+		format := formats[kind]
 		b.styles[kind] = b.style(&excelize.Style{CustomNumFmt: &format})
 	}
 	b.head = b.style(&excelize.Style{Font: &excelize.Font{Bold: true}})
@@ -95,8 +105,18 @@ func (b *workbook) summary(a *report.Answer) {
 	line(0, a.Practice)
 	line(0, a.Scope())
 	row++
+	if a.Before != nil {
+		line(b.head, "", "", "Period before", "Change")
+		line(0, "", "", a.NameBefore())
+	}
 	for _, f := range a.Summary {
-		line(0, f.Label, "", f.Note)
+		if a.Before == nil {
+			line(0, f.Label, "", f.Note)
+		} else {
+			before := a.FigureBefore(f)
+			line(0, f.Label, "", "", a.Locale.Change(f.Kind, f.Value, before), f.Note)
+			b.cell(summarySheet, 3, row, f.Kind, before)
+		}
 		b.cell(summarySheet, 2, row, f.Kind, f.Value)
 	}
 	row++
@@ -104,7 +124,7 @@ func (b *workbook) summary(a *report.Answer) {
 		line(0, d.Term, d.Meaning)
 	}
 	b.keep(b.SetColWidth(summarySheet, "A", "A", 32))
-	b.keep(b.SetColWidth(summarySheet, "B", "B", 16))
+	b.keep(b.SetColWidth(summarySheet, "B", "D", 16))
 }
 
 // begin adds the sheet of a table, with its headings.
@@ -163,7 +183,11 @@ func (b *workbook) cell(sheet string, column, row int, kind report.Kind, value a
 		}
 		b.keep(b.SetCellDefault(sheet, at, digits))
 	default:
-		b.keep(b.SetCellDefault(sheet, at, kind.Plain(v)))
+		digits := kind.Plain(v)
+		if kind == report.Percent {
+			digits = strconv.FormatFloat(float64(v.(decimal.Decimal))/100_00, 'f', -1, 64)
+		}
+		b.keep(b.SetCellDefault(sheet, at, digits))
 	}
 	if style, ok := b.styles[kind]; ok {
 		b.keep(b.SetCellStyle(sheet, at, at, style))

@@ -21,7 +21,7 @@ func TestWorkbook(t *testing.T) {
 		Rows: [][]any{{int64(7), 1234}}, Total: []any{"Total", 1234},
 	})
 	var file bytes.Buffer
-	if err := Write(&file, a, XLSX, 0); err != nil {
+	if err := Write(&file, a, XLSX, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	book, err := excelize.OpenReader(&file)
@@ -45,12 +45,12 @@ func TestWorkbook(t *testing.T) {
 	}
 	check("Summary", "A1", "Sample", "Sample")
 	check("Summary", "A2", "Smile &  [31mCo", "Smile &  [31mCo")
-	check("Summary", "B5", "-1,234,567.05", "-1234567.05")
+	check("Summary", "B5", "-£1,234,567.05", "-1234567.05")
 	check("Lines", "B1", "Money", "Money")
 	check("Lines", "A2", "=1+2", "=1+2")
-	check("Lines", "B2", "-1,234,567.05", "-1234567.05")
-	check("Lines", "C2", "1:30", "0.0625")
-	check("Lines", "D2", "33.33%", "33.33")
+	check("Lines", "B2", "-£1,234,567.05", "-1234567.05")
+	check("Lines", "C2", "1 h 30 min", "0.0625")
+	check("Lines", "D2", "33.33%", "0.3333")
 	check("Lines", "E2", "9 Apr 2026", "46121")
 	check("Lines", "F2", "Apr 2026", "46121")
 	check("Lines", "B3", "", "")

@@ -289,6 +289,12 @@ func pages() []state {
 		{"reports-of-reception", reception, "/reports", 0, nil},
 		{"report-of-managers", reception, "/reports/income", forbidden, nil},
 		{"report-all-columns", admin, "/reports/recalls", 0, func(p *tab) { p.press(p.find("checkbox", "Show")) }},
+		{"report-sorted", admin, "/reports/aged-debt?sort=-over_90", 0, nil},
+		{"report-compared", admin, "/reports/income?compare=yes&from=2026-04-01&to=2026-06-30", 0, nil},
+		{"report-compared-as-at", admin, "/reports/contract-performance?compare=yes", 0, nil},
+		{"report-records", admin, "/reports/income?rows=paid", 0, nil},
+		{"report-records-of-a-day", admin, "/reports/day-sheet?rows=visits", 0, nil},
+		{"report-no-records", admin, "/reports/claims?rows=claims&in=status:Nothing", 0, nil},
 		{"report-wrong", admin, "/reports/income?from=2026-07-01&to=2026-06-01", wrong, nil},
 	}
 	for _, r := range report.All {
