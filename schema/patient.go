@@ -26,15 +26,15 @@ func (Patient) Fields() []ent.Field {
 	months := apispec.Field{Write: true, Min: bound(0), Max: bound(24), Example: "6"}
 	fields := []ent.Field{
 		intID(),
-		field.Enum("title").GoType(Title("")).Comment("Title.").Annotations(required(apispec.Field{Write: true, Example: "Ms"})),
+		field.Enum("title").GoType(Title("")).Comment("Title.").Annotations(required(example(written(), "Ms"))),
 		text("first_name", "First name.", required(written())),
 		optionalText("middle_name", "Middle name.", written()),
 		text("last_name", "Last name.", required(written())),
 		optionalText("preferred_name", "Preferred name.", written()),
 		folded("first_name"),
 		folded("last_name"),
-		date("date_of_birth", "Date of birth; not in the future.", required(apispec.Field{Write: true, Example: `"1985-03-09"`})),
-		field.Bool("gender").Comment("true for male, false for female. The words male and female are accepted.").Annotations(required(apispec.Field{Write: true, Kind: codec.Gender, Example: "false"})),
+		date("date_of_birth", "Date of birth; not in the future.", required(example(written(), `"1985-03-09"`))),
+		field.Bool("gender").Comment("true for male, false for female. The words male and female are accepted.").Annotations(required(example(kind(codec.Gender), "false"))),
 		text("ethnicity", "Ethnicity code: one or two letters or digits.", required(kind(codec.Ethnicity))),
 		boolTrue("active", "false if the patient is archived.", written()),
 		text("address_line_1", "First line of the address.", required(written())),
