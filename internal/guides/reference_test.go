@@ -25,59 +25,69 @@ type operation struct {
 	example    map[string]any // nil for a response without JSON
 }
 
+// sampled is a language of the samples and how they are run.
+type sampled struct {
+	name    string
+	tool    string
+	prepare func(t *testing.T, dir string, all []operation) // nil for scripts
+	file    string                                          // of a script
+	command []string                                        // with the file, or the operation's id
+}
+
 // TestReferenceSamples runs the samples of every operation in each language, as the reference of a
 // demo of today shows them, in an order in which they find their records.
 func TestReferenceSamples(t *testing.T) {
-	t.Parallel()
-	for language, l := range map[string]struct {
-		tool    string
-		prepare func(t *testing.T, dir string, all []operation) // nil for scripts
-		file    string                                          // of a script
-		command []string                                        // with the file, or the operation's id
-	}{
-		"curl":       {tool: "curl", file: "sample.sh", command: []string{"sh"}},
-		"javascript": {tool: "node", file: "sample.mjs", command: []string{"node"}},
-		"python":     {tool: "python3", file: "sample.py", command: []string{"python3"}},
-		"go":         {tool: "go", prepare: buildSamples, command: []string{"./samples"}},
-	} {
-		t.Run(language, func(t *testing.T) {
-			t.Parallel()
-			if _, err := exec.LookPath(l.tool); err != nil {
-				if os.Getenv("CI") == "true" {
-					t.Fatal(err)
-				}
-				t.Skip(err)
-			}
-			base, token := demo(t)
-			all, dir := referenceOperations(t, base), t.TempDir()
-			if l.prepare != nil {
-				l.prepare(t, dir, all)
-			}
-			environment := append(os.Environ(), "TOKEN="+token)
-			made := []string{} // ids of the examples that are made by the samples, and the real ones
-			for _, o := range all {
-				argument := o.id
-				if l.prepare == nil {
-					argument = filepath.Join(dir, l.file)
-					if err := os.WriteFile(argument, []byte(strings.NewReplacer(made...).Replace(o.samples[language])), 0o600); err != nil {
+	onBothDatabases(t, func(t *testing.T, databases kind) {
+		for _, l := range []sampled{
+			{name: "curl", tool: "curl", file: "sample.sh", command: []string{"sh"}},
+			{name: "javascript", tool: "node", file: "sample.mjs", command: []string{"node"}},
+			{name: "python", tool: "python3", file: "sample.py", command: []string{"python3"}},
+			{name: "go", tool: "go", prepare: buildSamples, command: []string{"./samples"}},
+		} {
+			t.Run(l.name, func(t *testing.T) {
+				t.Parallel()
+				if _, err := exec.LookPath(l.tool); err != nil {
+					if os.Getenv("CI") == "true" {
 						t.Fatal(err)
 					}
+					t.Skip(err)
 				}
-				run := exec.CommandContext(t.Context(), l.command[0], append(l.command[1:], argument)...)
-				run.Dir, run.Env = dir, environment
-				var failure strings.Builder
-				run.Stderr = &failure
-				out, err := run.Output()
-				if err != nil {
-					t.Errorf("%s: %v\n%s%s\n%s", o.id, err, out, failure.String(), o.samples[language])
-					continue
-				}
-				for example, real := range o.check(t, out) {
-					made = append(made, example, real)
-					environment = append(environment, variable(example)+"="+real)
-				}
+				runInLanguage(t, l, demo(t, databases))
+			})
+		}
+	})
+}
+
+// runInLanguage runs the samples of one language against a demo.
+func runInLanguage(t *testing.T, l sampled, d *demoServer) {
+	t.Helper()
+	all, dir := referenceOperations(t, d.URL), t.TempDir()
+	if l.prepare != nil {
+		l.prepare(t, dir, all)
+	}
+	environment := append(os.Environ(), "TOKEN="+d.token)
+	made := []string{} // ids of the examples that are made by the samples, and the real ones
+	for _, o := range all {
+		argument := o.id
+		if l.prepare == nil {
+			argument = filepath.Join(dir, l.file)
+			if err := os.WriteFile(argument, []byte(strings.NewReplacer(made...).Replace(o.samples[l.name])), 0o600); err != nil {
+				t.Fatal(err)
 			}
-		})
+		}
+		run := exec.CommandContext(t.Context(), l.command[0], append(l.command[1:], argument)...)
+		run.Dir, run.Env = dir, environment
+		var failure strings.Builder
+		run.Stderr = &failure
+		out, err := run.Output()
+		if err != nil {
+			t.Errorf("%s: %v\n%s%s\n%s", o.id, err, out, failure.String(), o.samples[l.name])
+			continue
+		}
+		for example, real := range o.check(t, out) {
+			made = append(made, example, real)
+			environment = append(environment, variable(example)+"="+real)
+		}
 	}
 }
 
