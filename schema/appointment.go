@@ -27,7 +27,7 @@ func (Appointment) Fields() []ent.Field {
 	fields := []ent.Field{
 		intID(),
 		timestamp("start_time", "Start.", required(written())),
-		timestamp("finish_time", "End: after the start, at most 24 hours later.", required(apispec.Field{Write: true, Example: `"2026-07-01T10:00:00.000+01:00"`})),
+		timestamp("finish_time", "End: after the start, at most 24 hours later.", required(apispec.Field{Write: true, Example: apispec.ExampleAt("10:00")})),
 		field.Int("duration").Comment("Length in minutes.").Annotations(apispec.Field{Min: bound(0), Max: bound(1440), Example: "30"}),
 		intRef("practitioner_id", "The practitioner; must be active.", required(apispec.Field{Write: true, Active: true})),
 		optionalIntRef("patient_id", "The patient; null for a break or another entry without one.", written()),
@@ -97,16 +97,18 @@ func (Appointment) Annotations() []schema.Annotation {
 		},
 		apispec.Resource{
 			Key: "appointment", Plural: "appointments", Scope: "appointment", Doc: "The diary.",
-			Verbs:       []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
-			Handwritten: []apispec.Verb{apispec.List},
-			Conflict: &apispec.Conflict{Code: "double_booking", Doc: "The practitioner is booked at that time.", Members: []apispec.Computed{
+			Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+			Handwritten:   []apispec.Verb{apispec.List},
+			ExampleCreate: []string{"patient_id", "notes"},
+			ExampleUpdate: []string{"notes", "metadata"},
+			Conflict: &apispec.Conflict{Doc: "The practitioner is booked at that time.", Members: []apispec.Computed{
 				{Name: "id", Kind: codec.ID, Doc: "The overlapping appointment."},
 				{Name: "start_time", Kind: codec.Time, Doc: "Its start."},
 				{Name: "finish_time", Kind: codec.Time, Doc: "Its end."},
 			}, Lists: []apispec.Computed{
 				{Name: "holds", Doc: "Overlapping slots that other clients hold, if any.", Objects: &apispec.Objects{Item: "HeldSlot", Members: []apispec.Computed{
 					{Name: "start_time", Kind: codec.Time, Doc: "Start of the held slot."},
-					{Name: "finish_time", Kind: codec.Time, Doc: "Its end."},
+					{Name: "finish_time", Kind: codec.Time, Doc: "Its end.", Example: apispec.ExampleAt("10:00")},
 					{Name: "expires_at", Kind: codec.Time, Doc: "When it is free again unless it is booked."},
 				}}},
 				{Name: "alternatives", Doc: "The practitioner's next free slots of the same length, at most 3 within 14 days.", Objects: &apispec.Objects{Item: "Alternative", Members: []apispec.Computed{
@@ -117,7 +119,7 @@ func (Appointment) Annotations() []schema.Annotation {
 			}},
 			Descriptions: map[apispec.Verb]string{
 				apispec.List:   "Omits cancelled appointments and those that the patient did not attend, unless cancelled is true.",
-				apispec.Create: "Returns 409 with the conflicts if the practitioner is booked at that time, unless force_changes is true.",
+				apispec.Create: "Availability lists the free slots of practitioners. Returns 409 with the conflicts if the practitioner is booked at that time, unless force_changes is true.",
 				apispec.Update: "Changes only the fields sent. A new state sets its timestamp. To cancel, set the state to Cancelled, and appointment_cancellation_reason_id to say why. New times, another practitioner, or a return from Cancelled or Did not attend are checked for double booking.",
 				apispec.Delete: "Removes the appointment. To cancel it, set the state to Cancelled.",
 			},
@@ -153,10 +155,10 @@ func (Appointment) Annotations() []schema.Annotation {
 				Doc:         "List the available slots of practitioners.",
 				Description: "Slots are working sessions minus appointments and held slots. For practitioners without working sessions, the practice's opening hours apply. Ordered by start, then practitioner.",
 				Params: []apispec.Filter{
-					{Param: "start_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "Start of the window; required, must be in the future."},
-					{Param: "finish_time", Kind: codec.Time, Handwritten: true, Required: true, Doc: "End of the window; required, after start_time and at most 366 days later."},
+					{Param: "start_time", Kind: codec.Time, Handwritten: true, Required: true, Example: apispec.ExampleAt("09:00"), Doc: "Start of the window; required, must be in the future."},
+					{Param: "finish_time", Kind: codec.Time, Handwritten: true, Required: true, Example: apispec.ExampleAt("17:00"), Doc: "End of the window; required, after start_time and at most 366 days later."},
 					{Param: "practitioner_ids", Kind: codec.ID, Op: "IN", Handwritten: true, Required: true, Doc: "The practitioners; required. Send as practitioner_ids[]."},
-					{Param: "duration", Kind: codec.Integer, Handwritten: true, Doc: "Shortest slot in minutes. Default: the practice's minimum appointment duration."},
+					{Param: "duration", Kind: codec.Integer, Handwritten: true, Example: "30", Doc: "Shortest slot in minutes. Default: the practice's minimum appointment duration."},
 				},
 				Members: []apispec.Computed{
 					{Name: "start_time", Kind: codec.Time, Doc: "Start of the slot."},
@@ -175,8 +177,8 @@ var rota = apispec.Operation{
 	Doc:         "List the working days of practitioners.",
 	Description: "One record for each practitioner and day, ordered by day, then practitioner. For practitioners without working sessions, the practice's opening hours apply. Appointments do not count: see availability.",
 	Params: []apispec.Filter{
-		{Param: "after", Kind: codec.Time, Handwritten: true, Required: true, Doc: "Start of the window; required."},
-		{Param: "before", Kind: codec.Time, Handwritten: true, Required: true, Doc: "End of the window; required, after the start and at most 366 days later. A day that overlaps the window is listed."},
+		{Param: "after", Kind: codec.Time, Handwritten: true, Required: true, Example: apispec.ExampleAt("09:00"), Doc: "Start of the window; required."},
+		{Param: "before", Kind: codec.Time, Handwritten: true, Required: true, Example: apispec.ExampleAt("17:00"), Doc: "End of the window; required, after the start and at most 366 days later. A day that overlaps the window is listed."},
 		{Param: "practitioner_id", Kind: codec.ID, Handwritten: true, Doc: "Of this practitioner."},
 		{Param: "site_id", Kind: codec.UUID, Handwritten: true, Doc: "Of practitioners of this site."},
 		{Param: "include_inactive_practitioners", Kind: codec.Boolean, Handwritten: true, Doc: "true includes inactive practitioners, who are unavailable every day."},

@@ -29,8 +29,8 @@ func (AppointmentHold) Fields() []ent.Field {
 	return []ent.Field{
 		uuidID(),
 		intRef("practitioner_id", "The practitioner; must be active.", required(apispec.Field{Write: true, Active: true})),
-		timestamp("start_time", "Start of the slot.", required(written())),
-		timestamp("finish_time", "End of the slot: after the start, at most 24 hours later.", required(apispec.Field{Write: true, Example: `"2026-07-01T10:00:00.000+01:00"`})),
+		timestamp("start_time", "Start of the slot.", required(example(written(), apispec.ExampleAt("11:00")))),
+		timestamp("finish_time", "End of the slot: after the start, at most 24 hours later.", required(apispec.Field{Write: true, Example: apispec.ExampleAt("11:30")})),
 		timestamp("expires_at", "When the hold ends."),
 		field.UUID("token_id", uuid.UUID{}).Immutable().Comment("The token that may book the slot.").Annotations(apispec.Hidden()),
 	}

@@ -61,6 +61,12 @@ func kind(k codec.Kind) apispec.Field {
 	return apispec.Field{Write: true, Kind: k, MaxRunes: shortText}
 }
 
+// example gives a column a value in the example bodies.
+func example(f apispec.Field, value string) apispec.Field {
+	f.Example = value
+	return f
+}
+
 // required marks a column that create requires.
 func required(f apispec.Field) apispec.Field {
 	f.Required = true

@@ -50,8 +50,9 @@ func (Note) Indexes() []ent.Index {
 func (Note) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
 		Key: "note", Plural: "notes", Scope: "patient", Doc: "Notes about patients.",
-		Counters: everyRow,
-		Verbs:    []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+		Counters:      everyRow,
+		Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+		ExampleUpdate: []string{"body", "pinned"},
 		Descriptions: map[apispec.Verb]string{
 			apispec.Update: "Changes only the fields sent. The practice's records keep the earlier text.",
 			apispec.Delete: "Deletes the note. The practice's records keep its text.",

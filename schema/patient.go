@@ -26,15 +26,15 @@ func (Patient) Fields() []ent.Field {
 	months := apispec.Field{Write: true, Min: bound(0), Max: bound(24), Example: "6"}
 	fields := []ent.Field{
 		intID(),
-		field.Enum("title").GoType(Title("")).Comment("Title.").Annotations(required(written())),
+		field.Enum("title").GoType(Title("")).Comment("Title.").Annotations(required(example(written(), "Ms"))),
 		text("first_name", "First name.", required(written())),
 		optionalText("middle_name", "Middle name.", written()),
 		text("last_name", "Last name.", required(written())),
 		optionalText("preferred_name", "Preferred name.", written()),
 		folded("first_name"),
 		folded("last_name"),
-		date("date_of_birth", "Date of birth; not in the future.", required(written())),
-		field.Bool("gender").Comment("true for male, false for female. The words male and female are accepted.").Annotations(required(kind(codec.Gender))),
+		date("date_of_birth", "Date of birth; not in the future.", required(example(written(), `"1985-03-09"`))),
+		field.Bool("gender").Comment("true for male, false for female. The words male and female are accepted.").Annotations(required(example(kind(codec.Gender), "false"))),
 		text("ethnicity", "Ethnicity code: one or two letters or digits.", required(kind(codec.Ethnicity))),
 		boolTrue("active", "false if the patient is archived.", written()),
 		text("address_line_1", "First line of the address.", required(written())),
@@ -129,10 +129,12 @@ func (Patient) Hooks() []ent.Hook {
 func (Patient) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Subject{}, apispec.Resource{
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "Patients of the practice.",
-		Counters:    everyRow,
-		Verbs:       []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
-		Handwritten: []apispec.Verb{apispec.List},
-		Archive:     "active",
+		Counters:      everyRow,
+		Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+		Handwritten:   []apispec.Verb{apispec.List},
+		Archive:       "active",
+		ExampleCreate: []string{"email_address", "mobile_phone"},
+		ExampleUpdate: []string{"preferred_name", "email_address"},
 		Descriptions: map[apispec.Verb]string{
 			apispec.Create: "Also opens the patient's account, with a balance of 0.00.",
 			apispec.Update: "Changes only the fields sent; null clears an optional field. To restore an archived patient, set active to true.",

@@ -56,8 +56,10 @@ func (Recall) Indexes() []ent.Index {
 func (Recall) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Checks{{Name: "contacted_has_time", SQL: "status <> 'contacted' OR contacted_at IS NOT NULL"}}, apispec.Resource{
 		Key: "recall", Plural: "recalls", Scope: "patient", Doc: "Recalls of patients for exams and hygiene visits.",
-		Counters: everyRow,
-		Verbs:    []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+		Counters:      everyRow,
+		Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+		ExampleCreate: []string{"method"},
+		ExampleUpdate: []string{"due_on", "method"},
 		Descriptions: map[apispec.Verb]string{
 			apispec.Create: "The recalls report uses the due dates of recalls that are neither completed nor cancelled.",
 			apispec.Update: "Changes only the fields sent; null clears an optional field. The status contacted sets contacted_at unless it is sent.",

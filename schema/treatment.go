@@ -128,14 +128,15 @@ func (Fee) Indexes() []ent.Index {
 func (Fee) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
 		Key: "fee", Plural: "fees", Scope: "treatments", Doc: "Prices and durations of treatments under payment plans.",
-		Verbs:       []apispec.Verb{apispec.Get, apispec.List, apispec.Update},
-		Handwritten: []apispec.Verb{apispec.List},
+		Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Update},
+		Handwritten:   []apispec.Verb{apispec.List},
+		ExampleUpdate: []string{"duration_one", "price_one"},
 		Descriptions: map[apispec.Verb]string{
 			apispec.List:   "Requires payment_plan_id or treatment_id.",
 			apispec.Update: "Changes only the fields sent.",
 		},
 		Filters: []apispec.Filter{
-			{Param: "payment_plan_id", Doc: "Fees of this plan. This or treatment_id is required."},
+			{Param: "payment_plan_id", Shown: true, Doc: "Fees of this plan. This or treatment_id is required."},
 			{Param: "treatment_id", Doc: "Fees of this treatment. This or payment_plan_id is required."},
 		},
 	}}

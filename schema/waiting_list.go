@@ -81,8 +81,10 @@ func (WaitingList) Annotations() []schema.Annotation {
 		apispec.Checks{{Name: "ends_after_start", SQL: "to_date IS NULL OR from_date IS NULL OR to_date >= from_date"}},
 		apispec.Resource{
 			Key: "waiting_list", Plural: "waiting_lists", Scope: "appointment", Doc: "Entries of the waiting list: patients who would take an earlier appointment.",
-			Verbs:   []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
-			Archive: "removed_at",
+			Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+			ExampleCreate: []string{"practitioner_id", "appointment_reason", "duration", "days"},
+			ExampleUpdate: []string{"days", "mornings", "notes"},
+			Archive:       "removed_at",
 			Descriptions: map[apispec.Verb]string{
 				apispec.Delete: "Removes the entry from the waiting list: sets removed_at. It can still be read, and put back with removed_at null.",
 			},

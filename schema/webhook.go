@@ -44,13 +44,14 @@ func (Webhook) Fields() []ent.Field {
 func (Webhook) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
 		Key: "webhook", Plural: "webhooks", Scope: "webhook", Doc: "Addresses that receive the changes of records.",
-		Verbs: []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+		Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
+		ExampleUpdate: []string{"active", "events"},
 		Descriptions: map[apispec.Verb]string{
 			apispec.Create: "The response has the signing secret, which is not shown again. The token must be able to read every resource of the events.",
 			apispec.Update: "Changes only the fields sent. With active true, a webhook that was switched off continues where it stopped.",
 		},
 		Computed: []apispec.Computed{
-			{Name: "secret", Kind: codec.Text, Nullable: true, Handwritten: true, CreateOnly: true, Doc: "Signing secret. Only the response that creates the webhook has it; null otherwise.", Example: `"whsec_Zm9yIGV4YW1wbGUgYWxvbmUsIG5vdCBhIHNlY3JldA=="`},
+			{Name: "secret", Kind: codec.Text, Nullable: true, Handwritten: true, CreateOnly: true, Doc: "Signing secret. Only the response that creates the webhook has it; null otherwise."},
 		},
 		NotInFeed: "each delivery changes it",
 	}}

@@ -54,7 +54,10 @@ type Resource struct {
 	Embeds     []Embed     // members that are other entities
 	Totals     []string    // decimal members of a list's meta, set in internal/api
 	BodyFields []BodyField // members of a request body that are not columns
-	Operations []Operation // operations beyond the standard ones
+	// ExampleCreate and ExampleUpdate are the columns in the example bodies of the document; that of
+	// a create has the required ones as well.
+	ExampleCreate, ExampleUpdate []string
+	Operations                   []Operation // operations beyond the standard ones
 
 	// Unchecked is why the columns have no CHECK constraints. PostgreSQL parses each one again for
 	// every statement that writes a row.
@@ -69,7 +72,6 @@ func (Resource) Name() string { return "Resource" }
 
 // Conflict describes a 409 response.
 type Conflict struct {
-	Code    string // "double_booking"
 	Doc     string
 	Members []Computed // of each element of conflicts
 	Lists   []Computed // further members of the error, each a list of objects
@@ -103,6 +105,8 @@ type Filter struct {
 	Search      bool       // matches few rows, so rows are found by it before they are sorted; with Handwritten
 	Required    bool       // required in the OpenAPI document; the hand-written method checks it
 	MaxItems    int        // most values of an array, which may then not be empty
+	Shown       bool       // the example request of the document has it, as it has the required ones
+	Example     string     // JSON: its value there; if empty, the example of the kind
 	Doc         string
 }
 
@@ -216,6 +220,14 @@ type Field struct {
 
 // Name implements ent's schema.Annotation.
 func (Field) Name() string { return "Field" }
+
+// ExampleDay is the day of the examples in requests: a Wednesday. It is far ahead because a client
+// may send the examples to a demo of any age, in which the slots must be free. A test fails when
+// it comes near.
+const ExampleDay = "2030-01-09"
+
+// ExampleAt returns a time of ExampleDay, as JSON.
+func ExampleAt(clock string) string { return `"` + ExampleDay + "T" + clock + `:00.000+00:00"` }
 
 // Hidden is the annotation of a column that never leaves the server.
 func Hidden() Field { return Field{Hidden: true} }

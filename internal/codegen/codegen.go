@@ -13,6 +13,7 @@
 //	                 published form ─┴──▶ ogent/openapi.json
 //
 //	examples/ ────────────────────────▶ ogent/example_test.go
+//	examples/recording.json ──────────▶ the examples in the published form: responses of the demo
 //
 // The document has two forms. The published one states the whole contract. The internal one,
 // for ogen, leaves out limits and enumerations, because internal/codec checks requests and
@@ -138,8 +139,11 @@ func dropDocument(next gen.Generator) gen.Generator {
 
 // generateAPI runs ogen on the internal form of the document.
 func generateAPI(m *model) (*ogengen.Generator, error) {
-	spec := newDocument(m, internalForm)
-	g, err := ogengen.NewGenerator(spec, ogengen.Options{Generator: ogengen.GenerateOptions{
+	d, err := newDocument(m, internalForm)
+	if err != nil {
+		return nil, err
+	}
+	g, err := ogengen.NewGenerator(d.Spec, ogengen.Options{Generator: ogengen.GenerateOptions{
 		Features: &ogengen.FeatureOptions{
 			DisableAll: true,
 			Enable:     ogengen.FeatureSet{"paths/client": {}, "paths/server": {}, "client/editors": {}, "client/request/options": {}},

@@ -17,6 +17,8 @@ import (
 type document struct {
 	*ogen.Spec
 	published bool
+	model     *model
+	recorded  recorded
 }
 
 // The forms of the document.
@@ -25,8 +27,12 @@ const (
 	publishedForm = true
 )
 
-func newDocument(m *model, published bool) *ogen.Spec {
-	d := &document{Spec: ogen.NewSpec(), published: published}
+func newDocument(m *model, published bool) (*document, error) {
+	r, err := readRecording()
+	if err != nil {
+		return nil, err
+	}
+	d := &document{Spec: ogen.NewSpec(), published: published, model: m, recorded: r}
 	d.SetOpenAPI("3.0.3")
 	d.Init()
 	d.SetInfo(ogen.NewInfo().SetTitle("Chairside").SetVersion("1"))
@@ -41,7 +47,7 @@ func newDocument(m *model, published bool) *ogen.Spec {
 	for _, e := range m.Entities {
 		d.addEntity(e)
 	}
-	return d.Spec
+	return d, nil
 }
 
 func metaSchemas() map[string]*ogen.Schema {
@@ -76,17 +82,17 @@ func (d *document) addEntity(e *entity) {
 		many.SetPost(d.write(e, "create", "create", "Create"))
 	}
 	if e.Has("get") {
-		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get "+article(e.R.Key)+".", e.R.Descriptions[apispec.Get]).AddParameters(idParameter(e)).AddParameters(d.shape(e.shapeParams(e.members(true), true))...).
-			AddResponse("200", d.response(e.Name+"Response", example(d.oneExample(e)))))
+		one.SetGet(d.operation(e, "get"+e.Name, "read", "Get "+article(e.R.Key)+".", e.R.Descriptions[apispec.Get]).AddParameters(d.idParameter(e)).AddParameters(d.shape(e.shapeParams(e.members(true), true))...).
+			AddResponse("200", d.response(e.Name+"Response", "get"+e.Name)))
 	}
 	if e.Has("update") {
-		one.SetPatch(d.write(e, "update", "update", "Update").AddParameters(idParameter(e)))
+		one.SetPatch(d.write(e, "update", "update", "Update").AddParameters(d.idParameter(e)))
 		if d.published { // the server treats PUT as PATCH
-			one.SetPut(d.write(e, "put", "update", "Update").AddParameters(idParameter(e)))
+			one.SetPut(d.write(e, "put", "update", "Update").AddParameters(d.idParameter(e)))
 		}
 	}
 	if e.Has("delete") {
-		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete "+article(e.R.Key)+".", e.R.Descriptions[apispec.Delete]).AddParameters(idParameter(e)).
+		one.SetDelete(d.operation(e, "delete"+e.Name, "delete", "Delete "+article(e.R.Key)+".", e.R.Descriptions[apispec.Delete]).AddParameters(d.idParameter(e)).
 			AddResponse("204", d.written(ogen.NewResponse().SetDescription("Done; no body."))))
 	}
 	if many.Get != nil || many.Post != nil {
@@ -106,15 +112,12 @@ func (d *document) output(e *entity, single bool) *ogen.Schema {
 	add := func(name string, p *ogen.Schema) {
 		s.AddRequiredProperties(property(name, p))
 	}
+	record := d.recordExample(e)
 	for _, c := range e.Shown() {
-		p := d.internal(copyOf(c.schema), c.Kind)
-		if d.published {
-			p.Example = ogen.ExampleValue(columnExample(c))
-		}
-		add(c.Name, p)
+		add(c.Name, d.column(c, record))
 	}
 	for _, c := range e.R.Computed {
-		add(c.Name, d.computed(c))
+		add(c.Name, d.computed(c, record))
 	}
 	for _, b := range e.R.Embeds {
 		if b.SingleOnly && !single {
@@ -129,12 +132,7 @@ func (d *document) output(e *entity, single bool) *ogen.Schema {
 			name = e.Name + pascal(b.Edge)
 			part := object().SetDescription(b.Doc)
 			for _, column := range b.Columns {
-				c := target.Column(column)
-				p := d.internal(copyOf(c.schema), c.Kind)
-				if d.published {
-					p.Example = ogen.ExampleValue(columnExample(c))
-				}
-				part.AddRequiredProperties(property(column, p))
+				part.AddRequiredProperties(property(column, d.column(target.Column(column), d.recordExample(target))))
 			}
 			d.AddSchema(name, part)
 		}
@@ -154,16 +152,18 @@ func (d *document) output(e *entity, single bool) *ogen.Schema {
 	return s
 }
 
-func (d *document) computed(c apispec.Computed) *ogen.Schema {
+// column returns the property of a column in responses, with its value in a record.
+func (d *document) column(c *column, record map[string]json.RawMessage) *ogen.Schema {
+	return d.illustrate(d.internal(copyOf(c.schema), c.Kind), record[c.Name], d.columnExample(c))
+}
+
+// computed returns the property of a member that is not a column, with its value in a record.
+func (d *document) computed(c apispec.Computed, record map[string]json.RawMessage) *ogen.Schema {
 	s := schemaOf(c.Kind)
 	if c.Objects != nil {
 		s = d.objects(c.Objects)
 	}
-	s = d.internal(s.SetNullable(c.Nullable).SetDescription(c.Doc), c.Kind)
-	if d.published {
-		s.Example = ogen.ExampleValue(computedExample(c))
-	}
-	return s
+	return d.illustrate(d.internal(s.SetNullable(c.Nullable).SetDescription(c.Doc), c.Kind), record[c.Name], computedExample(c))
 }
 
 // objects returns the schema of a list of objects.
@@ -211,7 +211,7 @@ func (d *document) input(e *entity, create bool) *ogen.Schema {
 	for _, c := range e.writtenBy(create || !d.published) {
 		p := d.inputSchema(c)
 		if d.published {
-			p.Example = ogen.ExampleValue(columnExample(c))
+			p.Example = ogen.ExampleValue(d.columnExample(c))
 		} else if c.Kind == codec.Enum {
 			p = ogen.String().SetNullable(p.Nullable)
 		} else if c.Kind == codec.Time {
@@ -246,6 +246,9 @@ func (d *document) inputSchema(c *column) *ogen.Schema {
 	if !d.published {
 		return s
 	}
+	if edge := c.References(); edge != nil && c.Owner.Model.of(edge.Type).Has("list") {
+		s.SetDescription(s.Description + " One of `GET /" + c.Owner.Model.of(edge.Type).Path() + "`.")
+	}
 	if c.Kind == codec.Strings {
 		word := ogen.String()
 		if len(c.API.Values) > 0 {
@@ -279,10 +282,10 @@ func (d *document) write(e *entity, id, verb, body string) *ogen.Operation {
 		status, doc = "201", "Create "+article(e.R.Key)+"."
 	}
 	request := ogen.NewRequestBody().SetRequired(true).SetContent(map[string]ogen.Media{
-		"application/json": {Schema: ref(name + "Request"), Example: d.example(inputExample(e, verb == "create"))},
+		"application/json": {Schema: ref(name + "Request"), Example: d.bodyExample(e, verb == "create")},
 	})
 	return d.operation(e, id+e.Name, verb, doc, e.R.Descriptions[apispec.Verb(verb)]).SetRequestBody(request).
-		AddResponse(status, d.written(d.response(e.Name+"Response", example(d.oneExample(e)))))
+		AddResponse(status, d.written(d.response(e.Name+"Response", id+e.Name)))
 }
 
 // list returns the list operation with its filters, orders and meta.
@@ -302,37 +305,38 @@ func (d *document) list(e *entity) *ogen.Operation {
 		o.AddParameters(d.parameter(p))
 	}
 	o.AddParameters(d.shape(e.shapeParams(e.members(false), true))...)
-	return o.AddResponse("200", d.listResponse(e.Name+"List", example(d.listExample(e))))
+	return o.AddResponse("200", d.listResponse(e.Name+"List", o.OperationID))
 }
 
 // extraOperation returns an operation beyond the standard ones.
 func (d *document) extraOperation(e *entity, o apispec.Operation) *ogen.Operation {
 	x := d.operation(e, o.ID, "read", o.Doc, o.Description)
 	if strings.Contains(o.Path, "{id}") {
-		x.AddParameters(idParameter(e))
+		x.AddParameters(d.idParameter(e))
 	}
 	for _, p := range e.OperationParams(o) {
 		x.AddParameters(d.parameter(p))
 	}
 	x.AddParameters(d.shape(e.operationShape(o))...)
 	if len(o.Members) == 0 {
-		return x.AddResponse("200", d.response(e.Name+"Response", example(d.oneExample(e))))
+		return x.AddResponse("200", d.response(e.Name+"Response", o.ID))
 	}
 	item := object()
+	record := element(d.recorded.Responses[o.ID], o.Key)
 	for _, c := range o.Members {
-		item.AddRequiredProperties(property(c.Name, d.computed(c)))
+		item.AddRequiredProperties(property(c.Name, d.computed(c, record)))
 	}
 	d.AddSchema(o.Item, item)
 	if o.MaxPage == 0 && !o.Counted {
 		d.AddSchema(o.Item+"Response", object(property(o.Key, ref(o.Item))))
-		return x.AddResponse("200", d.response(o.Item+"Response", example(d.operationExample(o))))
+		return x.AddResponse("200", d.response(o.Item+"Response", o.ID))
 	}
 	meta := "PageMeta"
 	if o.Counted {
 		meta = "Meta"
 	}
 	d.AddSchema(o.Item+"List", object(property(o.Key, ref(o.Item).AsArray()), property("meta", ref(meta))))
-	return x.AddResponse("200", d.listResponse(o.Item+"List", example(d.operationExample(o))))
+	return x.AddResponse("200", d.listResponse(o.Item+"List", o.ID))
 }
 
 // schemaOf returns the plain schema of a kind.

@@ -2,26 +2,132 @@ package codegen
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ogen-go/ogen"
 
 	"chairside/internal/apispec"
 	"chairside/internal/codec"
 )
 
-// columnExample returns the example of a column: its own or, without one, that of its kind.
-func columnExample(c *column) json.RawMessage {
+// recording holds the demo's responses to the document's example requests, so that the example
+// of a response has no combination of values that the server would not send. A test of
+// internal/test/contract sends the requests and compares; with -update it writes the file.
+//
+//go:embed examples/recording.json
+var recording []byte
+
+// recorded is the decoded recording.
+type recorded struct {
+	Records   map[string]json.RawMessage // ids of the example records, by the plural of their resource
+	Responses map[string]json.RawMessage // bodies of successful responses, by operation; text for those that are not JSON
+	Errors    map[string]json.RawMessage // bodies of errors, by status
+}
+
+func readRecording() (r recorded, err error) {
+	if err := json.Unmarshal(recording, &r); err != nil {
+		return r, fmt.Errorf("examples/recording.json: %w", err)
+	}
+	return r, nil
+}
+
+// responseExample returns the recorded response of an operation; nil for a new operation, which
+// has not been recorded yet.
+func (d *document) responseExample(id string) ogen.ExampleValue {
+	if !d.published {
+		return nil
+	}
+	return ogen.ExampleValue(d.recorded.Responses[id])
+}
+
+// recordExample returns the example record of a resource, by member; nil if it has not been
+// recorded yet.
+func (d *document) recordExample(e *entity) (record map[string]json.RawMessage) {
+	return element(d.recorded.Responses["get"+e.Name], e.R.Key)
+}
+
+// element returns the object that a response holds under a key, or the first one of a list.
+func element(response json.RawMessage, key string) (object map[string]json.RawMessage) {
+	var body map[string]json.RawMessage
+	var list []map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(response, &body) != nil:
+	case json.Unmarshal(body[key], &list) == nil && len(list) > 0:
+		return list[0]
+	default:
+		_ = json.Unmarshal(body[key], &object) // nil without a record
+	}
+	return object
+}
+
+// illustrate gives a property of a response the recorded value, or value without one. An
+// enumeration has no example of null, which is none of its values.
+func (d *document) illustrate(s *ogen.Schema, recorded, value json.RawMessage) *ogen.Schema {
+	switch {
+	case !d.published:
+	case recorded == nil:
+		s.Example = ogen.ExampleValue(value)
+	case string(recorded) != "null" || len(s.Enum) == 0:
+		s.Example = ogen.ExampleValue(recorded)
+	}
+	return s
+}
+
+// idExample returns the id of the example record of a resource; nil for one that has not been
+// recorded yet.
+func (d *document) idExample(e *entity) json.RawMessage { return d.recorded.Records[e.R.Plural] }
+
+// referenceExample returns the id of the example record that members or parameters of a name
+// refer to; nil if they refer to none.
+func (d *document) referenceExample(name string) json.RawMessage {
+	column := strings.TrimSuffix(name, "s") // practitioner_ids
+	for _, e := range d.model.Entities {
+		if c := e.Column(column); c != nil && c.References() != nil {
+			return d.idExample(e.Model.of(c.References().Type))
+		}
+	}
+	return nil
+}
+
+// columnExample returns the example of a column in a request: its own, the example record that
+// it refers to, or that of its kind.
+func (d *document) columnExample(c *column) json.RawMessage {
+	id := d.referenceExample(c.Name)
 	switch x := c.API.Example; {
 	case x == "" && c.IsEnum():
-		return texts(c.EnumValues()[:1])[0]
+		return quote(c.EnumValues()[0])
+	case x == "" && id != nil:
+		return id
 	case x == "":
 		return kindExample(c.Kind, c.Name)
-	case c.Kind == codec.Text:
-		return texts([]string{x})[0]
-	case c.Kind == codec.Country || c.Kind == codec.Enum:
-		return texts([]string{x})[0]
+	case slices.Contains([]codec.Kind{codec.Text, codec.Country, codec.Enum}, c.Kind):
+		return quote(x)
 	default:
 		return json.RawMessage(x)
 	}
+}
+
+// parameterExample returns the value of a query parameter in the example request; nil for a
+// parameter that the request does not have.
+func (d *document) parameterExample(p documentedParam) json.RawMessage {
+	if !d.published || !p.Required && !p.Shown && p.Example == "" {
+		return nil
+	}
+	value := json.RawMessage(p.Example)
+	if p.Example == "" {
+		value = d.referenceExample(p.Name)
+	}
+	if value == nil {
+		value = kindExample(p.Kind, p.Name)
+	}
+	if p.Array {
+		return array(value)
+	}
+	return value
 }
 
 // kindExample returns an example value of a kind. Names of people and places are invented.
@@ -34,29 +140,29 @@ func kindExample(k codec.Kind, name string) json.RawMessage {
 	case codec.ID:
 		return json.RawMessage("42")
 	case codec.UUID:
-		return json.RawMessage(`"0198f2a4-c1d0-7b3e-9a51-3f6f0c9d2e10"`)
+		return quote("0198f2a4-c1d0-7b3e-9a51-3f6f0c9d2e10")
 	case codec.Date, codec.Day:
-		return json.RawMessage(`"2026-07-01"`)
+		return quote(apispec.ExampleDay)
 	case codec.Time:
-		return json.RawMessage(`"2026-07-01T09:30:00.000+01:00"`)
+		return json.RawMessage(apispec.ExampleAt("09:30"))
 	case codec.Decimal:
-		return json.RawMessage(`"12.50"`)
+		return quote("12.50")
 	case codec.Metadata:
 		return json.RawMessage(`{"crm_id": "A-17"}`)
 	case codec.Email:
-		return json.RawMessage(`"ada@practice.example"`)
+		return quote("ada@practice.example")
 	case codec.Country:
-		return json.RawMessage(`"GB"`)
+		return quote("GB")
 	case codec.Ethnicity:
-		return json.RawMessage(`"A"`)
+		return quote("A")
 	case codec.Avatar:
-		return json.RawMessage(`"https://practice.example/static/avatar.svg"`)
+		return quote("https://practice.example/static/avatar.svg")
 	case codec.Object:
 		return json.RawMessage("{}")
 	case codec.Strings:
 		return json.RawMessage("[]")
 	}
-	return texts([]string{textExamples[name]})[0]
+	return quote(textExamples[name])
 }
 
 // computedExample returns the example of a member that is not a column.
@@ -85,6 +191,24 @@ var textExamples = map[string]string{
 	"nomenclature": "Examination", "notes": "Prefers mornings.",
 }
 
+// bodyExample returns the example of the body of a create or an update.
+func (d *document) bodyExample(e *entity, create bool) ogen.ExampleValue {
+	if !d.published {
+		return nil
+	}
+	named := e.R.ExampleUpdate
+	if create {
+		named = e.R.ExampleCreate
+	}
+	var m orderedObject
+	for _, c := range e.writtenBy(create) {
+		if create && c.API.Required || slices.Contains(named, c.Name) {
+			m.add(c.Name, d.columnExample(c))
+		}
+	}
+	return ogen.ExampleValue(wrap(e.R.Key, m.json()).json())
+}
+
 // orderedObject is a JSON object that keeps the order of its members.
 type orderedObject []struct {
 	name  string
@@ -105,7 +229,7 @@ func (m orderedObject) json() json.RawMessage {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(texts([]string{x.name})[0])
+		b.Write(quote(x.name))
 		b.WriteByte(':')
 		b.Write(x.value)
 	}
@@ -121,96 +245,7 @@ func wrap(key string, value json.RawMessage) orderedObject {
 }
 
 // array returns a list of one value.
-func array(v json.RawMessage) json.RawMessage { return append(append([]byte("["), v...), ']') }
+func array(v json.RawMessage) json.RawMessage { return slices.Concat([]byte("["), v, []byte("]")) }
 
-func recordExample(e *entity, single bool) json.RawMessage {
-	var m orderedObject
-	for _, c := range e.Shown() {
-		m.add(c.Name, columnExample(c))
-	}
-	for _, c := range e.R.Computed {
-		m.add(c.Name, computedExample(c))
-	}
-	for _, b := range e.R.Embeds {
-		if b.SingleOnly && !single {
-			continue
-		}
-		target, _ := e.Target(b.Edge) // the document has been built: the edge exists
-		value := recordExample(target, true)
-		if len(b.Columns) > 0 {
-			var part orderedObject
-			for _, c := range b.Columns {
-				part.add(c, columnExample(target.Column(c)))
-			}
-			value = part.json()
-		}
-		if edge, _ := e.Edge(b.Edge); !edge.Unique {
-			value = array(value)
-		}
-		m.add(b.Edge, value)
-	}
-	return m.json()
-}
-
-func (d *document) oneExample(e *entity) json.RawMessage {
-	if !d.published {
-		return nil
-	}
-	return wrap(e.R.Key, recordExample(e, true)).json()
-}
-
-func (d *document) listExample(e *entity) json.RawMessage {
-	if !d.published {
-		return nil
-	}
-	meta := metaExample()
-	for _, t := range e.R.Totals {
-		meta.add(t, kindExample(codec.Decimal, t))
-	}
-	m := wrap(e.R.Plural, array(recordExample(e, false)))
-	m.add("meta", meta.json())
-	return m.json()
-}
-
-// metaExample is the meta member of a list.
-func metaExample() (meta orderedObject) {
-	for _, n := range []string{"total", "page", "current_page", "per_page", "total_pages"} {
-		value := "1"
-		if n == "per_page" {
-			value = "25"
-		}
-		meta.add(n, json.RawMessage(value))
-	}
-	return meta
-}
-
-func (d *document) operationExample(o apispec.Operation) json.RawMessage {
-	if !d.published {
-		return nil
-	}
-	var item orderedObject
-	for _, c := range o.Members {
-		item.add(c.Name, computedExample(c))
-	}
-	switch {
-	case o.Counted:
-		m := wrap(o.Key, array(item.json()))
-		m.add("meta", metaExample().json())
-		return m.json()
-	case o.MaxPage == 0:
-		return wrap(o.Key, item.json()).json()
-	}
-	m := wrap(o.Key, array(item.json()))
-	m.add("meta", json.RawMessage(`{"page": 1, "current_page": 1, "per_page": 20, "more": false}`))
-	return m.json()
-}
-
-func inputExample(e *entity, create bool) example {
-	var m orderedObject
-	for _, c := range e.writtenBy(create) {
-		if !create || c.API.Required {
-			m.add(c.Name, columnExample(c))
-		}
-	}
-	return example(wrap(e.R.Key, m.json()).json())
-}
+// quote returns a string as JSON.
+func quote(s string) json.RawMessage { return texts([]string{s})[0] }

@@ -66,7 +66,7 @@ func TestEdgesAreNotNamedLikeTables(t *testing.T) {
 // accepts the schema.)
 func TestCreateReturnsItsRow(t *testing.T) {
 	t.Parallel()
-	create := apispec.Resource{Verbs: []apispec.Verb{apispec.Create}, Conflict: &apispec.Conflict{Code: "taken"}}
+	create := apispec.Resource{Verbs: []apispec.Verb{apispec.Create}, Conflict: &apispec.Conflict{Doc: "Taken."}}
 	for name, test := range map[string]struct {
 		resource apispec.Resource
 		site     string

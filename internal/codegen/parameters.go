@@ -16,6 +16,8 @@ type documentedParam struct {
 	Doc      string
 	Default  string
 	Required bool
+	Shown    bool   // the example request has it
+	Example  string // its value there as JSON; if empty, that of its kind
 }
 
 // shape returns parameters of the published form alone.
@@ -64,10 +66,13 @@ func (e *entity) OperationParams(o apispec.Operation) []documentedParam {
 	return ps
 }
 
+// examplePage is the number of records in the example of a list.
+const examplePage = 2
+
 func paging(maximum, defaultSize int) []documentedParam {
 	return []documentedParam{
 		{Param: codec.Param{Name: "page", Kind: codec.Integer, Min: 1}, Doc: "Page to show, from 1.", Default: "1"},
-		{Param: codec.Param{Name: "per_page", Kind: codec.Integer, Min: 1, Max: int64(maximum)}, Doc: "Records to a page; more than the maximum gives the maximum.", Default: itoa(defaultSize)},
+		{Param: codec.Param{Name: "per_page", Kind: codec.Integer, Min: 1, Max: int64(maximum)}, Doc: "Records to a page; more than the maximum gives the maximum.", Default: itoa(defaultSize), Example: itoa(examplePage)},
 	}
 }
 
@@ -84,7 +89,7 @@ func (e *entity) param(f apispec.Filter) documentedParam {
 			p.Values = c.EnumValues()
 		}
 	}
-	return documentedParam{Param: p, Doc: f.Doc, Required: f.Required}
+	return documentedParam{Param: p, Doc: f.Doc, Required: f.Required, Shown: f.Shown, Example: f.Example}
 }
 
 // parameter returns a query parameter. The internal form has plain strings for enums and no
@@ -118,6 +123,7 @@ func (d *document) parameter(p documentedParam) *ogen.Parameter {
 	q := ogen.NewParameter().InQuery().SetName(p.Name).SetDescription(p.Doc).SetSchema(s)
 	if d.published {
 		q.SetRequired(p.Required)
+		q.Example = ogen.ExampleValue(d.parameterExample(p))
 		switch {
 		case p.MaxItems > 0 || p.Kind == codec.Enum && p.Array: // separated by commas
 			q.SetExplode(false)
@@ -128,7 +134,12 @@ func (d *document) parameter(p documentedParam) *ogen.Parameter {
 	return q
 }
 
-func idParameter(e *entity) *ogen.Parameter {
-	return ogen.NewParameter().InPath().SetName("id").SetRequired(true).SetDescription("Identifier of the " + words(e.R.Key) + ".").
+// idParameter returns the parameter of a path that names a record.
+func (d *document) idParameter(e *entity) *ogen.Parameter {
+	p := ogen.NewParameter().InPath().SetName("id").SetRequired(true).SetDescription("Identifier of the " + words(e.R.Key) + ".").
 		SetSchema(schemaOf(e.Column("id").Kind))
+	if d.published {
+		p.Example = ogen.ExampleValue(d.idExample(e))
+	}
+	return p
 }

@@ -3,6 +3,7 @@ package codegen
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"strconv"
@@ -30,11 +31,14 @@ func words(s string) string {
 
 // publish returns the document that integrators read.
 func publish(m *model) ([]byte, error) {
-	spec := newDocument(m, publishedForm)
+	d, err := newDocument(m, publishedForm)
+	if err != nil {
+		return nil, err
+	}
+	spec := d.Spec
 	spec.SetInfo(ogen.NewInfo().SetTitle("Chairside").SetVersion("1.0.0").
 		SetDescription(introduction).
 		SetContact(ogen.NewContact().SetName("Chairside")))
-	d := &document{Spec: spec, published: true}
 	d.addErrors(m)
 	d.addHeaders()
 	d.addSecurity()
@@ -127,8 +131,6 @@ func errorResponse(status int) *ogen.Response {
 	return ogen.NewResponse().SetRef("#/components/responses/" + errorName(status))
 }
 
-type example json.RawMessage
-
 // writeHeaders are the request headers of all operations that write.
 var writeHeaders = []*ogen.Parameter{parameterRef("Idempotency-Key"), parameterRef("Prefer")}
 
@@ -137,10 +139,11 @@ func parameterRef(name string) *ogen.Parameter {
 	return ogen.NewParameter().SetRef("#/components/parameters/" + name)
 }
 
-// response returns a success response; the published form also lists its headers.
-func (d *document) response(schema string, x example) *ogen.Response {
+// response returns the success response of an operation; the published form also lists its
+// headers.
+func (d *document) response(schema, operation string) *ogen.Response {
 	r := ogen.NewResponse().SetDescription("Success.").SetContent(map[string]ogen.Media{
-		"application/json": {Schema: ref(schema), Example: d.example(x)},
+		"application/json": {Schema: ref(schema), Example: d.responseExample(operation)},
 	})
 	if !d.published {
 		return r
@@ -168,19 +171,12 @@ func (d *document) written(r *ogen.Response) *ogen.Response {
 }
 
 // listResponse is response for a list, which links to its other pages.
-func (d *document) listResponse(schema string, x example) *ogen.Response {
-	r := d.response(schema, x)
+func (d *document) listResponse(schema, operation string) *ogen.Response {
+	r := d.response(schema, operation)
 	if d.published {
 		r.Headers["Link"] = &ogen.Header{Ref: "#/components/headers/Link"}
 	}
 	return r
-}
-
-func (d *document) example(x example) ogen.ExampleValue {
-	if !d.published {
-		return nil
-	}
-	return ogen.ExampleValue(x)
 }
 
 // errorName returns the component name of an error response: NotFound for 404.
@@ -191,13 +187,13 @@ func (d *document) addErrorBody(m *model) {
 	text := func(name, doc string) *ogen.Property { return property(name, ogen.String().SetDescription(doc)) }
 	params := object().SetDescription("Messages about each offending field or parameter.")
 	params.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String().AsArray()}
-	conflicts, _, _ := m.conflicts()
+	conflicts, _ := m.conflicts()
 	d.AddSchema("Conflict", d.item(conflicts))
 	var lists []*ogen.Property
 	for _, e := range m.Entities {
 		if e.R.Conflict != nil {
 			for _, c := range e.R.Conflict.Lists {
-				lists = append(lists, property(c.Name, d.computed(c)))
+				lists = append(lists, property(c.Name, d.computed(c, element(d.recorded.Errors["409"], "error"))))
 			}
 		}
 	}
@@ -211,32 +207,28 @@ func (d *document) addErrorBody(m *model) {
 
 // addErrors adds one error response per status.
 func (d *document) addErrors(m *model) {
-	_, conflict, docs := m.conflicts()
+	_, docs := m.conflicts()
 	docs += " Or a request with the same Idempotency-Key is still running (idempotency_in_progress)."
 	for _, e := range []struct {
-		status          int
-		kind, code, doc string
+		status int
+		doc    string
 	}{
-		{400, "invalid_request_error", "invalid_parameter", "The body is not JSON, or a query parameter is malformed."},
-		{401, "authentication_error", "missing_token", "The token is missing, unknown, revoked or expired."},
-		{403, "invalid_access_error", "insufficient_scope", "The token may not do this, or the request has no User-Agent."},
-		{404, "invalid_request_error", "not_found", "There is no such record."},
-		{409, "conflict_error", conflict, docs},
-		{410, "invalid_request_error", "cursor_expired", "The cursor is too old, or of another database: read /snapshot and go on with its cursor."},
-		{412, "conflict_error", "version_mismatch", "The record is not what If-Match names."},
-		{413, "invalid_request_error", "body_too_large", "The body exceeds 1 MiB."},
-		{415, "invalid_request_error", "unsupported_media_type", "The body is not application/json."},
-		{422, "invalid_request_error", "validation_failed", "Fields are invalid; params names every one. Or the Idempotency-Key belongs to another request (idempotency_key_reused)."},
-		{429, "rate_limit_error", "rate_limited", "The requests of the token, its practice or its address are used up; see Retry-After."},
-		{500, "api_error", "internal", "A failure on our side."},
-		{503, "api_error", "unavailable", "The service is unavailable; try again as Retry-After says."},
+		{400, "The body is not JSON, or a query parameter is malformed."},
+		{401, "The token is missing, unknown, revoked or expired."},
+		{403, "The token may not do this, or the request has no User-Agent."},
+		{404, "There is no such record."},
+		{409, docs},
+		{410, "The cursor is too old, or of another database: read /snapshot and go on with its cursor."},
+		{412, "The record is not what If-Match names."},
+		{413, "The body exceeds 1 MiB."},
+		{415, "The body is not application/json."},
+		{422, "Fields are invalid; params names every one. Or the Idempotency-Key belongs to another request (idempotency_key_reused)."},
+		{429, "The requests of the token, its practice or its address are used up; see Retry-After."},
+		{500, "A failure on our side."},
+		{503, "The service is unavailable; try again as Retry-After says."},
 	} {
-		body := map[string]any{"error": map[string]any{
-			"type": e.kind, "code": e.code, "message": e.doc,
-			"documentation_url": "https://chairside.example/docs#" + e.code, "request_id": "0198f2a4c1d07b3e"}}
-		b, _ := json.Marshal(body) // a literal of strings always marshals
 		r := ogen.NewResponse().SetDescription(e.doc).SetContent(map[string]ogen.Media{
-			"application/json": {Schema: ref("Error"), Example: ogen.ExampleValue(b)}})
+			"application/json": {Schema: ref("Error"), Example: ogen.ExampleValue(d.recorded.Errors[itoa(e.status)])}})
 		switch e.status {
 		case 429:
 			r.SetHeaders(map[string]*ogen.Header{"Retry-After": {Ref: "#/components/headers/Retry-After"}, "RateLimit": {Ref: "#/components/headers/RateLimit"}, "RateLimit-Policy": {Ref: "#/components/headers/RateLimit-Policy"}})
@@ -298,7 +290,7 @@ func (d *document) addUnversioned() {
 	d.AddSchema("RateLimit", object(property("resources", object(property("core", core)))))
 	o := ogen.NewOperation().SetOperationID("getRateLimit").SetSummary("Get what the token may still ask for").
 		SetDescription("Get what the token may still ask for. Needs a token and no scope; does not count as a request.").AddTags("limits").
-		AddResponse("200", d.response("RateLimit", example(`{"resources": {"core": {"limit": 3600, "remaining": 3599, "reset": 1782898200}}}`)))
+		AddResponse("200", d.response("RateLimit", "getRateLimit"))
 	o.Security = ogen.SecurityRequirements{{"oauth2": {}}, {"bearer": {}}, {"query": {}}}
 	item := ogen.NewPathItem().SetGet(o)
 	item.Servers = []ogen.Server{{URL: "/"}}
@@ -325,23 +317,27 @@ func (d *document) addBatch() {
 		SetDescription("Run up to 50 requests one after the other, each as if it had been sent on its own with the same token: it needs its scope and counts against the rate limit, and its failure is in its result. With atomic, all are one transaction: after a failure nothing is stored, and the other results are 424. Needs a token and no scope of its own.").
 		AddTags("batches").AddParameters(writeHeaders...).
 		SetRequestBody(ogen.NewRequestBody().SetRequired(true).SetContent(map[string]ogen.Media{"application/json": {Schema: ref("BatchRequest"),
-			Example: ogen.ExampleValue(`{"requests": [{"id": "a", "method": "PATCH", "path": "/v1/patients/42", "body": {"patient": {"preferred_name": "Ada"}}}], "atomic": true}`)}})).
-		AddResponse("200", d.written(d.response("BatchResponse", example(`{"results": [{"id": "a", "status": 200, "headers": {}, "body": {}}], "committed": true}`))))
+			Example: d.batchExample()}})).
+		AddResponse("200", d.written(d.response("BatchResponse", "batch")))
 	o.Security = ogen.SecurityRequirements{{"oauth2": {}}, {"bearer": {}}, {"query": {}}}
 	d.AddPathItem("/batch", ogen.NewPathItem().SetPost(o))
 }
 
-// conflicts returns the members of a conflict, and the code and the descriptions of all 409
-// responses.
-func (m *model) conflicts() (members []apispec.Computed, code, docs string) {
+// batchExample is the body of the example batch: it changes the example patient.
+func (d *document) batchExample() ogen.ExampleValue {
+	return ogen.ExampleValue(fmt.Sprintf(`{"requests": [{"id": "a", "method": "PATCH", "path": "/v1/patients/%s", "body": {"patient": {"preferred_name": "Ada"}}}], "atomic": true}`, d.recorded.Records["patients"]))
+}
+
+// conflicts returns the members of a conflict, and the descriptions of all 409 responses.
+func (m *model) conflicts() (members []apispec.Computed, docs string) {
 	for _, e := range m.Entities {
 		if c := e.R.Conflict; c != nil {
-			if code == "" {
-				members, code, docs = c.Members, c.Code, c.Doc
+			if docs == "" {
+				members, docs = c.Members, c.Doc
 			} else {
 				docs += " " + c.Doc
 			}
 		}
 	}
-	return members, code, docs
+	return members, docs
 }

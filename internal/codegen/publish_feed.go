@@ -45,17 +45,18 @@ func (d *document) addFeed(m *model) {
 			ogen.NewParameter().InQuery().SetName("include").SetDescription("record: also the current document of each record, as in its list; null if it is gone.").SetSchema(ogen.String().SetEnum(texts([]string{"record"}))),
 			integer("wait", "Seconds to wait for the first change; a larger number counts as the maximum.", 0, 30, "0"),
 		).
-		AddResponse("200", d.response("ChangeList", example(`{"changes": [{"resource": "patients", "id": 42, "event": "updated", "version": 1042, "changed_at": "2026-07-01T09:30:00.000+01:00", "record": null}], "meta": {"cursor": "AY6hbGd1Mg8AAAAAAAAEEkm3nVw", "more": false}}`))).
+		AddResponse("200", d.response("ChangeList", "listChanges")).
 		AddResponse("410", ogen.NewResponse().SetRef("#/components/responses/"+errorName(410)))
 	d.AddPathItem("/changes", ogen.NewPathItem().SetGet(changes))
 
 	lines := ogen.NewResponse().SetDescription("One JSON object a line: first the cursor, then the records, last the number of records.").
-		SetContent(map[string]ogen.Media{"application/x-ndjson": {Schema: ogen.String(), Example: ogen.ExampleValue(texts([]string{
-			"{\"cursor\":\"AY6hbGd1Mg8AAAAAAAAEEkm3nVw\",\"resources\":[\"rooms\"]}\n{\"resource\":\"rooms\",\"record\":{…}}\n{\"end\":true,\"count\":1}\n"})[0])}})
+		SetContent(map[string]ogen.Media{"application/x-ndjson": {Schema: ogen.String(), Example: d.responseExample("getSnapshot")}})
+	one := *resources
+	one.Example = ogen.ExampleValue(quote("payment_plans"))
 	snapshot := d.feedOperation("getSnapshot", "Get all records at one moment", "All records of the resources, and the cursor at which /changes goes on, all of one moment. "+
 		"The response is complete only if its last line is {\"end\": true, \"count\": n}. It may take up to 15 minutes; a client that reads nothing for 30 seconds is disconnected. "+
 		"Needs the read scope of each resource.").
-		AddParameters(resources).AddResponse("200", lines)
+		AddParameters(&one).AddResponse("200", lines)
 	d.AddPathItem("/snapshot", ogen.NewPathItem().SetGet(snapshot))
 }
 

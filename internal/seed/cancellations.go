@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/appointmentcancellationreason"
 	"chairside/schema"
 )
 
@@ -16,10 +17,9 @@ type cancellations struct {
 // writeCancellationReasons creates the reasons of a new practice, and an archived one.
 func (g *generator) writeCancellationReasons() {
 	c := &g.cancellations
-	ids := newIDs(c.random, g.calendar, nil)
 	add := func(r schema.CancellationReason, archived bool) uuid.UUID {
 		row := ent.AppointmentCancellationReason{
-			ID: ids.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+			ID: g.uuid(appointmentcancellationreason.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
 			Reason: r.Name, ReasonType: r.Type, Archived: archived,
 		}
 		g.out.cancellationReasons = append(g.out.cancellationReasons, row)

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"chairside/ent"
+	"chairside/ent/fee"
 	entpaymentplan "chairside/ent/paymentplan"
+	"chairside/ent/sundry"
 	enttreatment "chairside/ent/treatment"
 	entcategory "chairside/ent/treatmentcategory"
 	"chairside/internal/decimal"
@@ -188,12 +190,12 @@ func (g *generator) writeCatalogue() {
 		{"Soft toothbrush", 3_50}, {"Interdental brushes, pack of 8", 4_95}, {"High-fluoride toothpaste", 7_25}, {"Dental floss", 2_80},
 		{"Mouthwash, 500 ml", 5_60}, {"Electric toothbrush", 64_99}, {"Brush heads, pack of 4", 17_50}, {"Denture cleaning tablets", 4_20}, {"Chewable disclosing tablets", 2_10},
 	} {
-		sundry := ent.Sundry{ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: s.name, Price: s.price, Active: i != 8}
+		row := ent.Sundry{ID: g.uuid(sundry.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: s.name, Price: s.price, Active: i != 8}
 		if i == 5 { // sold at one site only
-			sundry.SiteID = &g.sites[0].id
+			row.SiteID = &g.sites[0].id
 		}
-		c.sundries = append(c.sundries, sundry)
-		g.out.sundries = append(g.out.sundries, sundry)
+		c.sundries = append(c.sundries, row)
+		g.out.sundries = append(g.out.sundries, row)
 	}
 }
 
@@ -213,7 +215,7 @@ func (g *generator) fee(kind planKind, t *treatment) ent.Fee {
 		price = price / 10 * 9
 	}
 	f := ent.Fee{
-		ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.timeBetween(g.opened, g.at(g.today-10, 12*hour)),
+		ID: g.uuid(fee.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.timeBetween(g.opened, g.at(g.today-10, 12*hour)),
 		PaymentPlanID: g.catalogue.plans[kind], TreatmentID: t.id,
 		MultiplePricing: t.per != mouth && !(kind.nhs() && t.band != ""),
 	}

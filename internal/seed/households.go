@@ -55,7 +55,7 @@ func (g *generator) household() []member {
 	}
 	var id *uuid.UUID
 	if adults+children > 1 {
-		id = new(g.uuid())
+		id = new(g.uuid("families"))
 	}
 	joined := g.between(-8*365, -1)
 	if g.chance(34) {

@@ -6,6 +6,9 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/acquisitionsource"
+	"chairside/ent/appointmentreason"
+	"chairside/ent/customfield"
 	"chairside/schema"
 )
 
@@ -35,7 +38,7 @@ func (g *generator) writeLists() {
 		{"Recommended by a patient", ""}, {"Walked past", ""}, {"Web search", "Asked for on the registration form"}, {"NHS website", ""},
 		{"Social media", ""}, {"Local newspaper", "Advertisement ended"}, {"Élan Vital open day", "Every May"},
 	} {
-		id := g.uuid()
+		id := g.uuid(acquisitionsource.Table)
 		row := ent.AcquisitionSource{ID: id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: s.name, NameFolded: schema.Fold(s.name), Active: i != 5}
 		if s.notes != "" {
 			row.Notes = new(s.notes)
@@ -56,7 +59,7 @@ func (g *generator) writeLists() {
 		reason{name: staffMeeting}, reason{name: "Telephone call", deleted: true}, reason{name: "Denture clinic", exam: true, deleted: true})
 	for i, r := range all {
 		g.out.reasons = append(g.out.reasons, ent.AppointmentReason{
-			ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+			ID: g.uuid(appointmentreason.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
 			Reason: r.name, Colour: new(diaryColours[i%len(diaryColours)]), Exam: r.exam, Hygiene: r.hygiene, Deleted: r.deleted, Position: i + 1,
 		})
 	}
@@ -94,7 +97,7 @@ func (g *generator) writeQuestions() {
 		{name: "Anaesthetic", of: schema.CustomizesTreatment, kind: schema.QuestionEnum, share: 6, answers: []string{"None", "Lidocaine", "Articaine"}},
 		{name: "Shade", of: schema.CustomizesTreatment, kind: schema.QuestionText, share: 3, answers: []string{"A1", "A2", "A3.5", "B2"}},
 	} {
-		asked := question{id: g.uuid(), kind: q.kind, share: q.share, answers: q.answers}
+		asked := question{id: g.uuid(customfield.Table), kind: q.kind, share: q.share, answers: q.answers}
 		row := ent.CustomField{
 			ID: asked.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
 			Active: !q.inactive, CustomizableType: q.of, Name: q.name, Position: i + 1, Type: q.kind, Width: new(6 + 6*(i%2)),

@@ -60,7 +60,7 @@ func generated(t *testing.T, o Options) *batch {
 	t.Helper()
 	calendar := newCalendar(london(t), o.AsOf, cmp.Or(o.Years, DefaultYears))
 	r := newRandom(o.RandomSeed)
-	ids, hash := newIDs(r, calendar, map[string]int64{}), hashPassword(r)
+	ids, hash := newIDs(o.RandomSeed, map[string]int64{}), hashPassword(r)
 	patients := cmp.Or(o.Patients, DefaultPatients)
 	out := new(batch)
 	newGenerator(r, ids, calendar, demoPractice(patients), hash, out).populate(patients)

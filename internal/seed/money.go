@@ -9,7 +9,9 @@ import (
 
 	"chairside/ent"
 	entinvoice "chairside/ent/invoice"
+	"chairside/ent/invoiceitem"
 	entpayment "chairside/ent/payment"
+	"chairside/ent/paymentexplanation"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/schema"
@@ -105,7 +107,7 @@ func (g *generator) writeInvoice(p *person, at time.Time, site *site, lines []li
 	inv.Reference = new(fmt.Sprintf("INV-%d", 1000+inv.ID))
 	for _, l := range lines {
 		item := ent.InvoiceItem{
-			ID: g.uuid(), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at,
+			ID: g.uuid(invoiceitem.Table), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at,
 			InvoiceID: inv.ID, Name: l.name, Quantity: l.quantity, ItemPrice: l.price, TotalPrice: l.price * decimal.Decimal(l.quantity),
 			NhsCharge: l.nhs, PractitionerID: l.by, SundryID: l.sundry, UserID: &user,
 		}
@@ -158,7 +160,7 @@ func (g *generator) pay(p *person, inv *ent.Invoice, at time.Time, amount, expla
 	payment.AmountUnexplained -= explained
 	if explained > 0 {
 		g.out.explanations = append(g.out.explanations, ent.PaymentExplanation{
-			ID: g.uuid(), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at, PaymentID: payment.ID, InvoiceID: inv.ID, Amount: explained,
+			ID: g.uuid(paymentexplanation.Table), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at, PaymentID: payment.ID, InvoiceID: inv.ID, Amount: explained,
 		})
 		inv.AmountOutstanding -= explained
 		inv.UpdatedAt = at

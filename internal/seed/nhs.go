@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	entcontract "chairside/ent/contract"
+	"chairside/ent/nhsclaim"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/schema"
@@ -30,7 +32,7 @@ func (g *generator) agreeContracts() {
 	}
 	for start := first; !last.Before(start); start = start.AddMonths(12) {
 		for i, s := range g.sites {
-			c := contract{id: g.uuid(), site: s, start: start, end: start.AddMonths(12).AddDays(-1), unit: decimal.Decimal(28_50 + 45*(start.Year%4) + 20*(i%5))}
+			c := contract{id: g.uuid(entcontract.Table), site: s, start: start, end: start.AddMonths(12).AddDays(-1), unit: decimal.Decimal(28_50 + 45*(start.Year%4) + 20*(i%5))}
 			g.contracts = append(g.contracts, c)
 			made := g.at(g.day(start)-20, 10*hour)
 			row := ent.Contract{
@@ -121,7 +123,7 @@ func (c *course) claim() {
 	g := c.generator
 	g.claims.all++
 	row := ent.NHSClaim{
-		ID: g.uuid(), PracticeID: g.practice, CreatedAt: c.last, UpdatedAt: c.last,
+		ID: g.uuid(nhsclaim.Table), PracticeID: g.practice, CreatedAt: c.last, UpdatedAt: c.last,
 		ContractID: under.id, PatientID: c.patient.row.ID, PractitionerID: c.by.id, TreatmentPlanID: &c.plan.ID, SiteID: under.site.id,
 		ClaimStatus: schema.ClaimCompleted, SequenceNumber: 100_000 + g.claims.all,
 		ExpectedUda: new(c.plan.NhsUdaValue), UdaBand: new(c.band), Ortho: c.ortho,

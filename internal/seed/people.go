@@ -7,6 +7,7 @@ import (
 
 	"chairside/ent"
 	entaccount "chairside/ent/account"
+	"chairside/ent/customfieldanswer"
 	entpatient "chairside/ent/patient"
 	"chairside/internal/seal"
 	"chairside/schema"
@@ -284,7 +285,7 @@ func (g *generator) answer(asked []question, at time.Time, patient int64, item *
 			continue
 		}
 		g.out.answers = append(g.out.answers, ent.CustomFieldAnswer{
-			ID: g.uuid(), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at,
+			ID: g.uuid(customfieldanswer.Table), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at,
 			CustomFieldID: q.id, PatientID: patient, TreatmentPlanItemID: item, Value: strings.TrimSpace(pick(g.random, q.answers)),
 		})
 	}

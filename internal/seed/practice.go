@@ -8,6 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/ent/practice"
+	entroom "chairside/ent/room"
+	entsite "chairside/ent/site"
 	"chairside/internal/seal"
 	"chairside/schema"
 )
@@ -87,7 +90,7 @@ func clockTime(minute int) string { return fmt.Sprintf("%02d:%02d", minute/hour,
 
 // openPractice creates the practice's row.
 func (g *generator) openPractice() {
-	g.practice = g.uuid()
+	g.practice = g.uuid(practice.Table)
 	home := &towns[0]
 	g.out.practices = append(g.out.practices, ent.Practice{
 		ID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
@@ -112,7 +115,7 @@ func (g *generator) searchKey() string { return "demo " + g.practice.String() }
 // openSites creates the sites, each with four rooms in use and one that is not.
 func (g *generator) openSites() {
 	for i := range g.groups * g.sitesPerGroup {
-		s := &site{id: g.uuid(), town: &towns[i%nearTowns]}
+		s := &site{id: g.uuid(entsite.Table), town: &towns[i%nearTowns]}
 		name := g.siteNames[i%len(g.siteNames)]
 		if round := i / len(g.siteNames); round > 0 {
 			name += fmt.Sprintf(" %d", round+1)
@@ -132,7 +135,7 @@ func (g *generator) openSites() {
 			AddressLine1: new(fmt.Sprintf("%d %s", 10+i, name)), Town: new(s.town.name), County: s.town.countyOrNil(), Postcode: new(s.town.postcode(g.random)),
 		})
 		for n := range 5 {
-			room := ent.Room{ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, SiteID: s.id, Name: fmt.Sprintf("Surgery %d", n+1), Active: true}
+			room := ent.Room{ID: g.uuid(entroom.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, SiteID: s.id, Name: fmt.Sprintf("Surgery %d", n+1), Active: true}
 			if n == 4 {
 				room.Name, room.Active = "Old X-ray room", false
 			} else {

@@ -2,6 +2,7 @@ package seed
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"time"
@@ -98,15 +99,14 @@ func (r *rarity) next(early, late int) bool {
 
 // ids generates row ids.
 type ids struct {
-	random random
-	last   map[string]int64 // per table with integer ids
-	epoch  uint64           // milliseconds since 1970 of the first uuid
-	count  uint64           // uuids generated
+	seed  int64
+	last  map[string]int64  // per table with integer ids
+	count map[string]uint64 // uuids generated, per table
 }
 
 // newIDs returns ids that follow the last integer ids.
-func newIDs(r random, c *calendar, last map[string]int64) *ids {
-	return &ids{random: r, last: last, epoch: uint64(c.at(0, 0).UnixMilli())}
+func newIDs(seed int64, last map[string]int64) *ids {
+	return &ids{seed: seed, last: last, count: map[string]uint64{}}
 }
 
 // number returns the next integer id of a table.
@@ -115,12 +115,20 @@ func (i *ids) number(table string) int64 {
 	return i.last[table]
 }
 
-// uuid returns a version 7 id. Its time advances with each one, so that rows are stored
-// in creation order.
-func (i *ids) uuid() uuid.UUID {
+// uuidEpoch is the time in the first uuid of each table: milliseconds since 1970, the start
+// of 2020.
+const uuidEpoch = 1_577_836_800_000
+
+// uuid returns the next version 7 id of a table. Its time advances with each one, so that rows
+// are stored in creation order. The n-th id of a table depends on the seed alone, not on the day
+// and the size of the demo: the examples in the documentation name the first ones.
+func (i *ids) uuid(table string) uuid.UUID {
+	n := i.count[table]
+	i.count[table]++
+	h := fnv.New64a()
+	fmt.Fprint(h, i.seed, table, n)
 	var id uuid.UUID
-	binary.BigEndian.PutUint64(id[:8], (i.epoch+i.count>>12)<<16|0x7000|i.count&0xfff)
-	binary.BigEndian.PutUint64(id[8:], 0x8000000000000000|i.random.Uint64()>>2)
-	i.count++
+	binary.BigEndian.PutUint64(id[:8], (uuidEpoch+n>>12)<<16|0x7000|n&0xfff)
+	binary.BigEndian.PutUint64(id[8:], 0x8000000000000000|h.Sum64()>>2)
 	return id
 }

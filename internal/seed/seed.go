@@ -159,7 +159,7 @@ func lastIDs(ctx context.Context, bulk *bulk.Tx, tables []string) (map[string]in
 // generate fills empty batches with the practices in turn.
 func generate(ctx context.Context, c *calendar, o Options, last map[string]int64, empty <-chan *batch, full chan<- *batch) error {
 	r := newRandom(o.RandomSeed)
-	ids := newIDs(r, c, last)
+	ids := newIDs(o.RandomSeed, last)
 	hash := hashPassword(r)
 	for _, b := range []blueprint{demoPractice(o.Patients), secondPractice()} {
 		var g *generator

@@ -12,6 +12,7 @@ import (
 	"chairside/ent"
 	entpractitioner "chairside/ent/practitioner"
 	entuser "chairside/ent/user"
+	"chairside/ent/workingsession"
 	"chairside/internal/decimal"
 	"chairside/schema"
 )
@@ -138,7 +139,7 @@ func (g *generator) writeSessions(p *practitioner, week rota, second *site, inde
 			}
 			p.diary.work[weekday].fill(shift.start, shift.finish)
 			g.out.workingSessions = append(g.out.workingSessions, ent.WorkingSession{
-				ID: g.uuid(), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+				ID: g.uuid(workingsession.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
 				PractitionerID: p.id, SiteID: p.where[weekday].site.id, Weekday: weekday, StartMinute: shift.start, FinishMinute: shift.finish,
 			})
 		}

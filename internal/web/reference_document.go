@@ -36,6 +36,8 @@ type apiOperation struct {
 	Security             []map[string][]string
 
 	Method, Path, server string
+	Body                 *apiSchema // the record in the body, or the body
+	BodyKey              string     // the name of that record in the body
 }
 
 type apiParameter struct {
@@ -128,10 +130,33 @@ func parseDocument(text []byte) (*apiDocument, error) {
 					m.o.Responses[i].Value = d.Components.Responses[lastPart(r.Value.Ref)]
 				}
 			}
+			if m.o.RequestBody != nil {
+				m.o.BodyKey, m.o.Body = d.inner(m.o.RequestBody.Content[0].Value.Schema)
+			}
 			d.operations = append(d.operations, m.o)
 		}
 	}
 	return d, nil
+}
+
+// inner returns the name and the schema of the only member of a body, which is a record. For a body
+// with several members it returns their schema.
+func (d *apiDocument) inner(body *apiSchema) (key string, record *apiSchema) {
+	record = d.resolve(body)
+	if len(record.Properties) == 1 && record.Properties[0].Value.Ref != "" {
+		key, record = record.Properties[0].Name, d.resolve(record.Properties[0].Value)
+	}
+	return key, record
+}
+
+// resolve returns the schema that another one refers to.
+func (d *apiDocument) resolve(s *apiSchema) *apiSchema {
+	for _, c := range d.Components.Schemas {
+		if s.Ref != "" && c.Name == lastPart(s.Ref) {
+			return c.Value
+		}
+	}
+	return s
 }
 
 // lastPart returns the name in a reference to a component.

@@ -20,15 +20,16 @@ func (o *apiOperation) body() (mediaType, text string) {
 	return content.Name, pretty(content.Value.Example)
 }
 
-// address returns the address of the sample, with an example of each required parameter.
+// address returns the address of the example request: the parameters that have an example.
 func (o *apiOperation) address() string {
 	address, query := o.server+o.Path, []string{}
 	for _, p := range o.Parameters {
-		switch value := url.QueryEscape(p.example()); {
-		case p.In == "path":
-			address = strings.ReplaceAll(address, "{"+p.Name+"}", value)
-		case p.In == "query" && p.Required:
-			query = append(query, url.QueryEscape(p.Name)+"="+value)
+		for _, value := range p.values() {
+			if p.In == "path" {
+				address = strings.ReplaceAll(address, "{"+p.Name+"}", url.PathEscape(value))
+			} else {
+				query = append(query, url.QueryEscape(p.Name)+"="+url.QueryEscape(value))
+			}
 		}
 	}
 	if len(query) == 0 {
@@ -37,56 +38,98 @@ func (o *apiOperation) address() string {
 	return address + "?" + strings.Join(query, "&")
 }
 
-// example returns a value of the parameter: its own example, or one of its type.
-func (p *apiParameter) example() string {
-	s, value := p.Schema, p.Example
-	if s.Type == "array" {
-		s = s.Items
+// values returns the values of the parameter in the example request.
+func (p *apiParameter) values() (all []string) {
+	if p.Example == nil {
+		return nil
 	}
-	if value == nil {
-		value = s.Example
+	var list []json.RawMessage
+	if json.Unmarshal(p.Example, &list) != nil {
+		list = []json.RawMessage{p.Example}
 	}
-	var text string
-	switch {
-	case value != nil && json.Unmarshal(value, &text) == nil:
-		return text
-	case value != nil:
-		return string(value)
-	case s.Format == "date-time":
-		return "2026-07-01T09:30:00+01:00"
-	case s.Format == "date":
-		return "2026-07-01"
-	case s.Format == "uuid":
-		return "0198f2a4-c1d0-7b3e-9a51-3f6f0c9d2e10"
+	for _, value := range list {
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			text = string(value) // a number or a boolean
+		}
+		all = append(all, text)
 	}
-	return "42"
+	return all
 }
 
-// Samples returns the request in four languages.
+// Samples returns the example request in four languages: complete programs that need only the
+// language's standard library, read the token from the environment, print the response and fail
+// if the request does.
 func (o *apiOperation) Samples() []sample {
-	address, method := o.address(), o.Method
 	mediaType, body := o.body()
+	return []sample{
+		{"curl", "curl", o.curl(mediaType, body)},
+		{"JavaScript", "javascript", o.javaScript(mediaType, body)},
+		{"Python", "python", o.python(mediaType, body)},
+		{"Go", "go", o.golang(mediaType, body)},
+	}
+}
 
-	curl := fmt.Sprintf("curl -X %s '%s' \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n  -H 'User-Agent: YourApp/1.0'", method, address)
-	script := fmt.Sprintf("const response = await fetch(%q, {\n  method: %q,\n  headers: {\n    \"Authorization\": `Bearer ${process.env.TOKEN}`,\n    \"User-Agent\": \"YourApp/1.0\",\n", address, method)
-	python := fmt.Sprintf("import os\nimport requests\n\nresponse = requests.request(\n    %q,\n    %q,\n    headers={\n        \"Authorization\": \"Bearer \" + os.environ[\"TOKEN\"],\n        \"User-Agent\": \"YourApp/1.0\",\n", method, address)
-	reader, header := "nil", ""
+func (o *apiOperation) curl(mediaType, body string) string {
+	text := fmt.Sprintf("curl --fail-with-body -X %s '%s' \\\n  -H \"Authorization: Bearer $TOKEN\" \\\n  -H 'User-Agent: YourApp/1.0'", o.Method, o.address())
 	if body != "" {
-		curl += fmt.Sprintf(" \\\n  -H 'Content-Type: %s' \\\n  -d '%s'", mediaType, strings.ReplaceAll(body, "'", `'\''`))
-		script += fmt.Sprintf("    \"Content-Type\": %q,\n  },\n  body: JSON.stringify(%s),\n", mediaType, strings.ReplaceAll(body, "\n", "\n  "))
-		python += fmt.Sprintf("        \"Content-Type\": %q,\n    },\n    data=r'''%s'''.encode(),\n", mediaType, body)
+		text += fmt.Sprintf(" \\\n  -H 'Content-Type: %s' \\\n  -d '%s'", mediaType, strings.ReplaceAll(body, "'", `'\''`))
+	}
+	return text
+}
+
+func (o *apiOperation) javaScript(mediaType, body string) string {
+	text := fmt.Sprintf("const response = await fetch(%q, {\n  method: %q,\n  headers: {\n    \"Authorization\": `Bearer ${process.env.TOKEN}`,\n    \"User-Agent\": \"YourApp/1.0\",\n", o.address(), o.Method)
+	if body != "" {
+		text += fmt.Sprintf("    \"Content-Type\": %q,\n  },\n  body: JSON.stringify(%s),\n", mediaType, strings.ReplaceAll(body, "\n", "\n  "))
+	} else {
+		text += "  },\n"
+	}
+	return text + "});\nif (!response.ok) throw new Error(await response.text());\nconsole.log(await response.text());"
+}
+
+func (o *apiOperation) python(mediaType, body string) string {
+	text := fmt.Sprintf("import os\nimport urllib.error\nimport urllib.request\n\nrequest = urllib.request.Request(\n    %q,\n    method=%q,\n    headers={\n        \"Authorization\": \"Bearer \" + os.environ[\"TOKEN\"],\n        \"User-Agent\": \"YourApp/1.0\",\n", o.address(), o.Method)
+	if body != "" {
+		text += fmt.Sprintf("        \"Content-Type\": %q,\n    },\n    data=r\"\"\"%s\"\"\".encode(),\n", mediaType, body)
+	} else {
+		text += "    },\n"
+	}
+	return text + ")\ntry:\n    with urllib.request.urlopen(request) as response:\n        print(response.read().decode())\nexcept urllib.error.HTTPError as error:\n    raise SystemExit(error.read().decode())"
+}
+
+func (o *apiOperation) golang(mediaType, body string) string {
+	packages, reader, header := []string{"fmt", "io", "log", "net/http", "os"}, "nil", ""
+	if body != "" {
 		literal := "`" + body + "`"
 		if strings.Contains(body, "`") {
 			literal = strconv.Quote(body)
 		}
-		reader = "strings.NewReader(" + literal + ")"
-		header = fmt.Sprintf("request.Header.Set(\"Content-Type\", %q)\n", mediaType)
-	} else {
-		script += "  },\n"
-		python += "    },\n"
+		packages, reader = append(packages, "strings"), "strings.NewReader("+literal+")"
+		header = fmt.Sprintf("\trequest.Header.Set(\"Content-Type\", %q)\n", mediaType)
 	}
-	script += "});\nif (!response.ok) throw new Error(await response.text());\nconsole.log(await response.text());"
-	python += ")\nresponse.raise_for_status()\nprint(response.text)"
-	golang := fmt.Sprintf("request, err := http.NewRequest(%q, %q, %s)\nif err != nil {\n\tlog.Fatal(err)\n}\nrequest.Header.Set(\"Authorization\", \"Bearer \"+token)\nrequest.Header.Set(\"User-Agent\", \"YourApp/1.0\")\n%sresponse, err := http.DefaultClient.Do(request)\nif err != nil {\n\tlog.Fatal(err)\n}\ndefer response.Body.Close()\nio.Copy(os.Stdout, response.Body)", method, address, reader, header)
-	return []sample{{"curl", "curl", curl}, {"JavaScript", "javascript", script}, {"Python", "python", python}, {"Go", "go", golang}}
+	return fmt.Sprintf(`package main
+
+import (
+	"%s"
+)
+
+func main() {
+	request, err := http.NewRequest(%q, %q, %s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))
+	request.Header.Set("User-Agent", "YourApp/1.0")
+%s	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= 300 {
+		log.Fatal(response.Status, err, string(body))
+	}
+	fmt.Println(string(body))
+}`, strings.Join(packages, "\"\n\t\""), o.Method, o.address(), reader, header)
 }
