@@ -13,8 +13,8 @@ var order = []struct {
 }{
 	{"Start", []string{"first-request", "sandbox", "authorise-users", "clients", "moving"}},
 	{"Read", []string{"lists", "time-zones", "etags"}},
-	{"Write", []string{"booking", "retries", "errors", "limits", "batch"}},
+	{"Write", []string{"booking", "retries", "errors", "limits", "batch", "developer-pages"}},
 	{"Stay in sync", []string{"changes", "webhooks", "versions", "changelog"}},
 	{"Further tasks", []string{"waiting-lists", "recalls", "assistants"}},
-	{"For practices and operators", []string{"sign-in", "patient-data", "audit", "keys", "row-level-security", "leaving"}},
+	{"For practices and operators", []string{"sign-in", "reports", "patient-data", "audit", "keys", "row-level-security", "leaving"}},
 }

@@ -31,16 +31,6 @@ func linksIn(p *harness.Page, label string) (links []string) {
 	return links
 }
 
-// linksTo returns the links with a prefix.
-func linksTo(p *harness.Page, prefix string) (links []string) {
-	for _, l := range p.Links() {
-		if strings.HasPrefix(l, prefix) {
-			links = append(links, l)
-		}
-	}
-	return links
-}
-
 func queryOf(t *testing.T, link string) url.Values {
 	t.Helper()
 	u, err := url.Parse(link)
