@@ -65,7 +65,7 @@ func element(response json.RawMessage, key string) (object map[string]json.RawMe
 }
 
 // illustrate gives a property of a response the recorded value, or value without one. An
-// enumeration has no example of null, which is none of its values.
+// enumeration never gets null as its example: null is not in its list of values.
 func (d *document) illustrate(s *ogen.Schema, recorded, value json.RawMessage) *ogen.Schema {
 	switch {
 	case !d.published:

@@ -117,8 +117,8 @@ func (o operation) check(t *testing.T, out []byte) map[string]string {
 	return nil
 }
 
-// referenceOperations reads the operations and their pages: reads, creations, reads of what they
-// made, changes, deletions.
+// referenceOperations returns the operations in the order in which their samples can run: reads
+// first, then creates, reads of the created records, updates and deletes.
 func referenceOperations(t *testing.T, base string) (all []operation) {
 	t.Helper()
 	var document struct {

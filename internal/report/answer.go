@@ -19,7 +19,7 @@ var (
 	ErrSite            = errors.New("the practice has no such site")
 	ErrPractitioner    = errors.New("the practice has no such practitioner")
 	ErrNoPractitioners = errors.New("this report cannot be limited to a practitioner")
-	ErrCompare         = errors.New("a period without a first day has none before it to compare with")
+	ErrCompare         = errors.New("without a first day there is no previous period to compare with")
 	ErrSort            = errors.New("no table of the report has the column to sort by")
 	ErrBehind          = errors.New("the report has no such figure")
 )
@@ -157,7 +157,7 @@ func (s *Section) check(row []any, holds func(Kind, any) bool) error {
 	return nil
 }
 
-// Definition returns the definition of a figure, nil if there is none.
+// Definition returns the definition of a figure, or nil.
 func (a *Answer) Definition(f Figure) *Definition {
 	for i := range a.Definitions {
 		if d := &a.Definitions[i]; d.Term == cmp.Or(f.Term, f.Label) {

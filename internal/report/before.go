@@ -23,7 +23,7 @@ type Before struct {
 //
 // Of a report on the state at the end of a day it is the same day of the month before, of a
 // contract year the same day of the year before, and of a single day the same day of the week
-// before. A period without a first day has none before it.
+// before. Without a first day there is no previous period.
 func (r *Report) PeriodBefore(from, to civil.Date) (first, last civil.Date, ok bool) {
 	switch {
 	case r.OneDay():
@@ -63,7 +63,7 @@ func (a *Answer) FigureBefore(f Figure) any {
 	return f.Kind.zero() // nothing happened
 }
 
-// TotalBefore returns the total of a column in the period before, nil if the column has none.
+// TotalBefore returns a column's total in the previous period, or nil.
 func (a *Answer) TotalBefore(s *Section, column int) any {
 	c := s.Columns[column]
 	for i := range a.Before.Sections {

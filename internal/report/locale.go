@@ -22,7 +22,7 @@ import (
 // Locale is how people in a practice's country write numbers. The texts around them are in
 // English, so months and units of time are, too.
 type Locale struct {
-	Currency string // ISO 4217 code, "" if the country has none
+	Currency string // ISO 4217 code, or ""
 
 	Symbol     string // of the currency, with the space beside it if there is one
 	SymbolLast bool   // the symbol follows the amount

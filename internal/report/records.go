@@ -37,12 +37,12 @@ type Behind struct {
 // Condition selects the records with a value in a column, in the form of Kind.Plain.
 type Condition struct{ Column, Value string }
 
-// measured returns the index of a measure, -1 if there is none.
+// measured returns the index of a measure, or -1.
 func (r *Records) measured(key string) int {
 	return slices.IndexFunc(r.Measures, func(c Column) bool { return c.Key == key })
 }
 
-// column returns the index of a column, -1 if there is none.
+// column returns the index of a column, or -1.
 func (r *Records) column(key string) int {
 	return slices.IndexFunc(r.Columns, func(c Column) bool { return c.Key == key })
 }

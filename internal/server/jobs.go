@@ -57,6 +57,7 @@ func (j *job) shown(now time.Time) web.Job {
 // jobs are the work in the background that Run starts.
 type jobs struct {
 	number, deliver, record, seal, sign, compact    *job
+	logRequests                                     *job
 	sweepFeed, sweepWebhooks, prune, closePractices *job
 }
 
@@ -72,6 +73,7 @@ func newJobs(c clock.Clock, db *store.DB, signs bool) *jobs {
 		number:         &job{name: "Number changes for the change feed", every: feed.NumberEvery, clock: c, off: notPostgres},
 		deliver:        &job{name: "Deliver webhooks", every: webhook.DeliverEvery, clock: c},
 		record:         &job{name: "Write the audit log", every: trail.FlushEvery, clock: c},
+		logRequests:    &job{name: "Write the request log", every: trail.FlushEvery, clock: c},
 		seal:           &job{name: "Seal the audit log", every: chain.SealEvery, clock: c},
 		sign:           &job{name: "Write checkpoints of the audit log", every: chain.CheckpointEvery, clock: c, off: noCheckpoints},
 		compact:        &job{name: "Compact the totals of lists", every: counters.CompactEvery, clock: c, off: notPostgres},
@@ -84,5 +86,5 @@ func newJobs(c clock.Clock, db *store.DB, signs bool) *jobs {
 
 // all lists the jobs, the most frequent first.
 func (j *jobs) all() []*job {
-	return []*job{j.number, j.deliver, j.record, j.seal, j.compact, j.sign, j.prune, j.closePractices, j.sweepFeed, j.sweepWebhooks}
+	return []*job{j.number, j.deliver, j.record, j.logRequests, j.seal, j.compact, j.sign, j.prune, j.closePractices, j.sweepFeed, j.sweepWebhooks}
 }

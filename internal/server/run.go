@@ -42,7 +42,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	background.Go(func() { s.webhooks.Run(working, s.jobs.deliver.ran, s.jobs.sweepWebhooks.ran) })
 	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger, s.jobs.number.ran, s.jobs.sweepFeed.ran) })
 	background.Go(func() { s.trail.Run(working, s.jobs.record.ran) })
-	background.Go(func() { s.requests.Run(s.Clock.With(working)) })
+	background.Go(func() { s.requests.Run(s.Clock.With(working), s.jobs.logRequests.ran) })
 	sealing, stopSealing := context.WithCancel(context.WithoutCancel(ctx))
 	var sealer sync.WaitGroup
 	sealer.Go(func() {
@@ -52,7 +52,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		stop()
 		background.Wait()
 		_ = s.trail.Flush(context.WithoutCancel(ctx)) // it logs its errors
-		s.requests.Flush(context.WithoutCancel(ctx))
+		_ = s.requests.Flush(context.WithoutCancel(ctx))
 		stopSealing()
 		sealer.Wait()
 	}()
@@ -96,5 +96,5 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 func (s *Server) Settle() {
 	s.limiter.Settle()
 	_ = s.trail.Flush(context.Background()) // it logs its errors
-	s.requests.Flush(context.Background())
+	_ = s.requests.Flush(context.Background())
 }

@@ -107,9 +107,9 @@ func (q *Requests) Add(r Request) {
 	q.waiting = append(q.waiting, &r)
 }
 
-// Run writes entries every second, and deletes old ones every minute, until ctx ends. Call Flush
-// once the last request has ended.
-func (q *Requests) Run(ctx context.Context) {
+// Run writes entries every second, and deletes old ones every minute, until ctx ends. It
+// calls ran after each write. Call Flush once the last request has ended.
+func (q *Requests) Run(ctx context.Context, ran func(error)) {
 	write, expire := time.NewTicker(FlushEvery), time.NewTicker(expireEvery)
 	defer write.Stop()
 	defer expire.Stop()
@@ -118,7 +118,7 @@ func (q *Requests) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-write.C:
-			q.Flush(ctx)
+			ran(q.Flush(ctx))
 		case <-expire.C:
 			if err := q.Expire(clock.Refresh(ctx)); err != nil && ctx.Err() == nil {
 				q.logger.Warn("cannot delete old entries of the request log", "error", err)
@@ -138,8 +138,8 @@ func (q *Requests) take() (taken []*Request, lost int) {
 }
 
 // Flush writes the entries collected so far. If the database fails it gives them up: the server's
-// log has a line about each request.
-func (q *Requests) Flush(ctx context.Context) {
+// log has a line about each request. It logs its errors.
+func (q *Requests) Flush(ctx context.Context) error {
 	q.flushing.Lock()
 	defer q.flushing.Unlock()
 	taken, lost := q.take()
@@ -156,6 +156,7 @@ func (q *Requests) Flush(ctx context.Context) {
 	if lost += len(taken); lost > 0 || err != nil {
 		q.logger.Warn("entries of the request log were given up", "entries", lost, "error", err)
 	}
+	return err
 }
 
 // write inserts entries in one statement, whose text does not depend on their number.

@@ -32,7 +32,9 @@ func TestRequestLogIsBounded(t *testing.T) {
 			for n := range 4000 {
 				add(demo, fmt.Sprintf("/%d", batch*4000+n), harness.Now)
 			}
-			q.Flush(t.Context())
+			if err := q.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		}
 		count := func(condition string) int {
 			return storetest.Int(t, e.DB, "SELECT count(*) FROM logged_requests WHERE "+condition)
@@ -60,7 +62,9 @@ func TestRequestLogGivesUpEntries(t *testing.T) {
 		for n := range 6000 {
 			q.Add(trail.Request{Practice: practice, Token: uuid.New(), User: 1, At: harness.Now, ID: "x", Method: "GET", Route: fmt.Sprint(n), Status: 200})
 		}
-		q.Flush(t.Context())
+		if err := q.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM logged_requests"); n != 5000 {
 			t.Errorf("%d entries were written", n)
 		}
