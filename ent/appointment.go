@@ -43,7 +43,7 @@ type Appointment struct {
 	PractitionerID int64 `json:"practitioner_id,omitempty"`
 	// The patient; null for a break or another entry without one.
 	PatientID *int64 `json:"patient_id,omitempty"`
-	// One of the seven standard reasons, or the name of one of the practice's own reasons.
+	// One of the standard reasons (Exam, Scale & Polish, Exam + Scale & Polish, Continuing Treatment, Emergency, Review, Other), or the name of one of the practice's own reasons.
 	Reason string `json:"reason,omitempty"`
 	// State of the visit.
 	State schema.AppointmentState `json:"state,omitempty"`

@@ -35,7 +35,7 @@ type WaitingList struct {
 	PatientID int64 `json:"patient_id,omitempty"`
 	// The practitioner, who must be active; null for any.
 	PractitionerID *int64 `json:"practitioner_id,omitempty"`
-	// One of the seven standard reasons, or the name of one of the practice's own reasons.
+	// One of the standard reasons (Exam, Scale & Polish, Exam + Scale & Polish, Continuing Treatment, Emergency, Review, Other), or the name of one of the practice's own reasons.
 	AppointmentReason *string `json:"appointment_reason,omitempty"`
 	// Length of the appointment in minutes, 1 to 1440.
 	Duration *int `json:"duration,omitempty"`

@@ -453,7 +453,8 @@ type Appointment struct {
 	PractitionerID int64 `json:"practitioner_id"`
 	// The patient; null for a break or another entry without one.
 	PatientID NilInt64 `json:"patient_id"`
-	// One of the seven standard reasons, or the name of one of the practice's own reasons.
+	// One of the standard reasons (Exam, Scale & Polish, Exam + Scale & Polish, Continuing Treatment,
+	// Emergency, Review, Other), or the name of one of the practice's own reasons.
 	Reason string `json:"reason"`
 	// State of the visit.
 	State string `json:"state"`
@@ -1043,7 +1044,8 @@ type AppointmentInput struct {
 	PractitionerID OptInt64 `json:"practitioner_id"`
 	// The patient; null for a break or another entry without one.
 	PatientID OptNilInt64 `json:"patient_id"`
-	// One of the seven standard reasons, or the name of one of the practice's own reasons.
+	// One of the standard reasons (Exam, Scale & Polish, Exam + Scale & Polish, Continuing Treatment,
+	// Emergency, Review, Other), or the name of one of the practice's own reasons.
 	Reason OptString `json:"reason"`
 	State  OptString `json:"state"`
 	// Notes.
@@ -10271,7 +10273,8 @@ type WaitingList struct {
 	PatientID int64 `json:"patient_id"`
 	// The practitioner, who must be active; null for any.
 	PractitionerID NilInt64 `json:"practitioner_id"`
-	// One of the seven standard reasons, or the name of one of the practice's own reasons.
+	// One of the standard reasons (Exam, Scale & Polish, Exam + Scale & Polish, Continuing Treatment,
+	// Emergency, Review, Other), or the name of one of the practice's own reasons.
 	AppointmentReason NilString `json:"appointment_reason"`
 	// Length of the appointment in minutes, 1 to 1440.
 	Duration NilInt `json:"duration"`
@@ -10465,7 +10468,8 @@ type WaitingListInput struct {
 	PatientID OptInt64 `json:"patient_id"`
 	// The practitioner, who must be active; null for any.
 	PractitionerID OptNilInt64 `json:"practitioner_id"`
-	// One of the seven standard reasons, or the name of one of the practice's own reasons.
+	// One of the standard reasons (Exam, Scale & Polish, Exam + Scale & Polish, Continuing Treatment,
+	// Emergency, Review, Other), or the name of one of the practice's own reasons.
 	AppointmentReason OptNilString `json:"appointment_reason"`
 	// Length of the appointment in minutes, 1 to 1440.
 	Duration OptNilInt `json:"duration"`

@@ -31,7 +31,7 @@ func (Appointment) Fields() []ent.Field {
 		field.Int("duration").Comment("Length in minutes.").Annotations(apispec.Field{Min: bound(0), Max: bound(1440), Example: "30"}),
 		intRef("practitioner_id", "The practitioner; must be active.", required(apispec.Field{Write: true, Active: true})),
 		optionalIntRef("patient_id", "The patient; null for a break or another entry without one.", written()),
-		text("reason", "One of the seven standard reasons, or the name of one of the practice's own reasons.", required(apispec.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),
+		text("reason", reasonDoc, required(apispec.Field{Write: true, MaxRunes: shortText, Example: "Exam"})),
 		field.Enum("state").GoType(AppointmentState("")).Default(string(Pending)).Comment("State of the visit.").Annotations(createDefault(written())),
 		optionalText("notes", "Notes.", written(longText)),
 		optionalText("treatment_description", "Short summary of the treatment performed."),
@@ -153,7 +153,7 @@ func (Appointment) Annotations() []schema.Annotation {
 			Operations: []apispec.Operation{{
 				ID: "listAvailability", Path: "/appointments/availability", Key: "availability", Item: "AvailabilitySlot", MaxPage: 20,
 				Doc:         "List the available slots of practitioners.",
-				Description: "Slots are working sessions minus appointments and held slots. For practitioners without working sessions, the practice's opening hours apply. Ordered by start, then practitioner.",
+				Description: "Slots are working sessions minus appointments and held slots. A slot is all of the free time between two of them: book any part of it. For practitioners without working sessions, the practice's opening hours apply. Ordered by start, then practitioner.",
 				Params: []apispec.Filter{
 					{Param: "start_time", Kind: codec.Time, Handwritten: true, Required: true, Example: apispec.ExampleAt("09:00"), Doc: "Start of the window; required, must be in the future."},
 					{Param: "finish_time", Kind: codec.Time, Handwritten: true, Required: true, Example: apispec.ExampleAt("17:00"), Doc: "End of the window; required, after start_time and at most 366 days later."},

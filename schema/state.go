@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"strings"
 	"time"
 
 	"chairside/internal/scope"
@@ -199,3 +200,6 @@ func (r Role) PermissionLevel() scope.Level {
 
 // Reasons are the appointment reasons of every practice (spec.md, Appointment).
 var Reasons = []string{"Exam", "Scale & Polish", "Exam + Scale & Polish", "Continuing Treatment", "Emergency", "Review", "Other"}
+
+// reasonDoc documents a member that is an appointment reason.
+var reasonDoc = "One of the standard reasons (" + strings.Join(Reasons, ", ") + "), or the name of one of the practice's own reasons."

@@ -38,7 +38,7 @@ func (WaitingList) Fields() []ent.Field {
 		intID(),
 		intRef("patient_id", "The patient. Cannot be changed.", required(apispec.Field{Write: true, CreateOnly: true})),
 		optionalIntRef("practitioner_id", "The practitioner, who must be active; null for any.", apispec.Field{Write: true, Active: true}),
-		optionalText("appointment_reason", "One of the seven standard reasons, or the name of one of the practice's own reasons.", apispec.Field{Write: true, MaxRunes: shortText, Example: "Exam"}),
+		optionalText("appointment_reason", reasonDoc, apispec.Field{Write: true, MaxRunes: shortText, Example: "Exam"}),
 		optionalCount("duration", "Length of the appointment in minutes, 1 to 1440.", minutes),
 		optionalDate("from_date", "First day that suits the patient; null for any.", written()),
 		optionalDate("to_date", "Last day that suits the patient, not before from_date; null for any.", written()),
