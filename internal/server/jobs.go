@@ -20,6 +20,7 @@ import (
 
 // job notes the runs of work in the background. It is safe for concurrent use.
 type job struct {
+	id    string // in metrics
 	name  string
 	every time.Duration
 	off   string // why it does not run; "" if it does
@@ -57,7 +58,7 @@ func (j *job) shown(now time.Time) web.Job {
 // jobs are the work in the background that Run starts.
 type jobs struct {
 	number, deliver, record, seal, sign, compact    *job
-	logRequests                                     *job
+	logRequests, measure                            *job
 	sweepFeed, sweepWebhooks, prune, closePractices *job
 }
 
@@ -70,21 +71,22 @@ func newJobs(c clock.Clock, db *store.DB, signs bool) *jobs {
 		noCheckpoints = "The server was started without --audit-checkpoints."
 	}
 	return &jobs{
-		number:         &job{name: "Number changes for the change feed", every: feed.NumberEvery, clock: c, off: notPostgres},
-		deliver:        &job{name: "Deliver webhooks", every: webhook.DeliverEvery, clock: c},
-		record:         &job{name: "Write the audit log", every: trail.FlushEvery, clock: c},
-		logRequests:    &job{name: "Write the request log", every: trail.FlushEvery, clock: c},
-		seal:           &job{name: "Seal the audit log", every: chain.SealEvery, clock: c},
-		sign:           &job{name: "Write checkpoints of the audit log", every: chain.CheckpointEvery, clock: c, off: noCheckpoints},
-		compact:        &job{name: "Compact the totals of lists", every: counters.CompactEvery, clock: c, off: notPostgres},
-		sweepFeed:      &job{name: "Delete old changes", every: feed.SweepEvery, clock: c},
-		sweepWebhooks:  &job{name: "Delete old webhook deliveries", every: webhook.SweepEvery, clock: c},
-		prune:          &job{name: "Delete old idempotency keys", every: idempotency.PruneEvery, clock: c},
-		closePractices: &job{name: "Delete closed practices", every: closure.RunEvery, clock: c},
+		number:         &job{id: "number_changes", name: "Number changes for the change feed", every: feed.NumberEvery, clock: c, off: notPostgres},
+		deliver:        &job{id: "deliver_webhooks", name: "Deliver webhooks", every: webhook.DeliverEvery, clock: c},
+		record:         &job{id: "write_audit_log", name: "Write the audit log", every: trail.FlushEvery, clock: c},
+		logRequests:    &job{id: "write_request_log", name: "Write the request log", every: trail.FlushEvery, clock: c},
+		seal:           &job{id: "seal_audit_log", name: "Seal the audit log", every: chain.SealEvery, clock: c},
+		sign:           &job{id: "write_checkpoints", name: "Write checkpoints of the audit log", every: chain.CheckpointEvery, clock: c, off: noCheckpoints},
+		compact:        &job{id: "compact_counters", name: "Compact the totals of lists", every: counters.CompactEvery, clock: c, off: notPostgres},
+		sweepFeed:      &job{id: "delete_changes", name: "Delete old changes", every: feed.SweepEvery, clock: c},
+		sweepWebhooks:  &job{id: "delete_deliveries", name: "Delete old webhook deliveries", every: webhook.SweepEvery, clock: c},
+		prune:          &job{id: "delete_idempotency_keys", name: "Delete old idempotency keys", every: idempotency.PruneEvery, clock: c},
+		measure:        &job{id: "measure_backlog", name: "Measure the work that waits", every: measureEvery, clock: c},
+		closePractices: &job{id: "delete_practices", name: "Delete closed practices", every: closure.RunEvery, clock: c},
 	}
 }
 
 // all lists the jobs, the most frequent first.
 func (j *jobs) all() []*job {
-	return []*job{j.number, j.deliver, j.record, j.logRequests, j.seal, j.compact, j.sign, j.prune, j.closePractices, j.sweepFeed, j.sweepWebhooks}
+	return []*job{j.number, j.deliver, j.record, j.logRequests, j.seal, j.compact, j.measure, j.sign, j.prune, j.closePractices, j.sweepFeed, j.sweepWebhooks}
 }

@@ -10,7 +10,7 @@ import (
 	"chairside/internal/store"
 )
 
-// metrics are the metrics of /metrics. Their labels are operation ids, kinds of work and
+// metrics are the metrics of /metrics. Their labels are operation ids, kinds of work, jobs and
 // status codes, so the number of series is bounded.
 type metrics struct {
 	requests *prometheus.CounterVec
@@ -19,7 +19,7 @@ type metrics struct {
 	serve    http.HandlerFunc
 }
 
-func newMetrics(db *store.DB, unsent *unsentLimiter) *metrics {
+func newMetrics(db *store.DB, unsent *unsentLimiter, waiting *backlog) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "chairside", Name: "requests_total",
@@ -42,7 +42,7 @@ func newMetrics(db *store.DB, unsent *unsentLimiter) *metrics {
 	registry := prometheus.NewRegistry() // not the global one, so that tests can run several servers
 	registry.MustRegister(m.requests, m.duration, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips, loadCollector{db, unsent})
+		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips, loadCollector{db, unsent}, waiting)
 	m.serve = promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP
 	return m
 }

@@ -32,7 +32,8 @@ const (
 // Run serves listener until ctx ends, then gives requests in progress 20 seconds to finish and
 // closes the listener. It returns nil if all of them finished. While it runs, it also
 // compacts the database's counters, numbers and sweeps the change feed, delivers webhooks, writes
-// and seals the audit log, writes the request log, and deletes expired idempotency keys and closed practices.
+// and seals the audit log, writes the request log, measures the work that waits, and deletes expired
+// idempotency keys and closed practices.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(ctx)
 	var background sync.WaitGroup
@@ -42,6 +43,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	background.Go(func() { s.webhooks.Run(working, s.jobs.deliver.ran, s.jobs.sweepWebhooks.ran) })
 	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger, s.jobs.number.ran, s.jobs.sweepFeed.ran) })
 	background.Go(func() { s.trail.Run(working, s.jobs.record.ran) })
+	background.Go(func() { s.backlog.keepMeasuring(working, s.Logger, s.jobs.measure.ran) })
 	background.Go(func() { s.requests.Run(s.Clock.With(working), s.jobs.logRequests.ran) })
 	sealing, stopSealing := context.WithCancel(context.WithoutCancel(ctx))
 	var sealer sync.WaitGroup

@@ -99,6 +99,7 @@ type Server struct {
 	snapshots chan struct{} // holds one element for each snapshot that is being sent
 	batches   chan struct{} // holds one element for each batch in progress
 	jobs      *jobs
+	backlog   *backlog
 	started   time.Time
 	diagnosis diagnosis   // of the last time
 	migrated  atomic.Bool // whether all migrations were found applied
@@ -132,7 +133,8 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 		s.reads = own.Reads
 	}
 	s.webhooks = webhook.New(webhook.Options{DB: o.DB, Feed: s.feed, Reads: s.reads, Trail: s.trail, AllowPrivate: o.WebhookAllowPrivate, Retention: o.ChangesRetention, Logger: o.Logger})
-	s.metrics = newMetrics(o.DB, s.unsent)
+	s.backlog = newBacklog(o.DB, s.jobs, s.trail, o.Clock)
+	s.metrics = newMetrics(o.DB, s.unsent, s.backlog)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(s.encode))
 	if err != nil {
 		return nil, err

@@ -205,6 +205,21 @@ func (d *Deliverer) due(ctx context.Context) (all []dueWebhook, err error) {
 	return all, rows.Err()
 }
 
+// Overdue returns since when the oldest delivery has been waiting to be claimed, of all practices, or
+// the zero time. Deliveries that wait for another attempt or for a webhook that is held are not overdue.
+func Overdue(ctx context.Context, db *store.DB) (since time.Time, err error) {
+	err = db.SQL.QueryRowContext(ctx, `SELECT d.due_at FROM webhook_deliveries AS d JOIN webhooks AS w ON w.id = d.webhook_id
+		WHERE w.active AND (w.held_until IS NULL OR w.held_until <= $1) AND d.settled_at IS NULL AND d.due_at <= $1 AND d.leased_until <= $1
+		ORDER BY d.due_at LIMIT 1`, now()).Scan(&since)
+	if errors.Is(err, sql.ErrNoRows) {
+		return since, nil
+	}
+	if err != nil {
+		return since, fmt.Errorf("webhook: look for overdue deliveries: %w", err)
+	}
+	return since, nil
+}
+
 // now is the machine's time. Leases need the real time, not that of a test.
 func now() time.Time { return clock.Truncate(clock.Deadline(0)) }
 

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"chairside/internal/audit/chain"
+	"chairside/internal/audit/trail"
+	"chairside/internal/clock"
+	"chairside/internal/events/webhook"
+	"chairside/internal/store"
+	"chairside/internal/store/feedlog"
+)
+
+const (
+	// measureEvery is how often the backlog is measured. Scrapes of /metrics show the last
+	// measurement, so that they need no database.
+	measureEvery = 15 * time.Second
+	// measureTime bounds one measurement.
+	measureTime = 5 * time.Second
+	// jobLabel names a background job in metrics: Prometheus itself sets "job".
+	jobLabel = "job_name"
+)
+
+// backlog is the work that waits for background jobs, and how the jobs run.
+type backlog struct {
+	db    *store.DB
+	jobs  *jobs
+	trail *trail.Trail
+	clock clock.Clock
+
+	age      *prometheus.GaugeVec // by job; without a series if it could not be measured
+	replicas *prometheus.GaugeVec // no labels; empty if it could not be measured
+	lag      *prometheus.GaugeVec
+}
+
+func newBacklog(db *store.DB, j *jobs, t *trail.Trail, c clock.Clock) *backlog {
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "chairside", Name: name, Help: help}, labels)
+	}
+	return &backlog{
+		db: db, jobs: j, trail: t, clock: c,
+		age:      gauge("backlog_age_seconds", "How long the oldest work of a job has been waiting; 0 if none waits.", jobLabel),
+		replicas: gauge("database_replicas", "Replicas that follow the database."),
+		lag:      gauge("database_replica_lag_seconds", "How far the slowest replica is behind; without a series if the role may not see it."),
+	}
+}
+
+// keepMeasuring measures every 15 seconds until ctx ends, and calls ran after each measurement.
+func (b *backlog) keepMeasuring(ctx context.Context, logger *slog.Logger, ran func(error)) {
+	tick := time.NewTicker(measureEvery)
+	defer tick.Stop()
+	for {
+		err := b.measure(ctx)
+		ran(err)
+		if err != nil && ctx.Err() == nil {
+			logger.Warn("cannot measure the work that waits", slog.String("cause", describeError(err)))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// measure sets the gauges. A gauge that cannot be measured loses its series, so that no alert
+// relies on an old value.
+func (b *backlog) measure(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, measureTime)
+	defer cancel()
+	var all []error
+	for _, m := range []struct {
+		job    *job
+		oldest func(context.Context) (time.Time, error)
+	}{
+		{b.jobs.number, func(ctx context.Context) (time.Time, error) {
+			return feedlog.Unnumbered(ctx, b.db.SQL, b.db.Dialect)
+		}},
+		{b.jobs.seal, func(ctx context.Context) (time.Time, error) { return chain.Unsealed(ctx, b.db) }},
+		{b.jobs.deliver, func(ctx context.Context) (time.Time, error) { return webhook.Overdue(ctx, b.db) }},
+	} {
+		if m.job.off != "" {
+			continue
+		}
+		switch oldest, err := m.oldest(ctx); {
+		case err != nil:
+			all = append(all, err)
+			b.age.DeleteLabelValues(m.job.id)
+		case oldest.IsZero():
+			b.age.WithLabelValues(m.job.id).Set(0)
+		default:
+			b.age.WithLabelValues(m.job.id).Set(max(0, b.clock.Now().Sub(oldest).Seconds()))
+		}
+	}
+	b.replicas.Reset()
+	b.lag.Reset()
+	r, err := b.db.Replicas(ctx)
+	if err == nil {
+		b.replicas.WithLabelValues().Set(float64(r.Count))
+	}
+	if err == nil && !r.Hidden {
+		b.lag.WithLabelValues().Set(r.Lag.Seconds())
+	}
+	return errors.Join(append(all, err)...)
+}
+
+var (
+	jobLast      = prometheus.NewDesc("chairside_job_last_run_timestamp_seconds", "When a background job last ran, in Unix time; without a series before its first run, or if it is off.", []string{jobLabel}, nil)
+	jobInterval  = prometheus.NewDesc("chairside_job_interval_seconds", "How often a background job runs.", []string{jobLabel}, nil)
+	jobFailing   = prometheus.NewDesc("chairside_job_failing_seconds", "For how long every run of a background job has failed; 0 if the last one succeeded.", []string{jobLabel}, nil)
+	auditWaiting = prometheus.NewDesc("chairside_audit_entries_waiting", "Entries of the audit log that wait in memory to be written; the server's log has them already.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (b *backlog) Describe(to chan<- *prometheus.Desc) {
+	b.age.Describe(to)
+	b.replicas.Describe(to)
+	b.lag.Describe(to)
+	for _, d := range []*prometheus.Desc{jobLast, jobInterval, jobFailing, auditWaiting} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (b *backlog) Collect(to chan<- prometheus.Metric) {
+	b.age.Collect(to)
+	b.replicas.Collect(to)
+	b.lag.Collect(to)
+	now := b.clock.Now()
+	for _, j := range b.jobs.all() {
+		shown := j.shown(now)
+		if shown.Off != "" || shown.Last.IsZero() {
+			continue
+		}
+		failing := 0.0
+		if !shown.Failing.IsZero() {
+			failing = now.Sub(shown.Failing).Seconds()
+		}
+		to <- prometheus.MustNewConstMetric(jobLast, prometheus.GaugeValue, float64(shown.Last.UnixMilli())/1000, j.id)
+		to <- prometheus.MustNewConstMetric(jobInterval, prometheus.GaugeValue, j.every.Seconds(), j.id)
+		to <- prometheus.MustNewConstMetric(jobFailing, prometheus.GaugeValue, failing, j.id)
+	}
+	to <- prometheus.MustNewConstMetric(auditWaiting, prometheus.GaugeValue, float64(b.trail.Waiting()))
+}
