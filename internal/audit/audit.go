@@ -25,6 +25,7 @@ type Log struct {
 	read     []*records
 	patients []int64 // whose records were read; with duplicates
 	events   []Event
+	taken    struct{ patients, events int } // as in records
 }
 
 // Event is an entry of the audit log that is no write: a sign-in, a refusal, a report.
@@ -48,6 +49,7 @@ type records struct {
 	resource string
 	int64s   []int64
 	uuids    []uuid.UUID
+	taken    struct{ int64s, uuids int } // how many of them TakeReads has returned
 }
 
 type key struct{}
@@ -109,11 +111,36 @@ func (l *Log) Event(e Event) {
 	l.events = append(l.events, e)
 }
 
-// Events returns the events of the request.
-func (l *Log) Events() []Event {
+// TakeEvents returns the events since the last call.
+func (l *Log) TakeEvents() []Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.events
+	events := l.events[l.taken.events:]
+	l.taken.events = len(l.events)
+	return events
+}
+
+// TakeReads returns the reads noted since the last call, or nil if there are none. They stay in l,
+// for Add and Marshal.
+func (l *Log) TakeReads() (reads *Log) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.read {
+		int64s, uuids := r.int64s[r.taken.int64s:], r.uuids[r.taken.uuids:]
+		if len(int64s)+len(uuids) == 0 {
+			continue
+		}
+		r.taken.int64s, r.taken.uuids = len(r.int64s), len(r.uuids)
+		if reads == nil {
+			reads = &Log{RequestID: l.RequestID, Operation: l.Operation}
+		}
+		reads.read = append(reads.read, &records{resource: r.resource, int64s: int64s, uuids: uuids})
+	}
+	if reads != nil {
+		reads.patients = l.patients[l.taken.patients:]
+		l.taken.patients = len(l.patients)
+	}
+	return reads
 }
 
 // Add adds the notes of another Log. A list may run a query and then discard its rows, so
@@ -210,10 +237,11 @@ func (l *Log) LogValue() slog.Value {
 	slices.SortFunc(l.read, func(a, b *records) int { return strings.Compare(a.resource, b.resource) })
 	attrs := make([]slog.Attr, len(l.read))
 	for i, r := range l.read {
-		slices.Sort(r.int64s)
-		slices.SortFunc(r.uuids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
-		r.int64s, r.uuids = slices.Compact(r.int64s), slices.Compact(r.uuids)
-		attrs[i] = slog.Any(r.resource, &idList{slices.Clone(r.int64s), slices.Clone(r.uuids)})
+		ids := idList{slices.Clone(r.int64s), slices.Clone(r.uuids)}
+		slices.Sort(ids.int64s)
+		slices.SortFunc(ids.uuids, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+		ids.int64s, ids.uuids = slices.Compact(ids.int64s), slices.Compact(ids.uuids)
+		attrs[i] = slog.Any(r.resource, &ids)
 	}
 	return slog.GroupValue(attrs...)
 }

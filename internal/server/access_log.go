@@ -13,9 +13,9 @@ import (
 	"chairside/internal/clock"
 )
 
-// accessLog measures each request and logs one line about it, and a second one if patients'
-// records were read. The lines never contain the query, which may hold a token or a name, a
-// header, the body, or an id from the path.
+// accessLog measures each request and logs one line about it when it ends. If patients' records
+// were read, a line about them is logged before they leave. The lines never contain the query,
+// which may hold a token or a name, a header, the body, or an id from the path.
 func (s *Server) accessLog(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := stateOf(r.Context())
@@ -23,22 +23,22 @@ func (s *Server) accessLog(next http.Handler) http.Handler {
 		timer := prometheus.NewTimer(prometheus.ObserverFunc(func(seconds float64) {
 			s.metrics.duration.WithLabelValues(x.name).Observe(seconds)
 		}))
-		counted := &countingWriter{ResponseWriter: w, unsent: s.unsent}
+		counted := &responseWriter{to: w, unsent: s.unsent, record: func() { s.record(x) }}
 		defer func() {
 			s.metrics.inFlight.Dec()
 			duration := timer.ObserveDuration()
 			counted.status = max(counted.status, x.failed) // a page that failed halfway was sent with 200
 			s.metrics.requests.WithLabelValues(x.name, strconv.Itoa(counted.status)).Inc()
+			s.record(x) // what was not sent: the response to HEAD, or a redirect
 			s.logRequest(x, counted, duration)
-			s.logAccess(x)
-			s.audit(x, counted.status)
+			s.auditRefusal(x, counted.status)
 			s.logForDevelopers(x, counted.status, duration)
 		}()
 		next.ServeHTTP(counted, r)
 	})
 }
 
-func (s *Server) logRequest(x *requestState, w *countingWriter, duration time.Duration) {
+func (s *Server) logRequest(x *requestState, w *responseWriter, duration time.Duration) {
 	level := slog.LevelInfo
 	switch x.name {
 	case "healthz", "readyz", "metrics": // requested every few seconds
@@ -68,9 +68,20 @@ func (s *Server) logRequest(x *requestState, w *countingWriter, duration time.Du
 	s.Logger.LogAttrs(x.r.Context(), level, "request", attrs...)
 }
 
-// logAccess logs which patient records were read, and the user and token that read them.
-func (s *Server) logAccess(x *requestState) {
-	if x.caller == nil || x.records.Empty() {
+// record logs the reads and the events of a request that are not logged yet, and hands them to the
+// audit log.
+func (s *Server) record(x *requestState) {
+	s.recordReads(x)
+	s.recordEvents(x)
+}
+
+// recordReads logs which patient records were read, and the user and token that read them.
+func (s *Server) recordReads(x *requestState) {
+	if x.caller == nil {
+		return
+	}
+	reads := x.records.TakeReads()
+	if reads == nil {
 		return
 	}
 	s.Logger.LogAttrs(x.r.Context(), slog.LevelInfo, "patient data read",
@@ -79,9 +90,9 @@ func (s *Server) logAccess(x *requestState) {
 		slog.String("token_id", x.caller.TokenID.String()),
 		slog.String("request_id", x.id),
 		slog.String("operation", x.name),
-		slog.Any("records", x.records),
+		slog.Any("records", reads),
 	)
-	s.trail.Read(s.entry(x), x.records)
+	s.trail.Read(s.entry(x), reads)
 }
 
 // entry begins an entry of the audit log about a request.
@@ -93,14 +104,18 @@ func (s *Server) entry(x *requestState) trail.Entry {
 	return e
 }
 
-// audit logs a refusal and the events of a request, and hands them to the audit log.
-func (s *Server) audit(x *requestState, status int) {
+// auditRefusal hands a refusal to the audit log. Its line in the log is the request's.
+func (s *Server) auditRefusal(x *requestState, status int) {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		e := s.entry(x)
 		e.Action, e.Status = "refuse", status
-		s.trail.Add(e) // its line is the request's
+		s.trail.Add(e)
 	}
-	for _, event := range x.records.Events() {
+}
+
+// recordEvents logs the events of a request.
+func (s *Server) recordEvents(x *requestState) {
+	for _, event := range x.records.TakeEvents() {
 		e := s.entry(x)
 		e.Action, e.Record = event.Action, event.Record
 		if event.Practice != uuid.Nil {
@@ -148,30 +163,49 @@ func loggableMethod(method string) string {
 	return "other"
 }
 
-// countingWriter records the status and the size of a response. Every response passes
-// through it, and so through the limit on unsent bytes.
-type countingWriter struct {
-	http.ResponseWriter
+// responseWriter is the only way to the client. It logs what was read before a byte of it can
+// leave, so a process that is killed while it sends has sent nothing that the log does not name.
+// It therefore embeds no http.ResponseWriter, has no Unwrap, and has no method that writes but
+// Write. It also counts what it sends, and limits what waits to be sent.
+type responseWriter struct {
+	to     http.ResponseWriter
 	unsent *unsentLimiter
-	status int // 0 until the header is written
+	record func() // logs what was read since the last call
+	status int    // 0 until the header is written
 	bytes  int64
 }
 
-func (w *countingWriter) WriteHeader(status int) {
+// Header implements http.ResponseWriter.
+func (w *responseWriter) Header() http.Header { return w.to.Header() }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *responseWriter) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK { // not for 1xx
 		w.status = status
 	}
-	w.ResponseWriter.WriteHeader(status)
+	w.to.WriteHeader(status)
 }
 
-func (w *countingWriter) Write(b []byte) (int, error) {
+// Write implements http.ResponseWriter.
+func (w *responseWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.unsent.write(w.ResponseWriter, b)
+	w.record()
+	n, err := w.unsent.write(w.to, b)
 	w.bytes += int64(n)
 	return n, err
 }
 
-// Unwrap lets http.ResponseController reach the connection.
-func (w *countingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+// FlushError sends what was written, for http.ResponseController.
+func (w *responseWriter) FlushError() error { return http.NewResponseController(w.to).Flush() }
+
+// SetReadDeadline is for http.ResponseController.
+func (w *responseWriter) SetReadDeadline(deadline time.Time) error {
+	return http.NewResponseController(w.to).SetReadDeadline(deadline)
+}
+
+// SetWriteDeadline is for http.ResponseController.
+func (w *responseWriter) SetWriteDeadline(deadline time.Time) error {
+	return http.NewResponseController(w.to).SetWriteDeadline(deadline)
+}

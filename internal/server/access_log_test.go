@@ -2,6 +2,8 @@ package server
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -70,6 +72,16 @@ func TestReadPatientDataIsLogged(t *testing.T) {
 	}
 	if line.PracticeID != b.opened.Practice.String() || line.UserID != b.opened.User || line.TokenID == "" || line.Operation != "listPatients" || len(line.Records["patients"]) != 1 {
 		t.Errorf("got %+v", line)
+	}
+}
+
+// TestResponsesHaveOneWayOut: past Write, a byte could leave before the log has its read.
+func TestResponsesHaveOneWayOut(t *testing.T) {
+	t.Parallel()
+	var w http.ResponseWriter = &responseWriter{}
+	switch w.(type) {
+	case interface{ Unwrap() http.ResponseWriter }, http.Hijacker, io.ReaderFrom, io.StringWriter:
+		t.Error("a response can be written without its Write")
 	}
 }
 

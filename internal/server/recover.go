@@ -28,7 +28,7 @@ func (s *Server) recoverPanic(next http.Handler) http.Handler {
 			if !ok {
 				err = fmt.Errorf("panic with a %T", reason) // the value itself may be private
 			}
-			if written, ok := w.(*countingWriter); ok && written.status != 0 {
+			if written, ok := w.(*responseWriter); ok && written.status != 0 {
 				x.failed = http.StatusInternalServerError // for accessLog
 				panic(http.ErrAbortHandler)               // the response has begun
 			}

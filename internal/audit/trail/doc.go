@@ -4,8 +4,8 @@
 // Entries of the audit log are reads of patients' data, sign-ins, refusals, reports and exports.
 // (Package store writes those of writes, in their transactions.) They are written every second in
 // one transaction. Reads of one caller by one operation within that second become one entry. The
-// server's log has a line about each of them when the request ends, before the entry is written:
-// after a crash, the lines of the last second are the record.
+// server's log has a line about each of them before the response leaves, and so before the entry is
+// written: after a crash, the lines of the last second are the record.
 //
 // The request log is for developers: the recent requests of each token, without ids, queries and
 // bodies. Its cost and its size are bounded. Of requests within a second that have the same token,

@@ -55,13 +55,15 @@ func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err err
 	}
 	headers := Sign(x.eventID, at, c.body, secrets...)
 	headers["Content-Type"], headers["User-Agent"] = "application/json", userAgent
-	a = send(leased, d.client, x.url, headers, c.body)
-	if a.sent && !c.read.Empty() {
+	a = send(leased, d.client, x.url, headers, c.body, func() {
+		if c.read.Empty() {
+			return
+		}
 		d.logger.LogAttrs(ctx, slog.LevelInfo, "patient data sent", slog.String("practice_id", x.practice.String()),
 			slog.String("webhook_id", x.webhook.String()), slog.String("event_id", x.eventID), slog.Any("records", c.read))
 		// One event a second for each webhook, like the reads of a token.
 		d.trail.Read(trail.Entry{Who: trail.Who{Practice: x.practice}, At: at, Operation: sendOperation, Record: x.webhook.String(), Request: x.eventID}, c.read)
-	}
+	})
 	return a, d.settle(ctx, x, at, headers, c, a)
 }
 

@@ -6,9 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -59,7 +58,6 @@ type outcome struct {
 	text     string // beginning of the body
 	err      string // why there is no response
 	duration time.Duration
-	sent     bool // whether the receiver was reached, and got at least a part of the request
 }
 
 // ok reports whether the receiver has accepted the event.
@@ -68,19 +66,36 @@ func (a outcome) ok() bool { return Accepted(a.status) }
 // Accepted reports whether the status of a response accepts an event.
 func Accepted(status int) bool { return status >= 200 && status < 300 }
 
-// send sends a body.
-func send(ctx context.Context, client *http.Client, to string, headers map[string]string, body []byte) (a outcome) {
+// recordedBody is the body of a request. It calls record before its first byte leaves.
+type recordedBody struct {
+	reader *bytes.Reader
+	record func()
+}
+
+// Read implements io.Reader.
+func (b *recordedBody) Read(p []byte) (int, error) {
+	b.record()
+	return b.reader.Read(p)
+}
+
+// Close implements io.Closer.
+func (b *recordedBody) Close() error { return nil }
+
+// send sends a body. It calls record once, before the first byte of the body leaves; never if the
+// receiver is not reached.
+func send(ctx context.Context, client *http.Client, to string, headers map[string]string, body []byte, record func()) (a outcome) {
 	started := clock.Deadline(0)
 	defer func() { a.duration = clock.Deadline(0).Sub(started) }()
-	var sent atomic.Bool
-	defer func() { a.sent = sent.Load() }()
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, nil)
 	if err != nil {
 		return outcome{err: loggable([]byte(hide(err)))}
 	}
+	record = sync.OnceFunc(record)
+	request.ContentLength = int64(len(body))
+	request.GetBody = func() (io.ReadCloser, error) { return &recordedBody{bytes.NewReader(body), record}, nil }
+	request.Body, _ = request.GetBody() // never fails
 	for name, value := range headers {
 		request.Header.Set(name, value)
 	}

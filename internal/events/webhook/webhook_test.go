@@ -3,11 +3,14 @@ package webhook
 import (
 	"context"
 	"crypto/x509"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
@@ -34,7 +37,7 @@ func TestGuardRefusesWhateverNamesTheAddress(t *testing.T) {
 	t.Parallel()
 	client := newClient(false)
 	for _, to := range []string{"http://127.0.0.1:9/", "http://localhost:9/", "http://[::1]:9/", "http://0x7f.1:9/", "http://[::ffff:127.0.0.1]:9/", "http://0:9/"} {
-		a := send(t.Context(), client, to, nil, []byte("{}"))
+		a := send(t.Context(), client, to, nil, []byte("{}"), func() {})
 		if a.status != 0 || a.err == "" || strings.Contains(a.err, "connection refused") {
 			t.Errorf("%s: %+v", to, a)
 		}
@@ -50,7 +53,7 @@ func TestGuardSeesThroughNames(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{"127.0.0.1", "10.1.2.3", "169.254.169.254", "100.64.0.1", "0.0.0.0", "::1", "::ffff:127.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "fd00::1", "fe80::1"} {
 		dialer := &net.Dialer{Timeout: sendTime, Control: guard, Resolver: resolver(t, netip.MustParseAddr(answer))}
-		a := send(t.Context(), clientOf(dialer), "http://rebind.example:9/", nil, []byte("{}"))
+		a := send(t.Context(), clientOf(dialer), "http://rebind.example:9/", nil, []byte("{}"), func() {})
 		if a.status != 0 || a.err != ErrForbiddenAddress.Error() {
 			t.Errorf("a name of %s: %+v", answer, a)
 		}
@@ -132,5 +135,25 @@ func TestEvents(t *testing.T) {
 	}
 	if !Wants([]string{"rooms.created", "patients.*"}, "patients", "deleted") || Wants([]string{"rooms.created"}, "rooms", "updated") || !Wants([]string{"*"}, "fees", "updated") {
 		t.Error("wants")
+	}
+}
+
+// TestDeliveriesAreRecordedBeforeTheyAreSent, and not if the receiver is not reached.
+func TestDeliveriesAreRecordedBeforeTheyAreSent(t *testing.T) {
+	t.Parallel()
+	var recorded, received atomic.Int32
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err != nil || string(body) != "{}" || r.ContentLength != 2 || recorded.Load() != 1 {
+			t.Errorf("%q of %d bytes, %v, recorded %d times", body, r.ContentLength, err, recorded.Load())
+		}
+		received.Add(1)
+	}))
+	record := func() { recorded.Add(1) }
+	if a := send(t.Context(), newClient(true), receiver.URL, nil, []byte("{}"), record); !a.ok() || received.Load() != 1 {
+		t.Errorf("%+v", a)
+	}
+	receiver.Close()
+	if a := send(t.Context(), newClient(true), receiver.URL, nil, []byte("{}"), record); a.err == "" || recorded.Load() != 1 {
+		t.Errorf("%+v, recorded %d times", a, recorded.Load())
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +162,54 @@ func TestEveryRequestIsLoggedOnce(t *testing.T) {
 			if found[0]["route"] != op.Path || found[0]["status"] != float64(op.Success) {
 				t.Errorf("%s: %v", op, found[0])
 			}
+		}
+	})
+}
+
+// checkedWriter fails the test if a patient's id leaves before the log has it.
+type checkedWriter struct {
+	*httptest.ResponseRecorder
+	t    *testing.T
+	log  *harness.Log
+	sent map[string]bool
+}
+
+// patientID is the id at the beginning of a patient's record.
+var patientID = regexp.MustCompile(`"record":\{"id":(\d+)`)
+
+// Write implements http.ResponseWriter.
+func (w *checkedWriter) Write(b []byte) (int, error) {
+	n, err := w.ResponseRecorder.Write(b)
+	logged := map[string]bool{}
+	for line := range strings.Lines(w.log.String()) {
+		var read struct{ Records struct{ Patients []string } }
+		if err := json.Unmarshal([]byte(line), &read); err != nil {
+			w.t.Error(err)
+		}
+		for _, id := range read.Records.Patients {
+			logged[id] = true
+		}
+	}
+	for _, found := range patientID.FindAllStringSubmatch(w.Body.String(), -1) {
+		if w.sent[found[1]] = true; !logged[found[1]] {
+			w.t.Errorf("patient %s leaves before the log has the read", found[1])
+		}
+	}
+	return n, err
+}
+
+// TestReadsAreLoggedBeforeTheyLeave: of a response that is sent while it is read, too. The harness
+// checks the same of every response.
+func TestReadsAreLoggedBeforeTheyLeave(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w := &checkedWriter{httptest.NewRecorder(), t, e.Log, map[string]bool{}}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/snapshot?resources=patients", nil)
+		r.Header.Set("Authorization", "Bearer "+e.Token(t, ""))
+		r.Header.Set("User-Agent", "test")
+		e.Server.Handler().ServeHTTP(w, r)
+		all := column(t, e, "SELECT id FROM patients WHERE practice_id = $1", loadWorld(t, e, "demo").practice)
+		if len(w.sent) != len(all) {
+			t.Errorf("%d of %d patients were sent", len(w.sent), len(all))
 		}
 	})
 }

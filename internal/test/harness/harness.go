@@ -15,8 +15,10 @@
 package harness
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -74,6 +76,7 @@ type Env struct {
 	Log    *Log // the server's log
 
 	serving sync.RWMutex   // held by every request in progress
+	late    chan string    // requests whose reads were logged after they were sent
 	owner   func() *sql.DB // Owner
 }
 
@@ -84,7 +87,14 @@ func Start(t testing.TB, url string, change ...func(*server.Options)) *Env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(stop)
+	t.Cleanup(func() {
+		stop()
+		select {
+		case request := <-e.late:
+			t.Errorf("reads were logged after they were sent: %s", request)
+		default:
+		}
+	})
 	return e
 }
 
@@ -95,7 +105,7 @@ func start(ctx context.Context, url string, change ...func(*server.Options)) (e 
 		return nil, nil, err
 	}
 	db.Keys = testkeys.Keys()
-	e = &Env{DB: db, Clock: &Clock{now: Now}, Log: &Log{}}
+	e = &Env{DB: db, Clock: &Clock{now: Now}, Log: &Log{}, late: make(chan string, 1)}
 	listener := httptest.NewUnstartedServer(nil)
 	e.URL = "http://" + listener.Listener.Addr().String()
 	o := server.Options{DB: db, BaseURL: e.URL, Clock: e.Clock.Now, Logger: slog.New(slog.NewJSONHandler(e.Log, nil))}
@@ -118,14 +128,38 @@ func start(ctx context.Context, url string, change ...func(*server.Options)) (e 
 	}, nil
 }
 
-// serve counts the requests in progress for Settle.
+// serve counts the requests in progress for Settle, and notes one whose reads or events were
+// logged after its response was written: a crash in between would lose the record of them.
 func (e *Env) serve(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.serving.RLock()
 		defer e.serving.RUnlock()
-		handler.ServeHTTP(w, r)
+		watched := &watchedWriter{ResponseWriter: w, log: e.Log, logged: -1}
+		handler.ServeHTTP(watched, r)
+		if id := w.Header().Get("X-Request-Id"); watched.logged >= 0 && e.Log.records(id) != watched.logged {
+			select {
+			case e.late <- r.Method + " " + r.URL.Path:
+			default:
+			}
+		}
 	})
 }
+
+// watchedWriter notes how many lines about its reads and events a request had when it last wrote.
+type watchedWriter struct {
+	http.ResponseWriter
+	log    *Log
+	logged int // -1 if it has not written
+}
+
+// Write implements http.ResponseWriter.
+func (w *watchedWriter) Write(b []byte) (int, error) {
+	w.logged = w.log.records(w.Header().Get("X-Request-Id"))
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Settle waits until all requests and their background work are finished, because log lines
 // are written after the response.
@@ -267,8 +301,9 @@ func (c *Clock) Advance(d time.Duration) { c.Set(c.Now().Add(d)) }
 
 // Log holds a server's log.
 type Log struct {
-	mu   sync.Mutex
-	text []byte
+	mu       sync.Mutex
+	text     []byte
+	recorded map[string]int // lines about reads and events, by request
 }
 
 // Write adds a line.
@@ -276,7 +311,26 @@ func (l *Log) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.text = append(l.text, line...)
+	if bytes.Contains(line, []byte(`"msg":"patient data read"`)) || bytes.Contains(line, []byte(`"msg":"audit event"`)) {
+		var about struct {
+			RequestID string `json:"request_id"`
+		}
+		if err := json.Unmarshal(line, &about); err != nil {
+			return 0, err
+		}
+		if l.recorded == nil {
+			l.recorded = map[string]int{}
+		}
+		l.recorded[about.RequestID]++
+	}
 	return len(line), nil
+}
+
+// records returns the number of lines about the reads and events of a request.
+func (l *Log) records(requestID string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.recorded[requestID]
 }
 
 // String returns the whole log.
