@@ -17,9 +17,9 @@ import (
 // demoToken is the name of the token that each start of the demo replaces.
 const demoToken = "demo"
 
-// fillDemo seeds the database on the first start. It refuses a database that holds
-// other practices.
-func (c *console) fillDemo(db *store.DB) error {
+// fillDemo seeds the database on the first start, as the tables' owner. It refuses a database that
+// holds other practices.
+func (c *console) fillDemo(db *store.DB, owner bool) error {
 	if _, err := findUser(c, db.Ent, seed.DemoAdmin); !errors.Is(err, errNoUser) {
 		return err // nil if the demo exists
 	}
@@ -29,6 +29,9 @@ func (c *console) fillDemo(db *store.DB) error {
 	}
 	if occupied {
 		return errors.New("the database holds real practices: choose another one for the demo with --database-url")
+	}
+	if !owner {
+		return errors.New("the database has no demo practice: run \"chairside seed\" as the tables' owner first")
 	}
 	fmt.Fprintln(c.err, "filling the demo database …")
 	return c.seed(db, config.Seed{Patients: seed.DefaultPatients, Years: seed.DefaultYears, RandomSeed: 1})

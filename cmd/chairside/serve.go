@@ -14,6 +14,7 @@ import (
 	"chairside/internal/server"
 	"chairside/internal/store"
 	"chairside/internal/store/bulk"
+	"chairside/internal/store/migrate"
 	"chairside/internal/store/sealing"
 	"chairside/internal/web"
 )
@@ -24,7 +25,7 @@ type serveCommand struct{ config.ServeFlags }
 func (serveCommand) Help() string {
 	return `The server creates and migrates an embedded database on start. Before a migration it copies a database that holds data to a file beside it (NAME.before-VERSION; the last two are kept). It refuses a PostgreSQL database with pending migrations, unless you pass --migrate.
 
-With --demo the server is a sandbox. The first start fills the database with a demo practice; every start prints a new token. It refuses a database that holds other practices.
+With --demo the server is a sandbox. The first start migrates the database and fills it with a demo practice; every start prints a new token. It refuses a database that holds other practices. With --system-database-url it can do neither: run "chairside migrate up", "chairside seed" and "chairside database roles" as the tables' owner first.
 
 The server uses about 70 MB of memory. The garbage collector runs at GOGC=200; change it with Go's environment variables GOGC and GOMEMLIMIT.`
 }
@@ -61,7 +62,9 @@ func (s *serveCommand) Run(c *console) (err error) {
 			return err
 		}
 	}
-	if err := c.prepare(db, flags.Database.Embedded() || flags.Demo); err != nil {
+	// With two logins the server owns no table: it can only say what to run.
+	apply := flags.Demo && flags.SystemDatabaseURL == "" && errors.Is(migrate.Check(c, db), migrate.ErrPending)
+	if err := c.prepare(db, flags.Database.Embedded() || apply); err != nil {
 		return err
 	}
 	if err := sealing.Check(c, db); err != nil {
@@ -71,7 +74,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		logger.Warn(reason)
 	}
 	if flags.Demo {
-		if err := c.fillDemo(db); err != nil {
+		if err := c.fillDemo(db, flags.SystemDatabaseURL == ""); err != nil {
 			return err
 		}
 	}
