@@ -122,16 +122,29 @@ func (s *Sessions) changeBrowsers(ctx context.Context, userID int64, change func
 	})
 }
 
+// browserNames and systemNames are all that BrowserName says of a client. A client may send any
+// text, such as a name or a token, which must not reach the audit log.
+var (
+	browserNames = []string{
+		useragent.Chrome, useragent.Edge, useragent.Firefox, useragent.Safari, useragent.Opera, useragent.OperaMini, useragent.OperaTouch,
+		useragent.Vivaldi, useragent.SamsungBrowser, useragent.InternetExplorer, useragent.HeadlessChrome, "Android browser", "Huawei Browser", "Miui Browser",
+	}
+	systemNames = []string{
+		useragent.Windows, useragent.MacOS, useragent.Linux, useragent.Android, useragent.IOS, useragent.ChromeOS, useragent.FreeBSD, useragent.Harmony,
+	}
+)
+
 // BrowserName names the browser of a User-Agent header: "Firefox on Windows".
 func BrowserName(header string) string {
 	agent := useragent.Parse(header)
-	switch {
-	case agent.Name == "":
-		return "Unknown browser"
-	case agent.OS == "":
-		return agent.Name
+	name, system := "Unknown browser", ""
+	if slices.Contains(browserNames, agent.Name) {
+		name = agent.Name
 	}
-	return agent.Name + " on " + agent.OS
+	if slices.Contains(systemNames, agent.OS) {
+		system = " on " + agent.OS
+	}
+	return name + system
 }
 
 // network returns an address of BrowserOf without its last part, which would name one machine or
