@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -111,10 +112,10 @@ func (e *subjectErase) Run(c *console) error {
 			return err
 		}
 		done, err := subject.Erase(ctx, db, e.Patient)
-		if err != nil {
+		if err != nil && !errors.Is(err, store.ErrNotScrubbed) {
 			return err
 		}
-		return printErasure(c, done, "Was")
+		return errors.Join(printErasure(c, done, "Was"), err)
 	})
 }
 

@@ -254,5 +254,8 @@ func (d *deletion) finish() error {
 	if err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return d.db.Scrub(d.ctx)
 }

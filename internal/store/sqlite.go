@@ -103,6 +103,7 @@ func sqliteDSN(path string, busyTimeout time.Duration, foreignKeys bool) string 
 			pragma("foreign_keys", enforce),
 			pragma("cache_size", -sqliteCache),
 			pragma("mmap_size", sqliteMapped),
+			"secure_delete(ON)", // overwrites what is deleted with zeros; FAST would leave it in free pages
 		},
 		"_txlock":              {"immediate"},
 		"_inttotime":           {"1"},

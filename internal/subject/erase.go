@@ -120,7 +120,13 @@ func erase(ctx context.Context, db *store.DB, id int64, commit bool) (*Erasure, 
 	if !commit {
 		return e.result, refusal
 	}
-	return e.result, tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return nil, err
+	}
+	if err := db.Scrub(ctx); err != nil {
+		return e.result, fmt.Errorf("patient %d is erased, but %w", id, err)
+	}
+	return e.result, nil
 }
 
 // reason returns what the audit log keeps of a refusal: not the text of a hold, which may identify
