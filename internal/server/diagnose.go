@@ -21,7 +21,7 @@ import (
 // server.
 type Installation struct {
 	DB *store.DB // opened with store.OpenServing, with its keys
-	// SecretFiles hold keys: not all users of the machine may open them, nor the file of the database.
+	// SecretFiles hold keys: only their owner and group may open them and the file of the database.
 	SecretFiles []string
 	Network
 }
@@ -155,7 +155,7 @@ func (i *Installation) checkFiles(context.Context) (all []web.Check, err error) 
 	case found == 0:
 		return notChecked("the server has no file with patients’ data or keys on this machine")
 	}
-	return passed("not all users of this machine can open the files with patients’ data and keys (%d)", found)
+	return passed("only their owner and group can open the files with patients’ data and keys (%d)", found)
 }
 
 func (i *Installation) checkTotals(ctx context.Context) ([]web.Check, error) {
