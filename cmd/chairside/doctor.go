@@ -52,11 +52,8 @@ func (d *doctorCommand) Run(c *console) error {
 			fmt.Fprintf(c.err, "not checked: %s: %s\n", strings.ToLower(check.Name), line)
 		}
 	}
-	switch {
-	case problems == 1:
-		return errors.New("1 problem found")
-	case problems > 0:
-		return fmt.Errorf("%d problems found", problems)
+	if problems > 0 {
+		return errors.New(count(problems, "problem") + " found")
 	}
 	fmt.Fprintln(c.err, "no problems found")
 	return nil
