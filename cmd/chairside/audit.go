@@ -240,7 +240,7 @@ func (a *auditPrune) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "deleted %d events\n", n)
+		fmt.Fprintf(c.out, "deleted %s\n", count(n, "event"))
 		_, err = migrate.AddMonths(c, db)
 		return err
 	})

@@ -19,7 +19,7 @@ func (doctorCommand) Help() string {
 	return `Checks an installation as a server with the same flags would use it. Run it with the flags or the environment of "chairside serve", on the same machine:
 
   - all migrations are applied, and the keys open every sealed value
-  - not all users of the machine can open the files with patients' data and keys
+  - only their owner and group can open the files with patients' data and keys
   - the totals that lists show are those of the rows; this reads every row
   - PostgreSQL: the audit log has partitions for the months to come; row-level security is on, complete, and used by the right roles, none of them a superuser
   - PostgreSQL: this machine's clock and the database server's differ by at most 2 s
@@ -53,7 +53,7 @@ func (d *doctorCommand) Run(c *console) error {
 		}
 	}
 	if problems > 0 {
-		return fmt.Errorf("%d problems found", problems)
+		return errors.New(count(problems, "problem") + " found")
 	}
 	fmt.Fprintln(c.err, "no problems found")
 	return nil

@@ -166,7 +166,7 @@ func (k *keysRotate) Run(c *console) error {
 			return nil
 		}
 		n, err := sealing.Reseal(c, db)
-		fmt.Fprintf(c.err, "sealed %d values again with the key %s\n", n, db.Keys.IDs()[0])
+		fmt.Fprintf(c.err, "sealed %s again with the key %s\n", count(n, "value"), db.Keys.IDs()[0])
 		return err
 	})
 }

@@ -86,7 +86,7 @@ func (l *listenCommand) Run(c *console) error {
 			continue
 		}
 		if c.Err() != nil {
-			fmt.Fprintf(c.err, "sent %d changes\n", sent)
+			fmt.Fprintf(c.err, "sent %s\n", count(sent, "change"))
 			return nil
 		}
 		for _, change := range next.Changes {

@@ -50,6 +50,14 @@ func (l listing) print(c *console, columns []string, rows [][]any) error {
 	return table.Flush()
 }
 
+// count returns a number with its noun: "1 problem", "2 problems".
+func count[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // inTable is the text of a cell.
 func inTable(cell any) string {
 	switch v := cell.(type) {

@@ -42,7 +42,7 @@ func (m *migrateUp) Run(c *console) (err error) {
 	}
 	added, err := migrate.AddMonths(c, db)
 	if added > 0 {
-		fmt.Fprintf(c.err, "added %d partitions to the audit log\n", added)
+		fmt.Fprintf(c.err, "added %s to the audit log\n", count(added, "partition"))
 	}
 	switch {
 	case err != nil:

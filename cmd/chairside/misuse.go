@@ -20,6 +20,9 @@ var credentials = regexp.MustCompile(`://[^\s/@]*@`)
 // unexpected matches the parser's message about a word that is no command.
 var unexpected = regexp.MustCompile(`^unexpected argument ([^\s,]+)`)
 
+// noValue matches the parser's message about a flag at the end of the line, without its value.
+var noValue = regexp.MustCompile(`: expected \S+ value but got "EOL" \(<EOL>\)$`)
+
 // misuse explains a usage error and returns its exit status. The context is that of the command,
 // as far as it was parsed.
 func misuse(w io.Writer, err error, at *kong.Context) int {
@@ -44,7 +47,7 @@ func explain(err error, at *kong.Context, node *kong.Node) (lines []string) {
 		if len(node.Children) > 0 {
 			message = unexpected.ReplaceAllString(message, `unknown command "$1"`)
 		}
-		return []string{message}
+		return []string{noValue.ReplaceAllString(message, ": needs a value")}
 	}
 	if commands := commandsOf(node); len(commands) > 0 && strings.HasPrefix(message, "expected ") {
 		return []string{"a command is required: " + strings.Join(commands, ", ")}

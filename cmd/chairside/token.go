@@ -106,7 +106,7 @@ func (t *tokenList) Run(c *console) error {
 		now := time.Now()
 		var cells [][]any
 		for _, row := range rows {
-			cells = append(cells, []any{row.ID, row.Edges.User.Email, row.Name, token.StateOf(row, now), row.LastUsedAt, token.Scopes(row, row.Edges.User, row.Edges.Application)})
+			cells = append(cells, []any{row.ID, row.Edges.User.Email, row.Name, token.StateOf(row, now), row.LastUsedAt, token.Scopes(row, row.Edges.User, row.Edges.Application).Set()})
 		}
 		return t.print(c, []string{"ID", "USER", "NAME", "STATE", "LAST USED", "SCOPES"}, cells)
 	})

@@ -10,6 +10,7 @@ import (
 
 	"chairside/internal/apispec"
 	"chairside/internal/codec"
+	"chairside/internal/entx/table"
 )
 
 // document builds the OpenAPI document in one of its two forms (see the package
@@ -300,7 +301,7 @@ func (d *document) list(e *entity) *ogen.Operation {
 		d.AddSchema(meta, s)
 	}
 	d.AddSchema(e.Name+"List", object(property(e.R.Plural, ref(e.Summary()).AsArray()), property("meta", ref(meta))))
-	o := d.operation(e, "list"+e.Many(), "read", "List "+words(e.R.Plural)+".", e.R.Descriptions[apispec.List])
+	o := d.operation(e, "list"+e.Many(), "read", "List "+table.Words(e.R.Plural)+".", e.R.Descriptions[apispec.List])
 	for _, p := range e.Params() {
 		o.AddParameters(d.parameter(p))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"chairside/internal/apispec"
+	"chairside/internal/entx/table"
 )
 
 // form is the source of a list.Form, which turns the columns of a row into a type of ogen.
@@ -46,7 +47,7 @@ func (e *entity) Forms() (forms []*form, err error) {
 		if p.Read == nil { // its own resource declares the form
 			continue
 		}
-		f := &form{Type: p.Type, Doc: words(p.Edge), selection: p.Read}
+		f := &form{Type: p.Type, Doc: table.Words(p.Edge), selection: p.Read}
 		f.Set = p.Target.note(fmt.Sprintf("x.%s(0)", p.Target.IDMethod()))
 		for _, column := range p.Columns {
 			if err := f.set(p.Target, column, p.Type, "o", column); err != nil {
@@ -64,7 +65,7 @@ func (e *entity) form(t string) (*form, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &form{Type: t, Doc: words(e.R.Plural), selection: read}
+	f := &form{Type: t, Doc: table.Words(e.R.Plural), selection: read}
 	for _, c := range e.Shown() {
 		if err := f.set(e, c.Name, t, "o", c.Name); err != nil {
 			return nil, err
@@ -375,7 +376,7 @@ func (e *entity) Links() (links []link, err error) {
 			if l.Same == nil || other == nil || !l.Same.API.CreateOnly || !l.Same.API.Required {
 				return nil, fmt.Errorf("%s: Same must be a column of both tables that create requires and update cannot change, not %q", c.Name, name)
 			}
-			l.Message += " or is of another " + words(strings.TrimSuffix(name, "_id"))
+			l.Message += " or is of another " + table.Words(strings.TrimSuffix(name, "_id"))
 			where += fmt.Sprintf(", %s.%s(same)", target.Package(), other.StructField())
 		}
 		l.Exists = fmt.Sprintf("entx.Exists(w.Tx.%s.Query().Where(%s))", target.Name, where)

@@ -14,6 +14,7 @@ import (
 
 	"chairside/internal/apispec"
 	"chairside/internal/codec"
+	"chairside/internal/entx/table"
 )
 
 // model is the Ent schema with its annotations decoded: the input of documents and templates.
@@ -341,7 +342,7 @@ var modelFuncs = template.FuncMap{
 	"joined":       joined,
 	"created":      requested(apispec.Create),
 	"changed":      requested(apispec.Update),
-	"words":        words,
+	"words":        table.Words,
 	"article":      article,
 	"literal":      literal,
 	"orders":       orders,

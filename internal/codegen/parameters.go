@@ -8,6 +8,7 @@ import (
 
 	"chairside/internal/apispec"
 	"chairside/internal/codec"
+	"chairside/internal/entx/table"
 )
 
 // documentedParam is a query parameter with its documentation.
@@ -136,7 +137,7 @@ func (d *document) parameter(p documentedParam) *ogen.Parameter {
 
 // idParameter returns the parameter of a path that names a record.
 func (d *document) idParameter(e *entity) *ogen.Parameter {
-	p := ogen.NewParameter().InPath().SetName("id").SetRequired(true).SetDescription("Identifier of the " + words(e.R.Key) + ".").
+	p := ogen.NewParameter().InPath().SetName("id").SetRequired(true).SetDescription("Identifier of the " + table.Words(e.R.Key) + ".").
 		SetSchema(schemaOf(e.Column("id").Kind))
 	if d.published {
 		p.Example = ogen.ExampleValue(d.idExample(e))

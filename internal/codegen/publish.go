@@ -12,6 +12,7 @@ import (
 	"github.com/ogen-go/ogen"
 
 	"chairside/internal/apispec"
+	"chairside/internal/entx/table"
 	"chairside/internal/scope"
 )
 
@@ -20,13 +21,9 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // article returns the words with their indefinite article.
 func article(s string) string {
 	if strings.ContainsAny(s[:1], "aeio") || strings.HasPrefix(s, "nhs_") {
-		return "an " + words(s)
+		return "an " + table.Words(s)
 	}
-	return "a " + words(s)
-}
-
-func words(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "nhs_", "NHS "), "_", " ")
+	return "a " + table.Words(s)
 }
 
 // publish returns the document that integrators read.

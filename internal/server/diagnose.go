@@ -21,7 +21,7 @@ import (
 // server.
 type Installation struct {
 	DB *store.DB // opened with store.OpenServing, with its keys
-	// SecretFiles hold keys: not all users of the machine may open them, nor the file of the database.
+	// SecretFiles hold keys: only their owner and group may open them and the file of the database.
 	SecretFiles []string
 	Network
 }
@@ -155,7 +155,7 @@ func (i *Installation) checkFiles(context.Context) (all []web.Check, err error) 
 	case found == 0:
 		return notChecked("the server has no file with patients’ data or keys on this machine")
 	}
-	return passed("not all users of this machine can open the files with patients’ data and keys (%d)", found)
+	return passed("only their owner and group can open the files with patients’ data and keys (%d)", found)
 }
 
 func (i *Installation) checkTotals(ctx context.Context) ([]web.Check, error) {
@@ -224,7 +224,7 @@ func clockOutcome(offset, within time.Duration) ([]web.Check, error) {
 	case size-within > clockLimit:
 		return []web.Check{problem("set both by NTP", "this machine’s clock is %s %s that of the database server (± %s); more than %s is too much for sign-in codes, leases and the times in the audit log", shown, word, exact, clockLimit)}, nil
 	case size+within > clockLimit:
-		return notChecked("the way to the database server takes too long to compare the clocks: they differ by %s (± %s), of at most %s", shown, exact, clockLimit)
+		return notChecked("the way to the database server takes too long to compare the clocks: they differ by %s (± %s); %s is allowed", shown, exact, clockLimit)
 	}
-	return passed("this machine’s clock and that of the database server differ by %s (± %s), of at most %s", shown, exact, clockLimit)
+	return passed("this machine’s clock and that of the database server differ by %s (± %s); %s is allowed", shown, exact, clockLimit)
 }

@@ -200,7 +200,7 @@ func (s *Server) migrationsFact(ctx context.Context) (string, time.Time, error) 
 
 func (s *Server) replicasFact(ctx context.Context) (string, time.Time, error) {
 	if s.DB.File != "" {
-		return "None that Chairside knows: an embedded database has no replication of its own.", time.Time{}, nil
+		return "None: an embedded database has no replication.", time.Time{}, nil
 	}
 	r, err := s.DB.Replicas(ctx)
 	text := ""
@@ -224,7 +224,7 @@ func (s *Server) backupFact(ctx context.Context) (string, time.Time, error) {
 	if s.DB.File != "" {
 		at, err := s.DB.LastBackup(ctx)
 		if at.IsZero() {
-			return "None known: “chairside backup” has not run yet. Copies by other programs are not seen here.", at, err
+			return "None by “chairside backup”. Copies by other programs are not listed here.", at, err
 		}
 		return "By “chairside backup” on", at, err
 	}

@@ -118,7 +118,7 @@ func removalOrder() (all []*table.Table) {
 
 // one returns the name of a row of a table: "appointment", "NHS claim".
 func one(t *table.Table) string {
-	name := strings.TrimSuffix(title(t.Name), "s")
+	name := strings.TrimSuffix(table.Title(t.Name), "s")
 	if strings.HasPrefix(name, "NHS") {
 		return name
 	}

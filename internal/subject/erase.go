@@ -177,7 +177,7 @@ func (e *eraser) run(ctx context.Context) error {
 	changed := map[string]int64{}
 	for _, t := range ent.Tables {
 		if n := removed[t.Name]; n > 0 {
-			e.result.Removed = append(e.result.Removed, Rows{Table: title(t.Name), Rows: n})
+			e.result.Removed = append(e.result.Removed, Rows{Table: table.Title(t.Name), Rows: n})
 		}
 		columns := blanked(t)
 		n := kept[t.Name]
@@ -192,9 +192,9 @@ func (e *eraser) run(ctx context.Context) error {
 				}
 			}
 			changed[t.Name] = n
-			e.result.Blanked = append(e.result.Blanked, Rows{title(t.Name), n, strings.Join(names, ", ")})
+			e.result.Blanked = append(e.result.Blanked, Rows{table.Title(t.Name), n, strings.Join(names, ", ")})
 		}
-		e.result.Stays = append(e.result.Stays, Rows{title(t.Name), n, keptTables[t.Name]})
+		e.result.Stays = append(e.result.Stays, Rows{table.Title(t.Name), n, keptTables[t.Name]})
 	}
 	return e.record(ctx, "erase", map[string]any{"removed": removed, "blanked": changed})
 }

@@ -31,7 +31,7 @@ const (
 func (f *File) WriteHTML(to io.Writer) error { return page.Execute(to, f) }
 
 // Title returns the name of the section: "Treatment plans".
-func (s Section) Title() string { return title(s.Table.Name) }
+func (s Section) Title() string { return table.Title(s.Table.Name) }
 
 // Empty returns the sections without rows.
 func (f *File) Empty() (all []Section) {
@@ -59,12 +59,12 @@ func (f *File) Entries(s Section, row []Value) (all []entry) {
 		if v.Null || v.Text == "" || c.Stored == table.Bytes || c.Name == "practice_id" || c.References == "patients" || repeats(c) {
 			continue
 		}
-		e := entry{title(c.Name), v.Text}
+		e := entry{table.Title(c.Name), v.Text}
 		switch own := map[string]*string{"custom_field_1": f.Practice.CustomPatientFieldLabel1, "custom_field_2": f.Practice.CustomPatientFieldLabel2}[c.Name]; {
 		case own != nil && *own != "":
 			e.Name = *own
 		case v.Label != "":
-			e.Name, e.Text = title(labelName(c.Name)), v.Label
+			e.Name, e.Text = table.Title(labelName(c.Name)), v.Label
 		case c.Stored == table.JSON:
 			if e.Text = list(v.Text); e.Text == "" {
 				continue
@@ -152,16 +152,3 @@ func repeats(c *table.Column) bool {
 
 // labelName returns the name for the label of a reference: practitioner_id → practitioner.
 func labelName(column string) string { return strings.TrimSuffix(column, "_id") }
-
-// title returns the name of a table or column in words: nhs_claims → NHS claims.
-func title(name string) string {
-	words := strings.Split(name, "_")
-	for i, w := range words {
-		switch w {
-		case "nhs", "ni", "uda", "sms", "api", "id", "url":
-			words[i] = strings.ToUpper(w)
-		}
-	}
-	text := strings.Join(words, " ")
-	return strings.ToUpper(text[:1]) + text[1:]
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"chairside/internal/apierror"
+	"chairside/internal/entx/table"
 )
 
 // recordID matches the ids of the API's records.
@@ -67,7 +68,7 @@ func (s *Site) record(w http.ResponseWriter, r *http.Request) error {
 			page.Lists = append(page.Lists, recordLink{l.kind.Title, recordsPath + "/" + l.kind.Name + "?" + url.Values{l.param: {id}}.Encode()})
 		}
 	}
-	s.show(w, r, http.StatusOK, "record", view{Title: titleOf(k.one) + " " + id, Here: recordsPath, Page: page})
+	s.show(w, r, http.StatusOK, "record", view{Title: table.Title(k.one) + " " + id, Here: recordsPath, Page: page})
 	return nil
 }
 

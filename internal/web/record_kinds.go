@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"chairside/internal/codec"
+	"chairside/internal/entx/table"
 	"chairside/internal/scope"
 )
 
@@ -54,7 +55,7 @@ func (s *Site) recordKinds() []*recordKind {
 		}
 		get := s.document.operations[i]
 		k := &recordKind{Name: strings.TrimPrefix(o.Path, "/"), list: o, get: get, one: s.Operations[get.ID].Key, forward: s.Operations[get.ID].Links, refersTo: map[string]int{}}
-		k.Title = titleOf(k.Name)
+		k.Title = table.Title(k.Name)
 		for n, link := range k.forward {
 			k.refersTo[link.Column] = n
 		}
@@ -150,11 +151,6 @@ func (k *recordKind) accepts(filter string) bool {
 
 // openTo reports whether a list is open to the scopes.
 func (k *recordKind) openTo(scopes scope.Effective) bool { return scopes.Allows(k.list.scope()) }
-
-// titleOf returns the name of a resource in words: "NHS claims".
-func titleOf(name string) string {
-	return strings.Replace(strings.ToUpper(name[:1])+strings.ReplaceAll(name[1:], "_", " "), "Nhs", "NHS", 1)
-}
 
 // ListID is the id of the operation that lists the records.
 func (k *recordKind) ListID() string { return k.list.ID }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"chairside/internal/apierror"
+	"chairside/internal/entx/table"
 	"chairside/internal/guides"
 )
 
@@ -20,6 +21,7 @@ type menu struct {
 
 type menuTag struct {
 	Name       string
+	Title      string
 	Text       string
 	Operations []*apiOperation
 	Open       bool
@@ -32,7 +34,7 @@ func (s *Site) menuOf(tag, here string) *menu {
 		m.Guides = guides.All
 	}
 	for _, t := range s.document.Tags {
-		entry := menuTag{t.Name, t.Description, nil, t.Name == tag}
+		entry := menuTag{t.Name, table.Title(t.Name), t.Description, nil, t.Name == tag}
 		for _, o := range s.document.operations {
 			if slices.Contains(o.Tags, t.Name) {
 				entry.Operations = append(entry.Operations, o)
@@ -57,7 +59,7 @@ func (s *Site) operation(w http.ResponseWriter, r *http.Request) error {
 		return apierror.NotFound()
 	}
 	o := s.document.operations[i]
-	s.show(w, r, http.StatusOK, "reference_operation", view{Title: o.Summary, Menu: s.menuOf(o.Tags[0], r.URL.Path), Page: o})
+	s.show(w, r, http.StatusOK, "reference_operation", view{Title: o.Label, Menu: s.menuOf(o.Tags[0], r.URL.Path), Page: o})
 	return nil
 }
 

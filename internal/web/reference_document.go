@@ -36,6 +36,7 @@ type apiOperation struct {
 	Security             []map[string][]string
 
 	Method, Path, server string
+	Label                string     // the summary, with the method if another operation has the same
 	Body                 *apiSchema // the record in the body, or the body
 	BodyKey              string     // the name of that record in the body
 }
@@ -134,6 +135,15 @@ func parseDocument(text []byte) (*apiDocument, error) {
 				m.o.BodyKey, m.o.Body = d.inner(m.o.RequestBody.Content[0].Value.Schema)
 			}
 			d.operations = append(d.operations, m.o)
+		}
+	}
+	same := map[string]int{}
+	for _, o := range d.operations {
+		same[o.Summary]++
+	}
+	for _, o := range d.operations {
+		if o.Label = o.Summary; same[o.Summary] > 1 {
+			o.Label += " (" + o.Method + ")"
 		}
 	}
 	return d, nil

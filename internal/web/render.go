@@ -28,11 +28,15 @@ var functions = template.FuncMap{
 	"asset":    assetAddress,
 	"count":    thousands,
 	"pretty":   pretty,
-	"words":    func(name string) string { return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ") },
 	"minRunes": func() int { return password.MinRunes },
 	// picture marks the data: URL of a QR code from package signin as safe;
 	// html/template rejects data: URLs by default.
 	"picture": func(address string) template.URL { return template.URL(address) },
+	// breakable lets a long name continue on the next line after an underscore, but not after a hyphen.
+	"breakable": func(name string) template.HTML {
+		name = template.HTMLEscapeString(name)
+		return template.HTML(`<span class="whole">` + strings.ReplaceAll(name, "_", `_</span><wbr><span class="whole">`) + `</span>`)
+	},
 	// prose marks what is between backticks in a text of the OpenAPI document as code.
 	"prose": func(text string) template.HTML {
 		var marked strings.Builder

@@ -7,6 +7,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/webhook"
+	"chairside/internal/entx/table"
 	events "chairside/internal/events/webhook"
 	"chairside/internal/signin"
 )
@@ -57,7 +58,7 @@ func eventRows(f form) []family {
 		{"*", "All events", "All events", f.Chosen("events", "*")},
 	}}}
 	for _, name := range events.Resources([]string{"*"}) {
-		row := family{Name: name, Title: resourceTitle(name)}
+		row := family{Name: name, Title: table.Title(name)}
 		for _, kind := range []struct{ name, word string }{{"*", "All"}, {"created", "Created"}, {"updated", "Updated"}, {"deleted", "Deleted"}} {
 			event := name + "." + kind.name
 			row.Boxes = append(row.Boxes, box{event, kind.word, row.Title + ": " + strings.ToLower(kind.word), f.Chosen("events", event)})
@@ -65,13 +66,4 @@ func eventRows(f form) []family {
 		all = append(all, row)
 	}
 	return all
-}
-
-// resourceTitle returns the name of a resource on pages: "Treatment plans".
-func resourceTitle(name string) string {
-	words := strings.ReplaceAll(name, "_", " ")
-	if strings.HasPrefix(words, "nhs ") {
-		return "NHS" + words[3:]
-	}
-	return strings.ToUpper(words[:1]) + words[1:]
 }

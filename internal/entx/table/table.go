@@ -3,6 +3,7 @@
 //
 //	table.go  tables, columns, unique keys
 //	value.go  the values of a column: scanned, as text, as stored
+//	words.go  names for readers
 package table
 
 import (

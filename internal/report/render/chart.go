@@ -14,6 +14,7 @@ import (
 // Lengths are in the units of the SVG view box.
 const (
 	maxHorizontalBars = 40   // further rows are only in the table
+	maxPaperBars      = 15   // so that a page has room for the table, too
 	maxBarWidth       = 48.0 // of an upright bar
 	letterWidth       = 0.58 // of an average letter, in font sizes
 	seriesColours     = 7    // classes series-1 to series-7 of the style sheet
@@ -29,12 +30,16 @@ type size struct {
 	panel       float64 // height of the plot of an upright chart
 	small       float64 // height of one of several plots
 	ticks       float64 // most tick marks
+	onPaper     bool    // only the first labels of a horizontal chart
 }
 
 var sizes = []size{
 	{class: "chart-wide", width: 900, font: 13, labelLength: 36, beside: true, panel: 230, small: 110, ticks: 4},
 	{class: "chart-slim", width: 340, font: 12, labelLength: 44, panel: 190, small: 90, ticks: 3},
 }
+
+// paper replaces the wide drawing on paper if that is tall.
+var paper = size{class: "chart-paper", width: 900, font: 13, labelLength: 36, beside: true, onPaper: true}
 
 // textWidth estimates the width of a text. Nothing is placed by it: labels are anchored at the
 // point that they belong to, so it only decides what has room.
@@ -64,6 +69,22 @@ func (c chart) hiddenLabels() int {
 	return 0
 }
 
+// barsPerLabel is the number of bars under each other.
+func (c chart) barsPerLabel() int {
+	if c.stacked() {
+		return 1
+	}
+	return max(1, len(c.Series))
+}
+
+// tall reports whether the chart has more bars than fit on paper above a table.
+func (c chart) tall() bool {
+	return c.horizontal() && c.paperLabels() < len(c.Labels)-c.hiddenLabels()
+}
+
+// paperLabels is the number of labels that a tall chart shows on paper.
+func (c chart) paperLabels() int { return max(1, maxPaperBars/c.barsPerLabel()) }
+
 func (c chart) horizontal() bool {
 	return c.Form == report.HorizontalBars || c.Form == report.StackedHorizontalBars
 }
@@ -82,7 +103,12 @@ func (c chart) svg() (drawings template.HTML, err error) {
 			return "", fmt.Errorf("draw %q: %d values of %s for %d labels", c.Title, len(s.Values), s.Name, len(c.Labels))
 		}
 	}
-	for _, z := range sizes {
+	drawn := slices.Clone(sizes)
+	if c.tall() {
+		drawn[0].class += " chart-tall"
+		drawn = append(drawn, paper)
+	}
+	for _, z := range drawn {
 		d := drawing{size: z}
 		height := 0.0
 		if c.horizontal() {
@@ -171,6 +197,9 @@ func (c chart) legend(d *drawing) float64 {
 // height of the drawing.
 func (c chart) drawHorizontal(d *drawing) float64 {
 	n := len(c.Labels) - c.hiddenLabels()
+	if d.onPaper {
+		n = min(n, c.paperLabels())
+	}
 	labels, room := make([]string, n), 0.0
 	for i, l := range c.Labels[:n] {
 		labels[i] = shorten(report.Printable(l), d.labelLength)
@@ -196,10 +225,7 @@ func (c chart) drawHorizontal(d *drawing) float64 {
 	for i, label := range labels {
 		middle := barHeight/2 + d.font*0.35
 		if d.beside {
-			bars := barHeight * float64(len(c.Series))
-			if c.stacked() {
-				bars = barHeight
-			}
+			bars := barHeight * float64(c.barsPerLabel())
 			d.text(left-d.font*0.6, y+bars/2+d.font*0.35, "end", "", label)
 		} else {
 			d.text(0, y+d.font, "start", "", label)
@@ -319,7 +345,11 @@ func (p *plot) draw(y float64, members []int) float64 {
 		}
 	}
 	for _, i := range p.labelled(totals) {
-		p.text(p.middle(i), at(max(totals[i], 0))-p.font*0.35, "middle", "value", p.locale.Short(p.Kind, totals[i]))
+		text, x, anchor := p.locale.Short(p.Kind, totals[i]), p.middle(i), "middle"
+		if x-p.textWidth(text)/2 < p.left { // it would cover the marks of the axis
+			x, anchor = p.left+p.font*0.2, "start"
+		}
+		p.text(x, at(max(totals[i], 0))-p.font*0.35, anchor, "value", text)
 	}
 	return y + p.height
 }

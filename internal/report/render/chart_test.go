@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -243,20 +244,60 @@ func TestCharts(t *testing.T) {
 						t.Errorf("form %d, %d %s values: %s in %s", form, n, name, bad, text)
 					}
 				}
+				sizeOf := append(slices.Clone(sizes), paper)
 				for k, d := range drawings(t, c) {
-					_, height, _ := strings.Cut(d.ViewBox, strconv.FormatFloat(sizes[k].width, 'f', -1, 64)+" ")
+					_, height, _ := strings.Cut(d.ViewBox, strconv.FormatFloat(sizeOf[k].width, 'f', -1, 64)+" ")
 					bottom, err := strconv.ParseFloat(height, 64)
 					if err != nil {
 						t.Fatal(err)
 					}
 					for _, s := range d.Shapes {
-						if s.X < -0.01 || s.X+s.Width > sizes[k].width+0.01 || s.Y+s.Height > bottom+0.01 || s.Y < 0 {
+						if s.X < -0.01 || s.X+s.Width > sizeOf[k].width+0.01 || s.Y+s.Height > bottom+0.01 || s.Y < 0 {
 							t.Errorf("%s, form %d, %d %s values: %+v is outside", d.Class, form, n, name, s)
 							break
 						}
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestTallChartIsShortOnPaper so that its table begins on the same page.
+func TestTallChartIsShortOnPaper(t *testing.T) {
+	t.Parallel()
+	labels, values := make([]string, 20), make([]int64, 20)
+	for i := range labels {
+		labels[i], values[i] = fmt.Sprint("Row ", i), int64(2000-i)
+	}
+	three := money(report.HorizontalBars, labels, report.Series{Name: "A", Values: values}, report.Series{Name: "B", Values: values}, report.Series{Name: "C", Values: values})
+	all := drawings(t, three)
+	if len(all) != 3 || len(all[2].of("series-1")) != 5 || len(all[0].of("series-1")) != 20 {
+		t.Errorf("%d drawings: want the first 5 of 20 rows on paper", len(all))
+	}
+	short := money(report.HorizontalBars, labels[:15], report.Series{Name: "A", Values: values[:15]})
+	if n := len(drawings(t, short)); n != len(sizes) {
+		t.Errorf("%d drawings of a chart that fits on paper, want %d", n, len(sizes))
+	}
+}
+
+// TestFirstValueIsClearOfTheAxis: the marks of the axis stay legible beside a wide value of the
+// first bar.
+func TestFirstValueIsClearOfTheAxis(t *testing.T) {
+	t.Parallel()
+	labels, values := make([]string, 12), make([]int64, 12)
+	for i := range labels {
+		labels[i], values[i] = fmt.Sprint("M", i), 1_060_000
+	}
+	values[0] = 1_060_228
+	for _, d := range drawings(t, money(report.VerticalBars, labels, report.Series{Name: "A", Values: values})) {
+		first, marks := d.of("value")[0], d.of("tick")
+		x, end := first.X, marks[0].X
+		if first.Anchor == "middle" {
+			x -= float64(len(first.Text)) * letterWidth * 12 / 2
+		}
+		if x < end {
+			t.Errorf("%q begins at %v, left of the end of the marks at %v", first.Text, x, end)
 		}
 	}
 }

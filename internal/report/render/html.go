@@ -121,6 +121,14 @@ func (t *table) Charted() int {
 	return len(t.Chart.Labels) - t.chart().hiddenLabels()
 }
 
+// OnPaper is the number of labels that the chart shows on paper if it shows more on screen, or else 0.
+func (t *table) OnPaper() int {
+	if !t.chart().tall() {
+		return 0
+	}
+	return t.chart().paperLabels()
+}
+
 func (t *table) chart() chart { return chart{t.Chart, t.page.Locale} }
 
 // Heading is the heading of a column.
