@@ -84,7 +84,7 @@ const hour = 60
 
 var (
 	fourDays     = rota{{weekdays: "M.WTF..", start: 9 * hour, finish: 13 * hour}, {weekdays: "M.WTF..", start: 14 * hour, finish: 16*hour + 30}}
-	twoSites     = rota{{weekdays: ".TW....", start: 8*hour + 30, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 17 * hour}, {weekdays: "....F..", start: 9 * hour, finish: 13 * hour, second: true}, {weekdays: ".....SS", start: 9 * hour, finish: 12 * hour}}
+	twoSites     = rota{{weekdays: ".TW....", start: 8*hour + 30, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 17 * hour}, {weekdays: "....F..", start: 9 * hour, finish: 13 * hour, second: true}, {weekdays: ".....SS", start: 9 * hour, finish: 13 * hour}}
 	twoDays      = rota{{weekdays: ".TW....", start: 9 * hour, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 17 * hour}}
 	mornings     = rota{{weekdays: "M.W....", start: 9 * hour, finish: 13 * hour}}
 	oneDay       = rota{{weekdays: "..W....", start: 9 * hour, finish: 13 * hour}, {weekdays: "..W....", start: 14 * hour, finish: 17 * hour}}
