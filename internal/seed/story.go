@@ -192,7 +192,7 @@ func (g *generator) onDuty(day, minute int) (working *practitioner) {
 func (g *generator) emergency(p *person, w visitRequest) {
 	w.reason, w.minutes, w.description, w.since, w.urgent = reasonEmergency, emergencyMinutes, emergencyExam, p.row.CreatedAt, true
 	var v *visit
-	if g.squeezed.next(3, 32) {
+	if g.squeezed.next(5, 32) {
 		v = g.doubleBook(p, w)
 	}
 	if v == nil {
