@@ -3,6 +3,7 @@ package seed
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 	"chairside/schema"
 )
 
+// everybody stands for all practitioners together.
+const everybody = 0
+
 // week is a practitioner's week, counted from the one of the last day.
 type week struct {
 	practitioner int64
@@ -19,7 +23,7 @@ type week struct {
 }
 
 // usedWeeks returns what percentage of their working sessions is booked in the practitioners'
-// weeks around the last day, as the diary report counts it.
+// and everybody's weeks around the last day, as the diary report counts it.
 func usedWeeks(b *batch, now civil.Date, zone *time.Location, from, to int) map[week]int {
 	session, booked := map[int64]int{}, map[week]int{}
 	for _, s := range b.workingSessions {
@@ -32,34 +36,57 @@ func usedWeeks(b *batch, now civil.Date, zone *time.Location, from, to int) map[
 			booked[week{a.PractitionerID, number}] += a.Duration
 		}
 	}
-	used := map[week]int{}
+	used, all, total := map[week]int{}, map[int]int{}, 0
 	for p, minutes := range session {
+		total += minutes
 		for number := from; number <= to; number++ {
 			w := week{p, number}
 			used[w] = 100 * booked[w] / minutes
+			all[number] += booked[w]
 		}
+	}
+	for number, minutes := range all {
+		used[week{everybody, number}] = 100 * minutes / total
 	}
 	return used
 }
 
-// TestDiariesAreFullAroundToday checks that practitioners with working sessions are booked for about
-// 80% of them from four weeks ago to next week, and for less and less after that.
+// asOf are days on which a demo may start: of each kind of day of the week, month and year, and
+// those on which clocks change.
+var asOf = []string{
+	"2026-07-01", "2026-11-28", "2026-11-29", "2026-11-30", "2026-12-25", "2026-12-31", "2027-01-01",
+	"2027-03-28", "2027-03-31", "2027-04-01", "2026-10-25", "2028-02-29", "2026-08-04", "2026-08-06", "2026-08-07",
+}
+
+// TestDiariesAreFullAroundToday checks that working sessions are booked for about 80% from four weeks
+// ago to next week, and for less and less after that, and that on any day at ten o'clock a patient is
+// in surgery. A week of one practitioner varies more, when patients miss their visits.
 func TestDiariesAreFullAroundToday(t *testing.T) {
-	b, zone := generated(t, demo), london(t)
-	for w, percent := range usedWeeks(b, demo.AsOf, zone, -4, 1) {
-		if percent < 75 || percent > 90 {
-			t.Errorf("practitioner %d is booked for %d%% of week %d", w.practitioner, percent, w.number)
-		}
-	}
-	for w, percent := range usedWeeks(b, demo.AsOf, zone, 12, 20) {
-		if percent > 60 {
-			t.Errorf("practitioner %d is already booked for %d%% of week %d", w.practitioner, percent, w.number)
-		}
+	for _, day := range asOf {
+		t.Run(day, func(t *testing.T) {
+			t.Parallel()
+			o, zone := demo, london(t)
+			o.AsOf = civil.MustParse(day)
+			b := generated(t, o)
+			for w, percent := range usedWeeks(b, o.AsOf, zone, -4, 1) {
+				if least, most := pickIf(w.practitioner == everybody, 75, 50), pickIf(w.practitioner == everybody, 90, 95); percent < least || percent > most {
+					t.Errorf("practitioner %d is booked for %d%% of week %d", w.practitioner, percent, w.number)
+				}
+			}
+			for w, percent := range usedWeeks(b, o.AsOf, zone, 12, 20) {
+				if percent > 60 {
+					t.Errorf("practitioner %d is already booked for %d%% of week %d", w.practitioner, percent, w.number)
+				}
+			}
+			if !slices.ContainsFunc(b.appointments, func(a ent.Appointment) bool { return a.State == schema.InSurgery }) {
+				t.Error("nobody is in surgery")
+			}
+		})
 	}
 }
 
 // TestDentistsHaveCrediblePatientsAndIncome checks the numbers of patients of the dentists, their
-// gross income of each whole month, and that targets are about what is delivered.
+// gross income of each whole month, which is that of about twenty hours a week, and that targets are about what is delivered.
 func TestDentistsHaveCrediblePatientsAndIncome(t *testing.T) {
 	b := generated(t, demo)
 	void, active := map[int64]bool{}, map[int64]bool{}
@@ -94,7 +121,7 @@ func TestDentistsHaveCrediblePatientsAndIncome(t *testing.T) {
 		}
 		due += *p.UdaTarget / 4 // April to June
 		for _, month := range []string{"2026-01", "2026-02", "2026-03", "2026-04", "2026-05", "2026-06"} {
-			if got := income[fmt.Sprint(p.ID, " ", month)]; got < 11_000_00 || got > 28_000_00 {
+			if got := income[fmt.Sprint(p.ID, " ", month)]; got < 8_500_00 || got > 24_000_00 {
 				t.Errorf("dentist %d earns £%s in %s", p.ID, got, month)
 			}
 		}

@@ -30,9 +30,9 @@ type post struct {
 
 // groupPatients fill the diaries of a group: two small sites with two dentists, a hygienist and a
 // therapist, who all work part of the week.
-const groupPatients = 2_400
+const groupPatients = 2_100
 
-// demoPractice describes the main practice. It has one group of sites for every 2,400
+// demoPractice describes the main practice. It has one group of sites for every 2,100
 // patients. A smaller practice has the same staff with emptier diaries.
 func demoPractice(patients int) blueprint {
 	return blueprint{
@@ -48,7 +48,7 @@ func demoPractice(patients int) blueprint {
 			{role: schema.RoleDentist, site: 0, rota: fourDays, nhs: 90},
 			{role: schema.RoleHygienist, site: 0, rota: twoDays},
 			{role: schema.RoleDentist, site: 1, second: 0, rota: twoSites, orthodontist: true, nhs: 20},
-			{role: schema.RoleTherapist, site: 0, rota: mornings},
+			{role: schema.RoleTherapist, site: 0, rota: mondays},
 			{role: schema.RoleDentist, site: 1, rota: openingHours, left: true, nhs: 50},
 		},
 	}
@@ -83,10 +83,10 @@ type rota []shift
 const hour = 60
 
 var (
-	fourDays     = rota{{weekdays: "M.WTF..", start: 9 * hour, finish: 13 * hour}, {weekdays: "M.WTF..", start: 14 * hour, finish: 16*hour + 30}}
-	twoSites     = rota{{weekdays: ".TW....", start: 8*hour + 30, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 17 * hour}, {weekdays: "....F..", start: 9 * hour, finish: 13 * hour, second: true}, {weekdays: ".....SS", start: 9 * hour, finish: 13 * hour}}
-	twoDays      = rota{{weekdays: ".TW....", start: 9 * hour, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 17 * hour}}
-	mornings     = rota{{weekdays: "M.W....", start: 9 * hour, finish: 13 * hour}}
+	fourDays     = rota{{weekdays: "M.WTF..", start: 9 * hour, finish: 12*hour + 30}, {weekdays: "M.WTF..", start: 13*hour + 15, finish: 14*hour + 45}}
+	twoSites     = rota{{weekdays: ".TW....", start: 8*hour + 30, finish: 13 * hour}, {weekdays: ".T.....", start: 14 * hour, finish: 16 * hour}, {weekdays: "....F..", start: 9 * hour, finish: 12 * hour, second: true}, {weekdays: ".....SS", start: 9 * hour, finish: 13 * hour}}
+	twoDays      = rota{{weekdays: ".TW....", start: 9 * hour, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 15*hour + 30}}
+	mondays      = rota{{weekdays: "M......", start: 9 * hour, finish: 13 * hour}}
 	oneDay       = rota{{weekdays: "..W....", start: 9 * hour, finish: 13 * hour}, {weekdays: "..W....", start: 14 * hour, finish: 17 * hour}}
 	oneMorning   = rota{{weekdays: "...T...", start: 9 * hour, finish: 13 * hour}}
 	openingHours rota

@@ -98,7 +98,8 @@ func TestLastDayHasPatientsInEveryState(t *testing.T) {
 					t.Errorf("no appointment is %s: %v", want, states)
 				}
 			}
-			if len(states) < 8 {
+			const morning = 6 // of one dentist, on Sundays
+			if len(states) < morning {
 				t.Errorf("only %d appointments", len(states))
 			}
 		})

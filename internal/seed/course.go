@@ -188,7 +188,8 @@ func (c *course) needs() []procedure {
 		plan(p)
 	}
 	if age > 30 && c.chance(7) {
-		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, rootPlaning), review: true})
+		by := c.assistant()
+		plan(procedure{by: by, reason: reasonContinuing, items: c.adds(by, rootPlaning), review: true})
 	}
 	if c.chance(7) {
 		position := c.between(1, 7)

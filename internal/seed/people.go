@@ -2,6 +2,7 @@ package seed
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,8 +52,11 @@ func (g *generator) populate(n int) {
 	}
 }
 
-// write writes a patient after the history.
+// write writes a patient after the history. A patient with a visit ahead is not archived yet.
 func (g *generator) write(p *person) {
+	if slices.ContainsFunc(p.visits, func(v attendance) bool { return v.finish.After(g.now) && v.state.Blocks() }) {
+		p.row.Active = true
+	}
 	g.writeRecalls(p)
 	g.writeWaiting(p)
 	g.writeNotes(p)

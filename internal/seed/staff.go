@@ -176,7 +176,7 @@ func (g *generator) writePractitioner(p *practitioner, u ent.User, post post, in
 		g.staff.left = append(g.staff.left, p)
 	default:
 		g.staff.dentists = append(g.staff.dentists, p)
-		g.staff.shares = append(g.staff.shares, p.weekly()*(100+p.nhs))
+		g.staff.shares = append(g.staff.shares, p.weekly()*(80+p.nhs))
 	}
 	if post.role == schema.RoleDentist {
 		row.NhsNumber = new(fmt.Sprint(700_000 + index + 1000*g.practiceNumber))
@@ -193,7 +193,7 @@ func (g *generator) writePractitioner(p *practitioner, u ent.User, post post, in
 func (g *generator) udaTarget(p *practitioner) decimal.Decimal {
 	const (
 		weeks          = 52
-		minutesPerUnit = 17 // of working time, breaks and gaps included
+		minutesPerUnit = 21 // of working time, breaks and gaps included
 		round          = 10_00
 	)
 	units := int(float64(p.weekly()*weeks*p.nhs) * min(1, g.size()) / minutesPerUnit)

@@ -86,7 +86,7 @@ func (g *generator) doubleBook(p *person, w visitRequest) *visit {
 // booked the further ahead the day is. Emergencies may take more than that.
 func (g *generator) bookable(by *practitioner, day int, urgent bool) float64 {
 	const (
-		full, varies = 0.85, 0.04
+		full, varies = 0.83, 0.03
 		reserve      = 0.05 // for emergencies
 		fullAhead    = 14   // days
 		emptyAhead   = 130
@@ -114,7 +114,8 @@ func (g *generator) find(w visitRequest) *visit {
 		if !w.by.works(day, weekday) {
 			continue
 		}
-		if limit := g.bookable(w.by, day, w.urgent) * float64(w.by.minutes[weekday]); float64(w.by.diary.booked[day]+w.minutes) > limit {
+		const overrun = 15 // by which the last visit may exceed the limit, which is then about the average
+		if limit := g.bookable(w.by, day, w.urgent) * float64(w.by.minutes[weekday]); float64(w.by.diary.booked[day]+w.minutes-overrun) > limit {
 			continue
 		}
 		if day == g.today && g.focus > 0 && w.preferred == 0 {
