@@ -26,7 +26,7 @@ func Load(ctx context.Context, db *store.DB, load func(*Tx) error) (err error) {
 	if err != nil {
 		return fmt.Errorf("store: bulk load: %w", err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // it goes back to the pool
 	if db.Dialect == dialect.SQLite {
 		if _, err := conn.ExecContext(whole, journalInMemory); err != nil {
 			return fmt.Errorf("store: bulk load: %w", err)
