@@ -67,5 +67,13 @@ Try it:
   curl -A "try/1.0" -H "Authorization: Bearer %[2]s" "%[1]s/v1/patients?per_page=2"
 
 `, baseURL, value, seed.DemoAdmin, seed.Password)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.out, "Patients with a story:")
+	for _, p := range seed.Personas {
+		fmt.Fprintf(c.out, "  %s %s\n", p.Name, p.Story)
+	}
+	_, err = fmt.Fprintln(c.out)
 	return err
 }

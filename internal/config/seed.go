@@ -9,8 +9,8 @@ import (
 // SeedFlags are the flags of "chairside seed".
 type SeedFlags struct {
 	Database
-	Patients   string `placeholder:"N" default:"200" help:"Number of patients in the main practice. Default: ${default}"`
-	Years      string `placeholder:"N" default:"2" help:"Years of history. Default: ${default}"`
+	Patients   string `placeholder:"N" default:"2100" help:"Number of patients in the main practice. Default: ${default}"`
+	Years      string `placeholder:"N" default:"1" help:"Years of history. Default: ${default}"`
 	RandomSeed string `placeholder:"N" default:"1" help:"Seed of the random numbers. The same seed creates the same data. Default: ${default}"`
 	AsOf       string `placeholder:"DATE" help:"Last day of the history, YYYY-MM-DD. Default: today."`
 }

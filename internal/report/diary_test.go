@@ -275,23 +275,23 @@ func countMinutes(t *testing.T, sessions []worked, all []booked, f report.Filter
 
 func TestDiaryIsConfinedToCallersSite(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
-		river := p.site(t, "Riverside Dental").ID
+		high := p.site(t, "High Street Dental").ID
 		f := period("2026-05-01", "2026-06-30")
 		all := read(t, p, report.Diary, f)
-		limited := read(t, p.limited(p.site(t, "Riverside Dental")), report.Diary, f)
+		limited := read(t, p.limited(p.site(t, "High Street Dental")), report.Diary, f)
 		if len(limited) == 0 || len(limited) >= len(all) {
 			t.Fatalf("%d rows of %d", len(limited), len(all))
 		}
 		for _, row := range limited {
-			if row.SiteID != river || !slices.Contains(all, row) {
+			if row.SiteID != high || !slices.Contains(all, row) {
 				t.Errorf("%+v does not belong to the site", row)
 			}
 		}
-		f.SiteID = &river
+		f.SiteID = &high
 		asked := read(t, p, report.Diary, f)
 		visitors := 0 // practitioners of another site, whom the confined caller must not see
 		for _, row := range asked {
-			if row.SiteID != river {
+			if row.SiteID != high {
 				t.Errorf("%+v belongs to another site", row)
 			}
 			if !slices.Contains(limited, row) {

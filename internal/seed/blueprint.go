@@ -1,6 +1,10 @@
 package seed
 
-import "chairside/schema"
+import (
+	"slices"
+
+	"chairside/schema"
+)
 
 // blueprint describes a practice.
 type blueprint struct {
@@ -21,36 +25,31 @@ type post struct {
 	rota         rota
 	left         bool // has left the practice
 	orthodontist bool
+	nhs          int // percent of a dentist's patients who are treated by the NHS
 }
 
-// groupPatients fills three sites with a dozen practitioners.
-const groupPatients = 20_000
+// groupPatients fill the diaries of a group: two small sites with two dentists, a hygienist and a
+// therapist, who all work part of the week.
+const groupPatients = 2_100
 
-// demoPractice describes the main practice. It has one group of sites for every 20,000
-// patients.
+// demoPractice describes the main practice. It has one group of sites for every 2,100
+// patients. A smaller practice has the same staff with emptier diaries.
 func demoPractice(patients int) blueprint {
 	return blueprint{
 		slug: DemoSlug, name: "Demo", practiceNumber: 1,
 		patients: patients, patientsPerGroup: groupPatients,
 		groups:        max(1, (patients+groupPatients/2)/groupPatients),
-		sitesPerGroup: 3,
+		sitesPerGroup: 2,
 		siteNames: []string{
 			"High Street", "Riverside", "Station Road", "Market Place", "Mill Lane", "Queensway", "Castle Hill", "Parkside", "Old Chapel",
 			"Orchard House", "The Crescent", "Bridge Street", "Harbour View", "Meadow Court", "Victoria Square", "Beacon Hill", "Abbey Gate", "Woodland",
 		},
 		posts: []post{
-			{role: schema.RoleDentist, site: 0, rota: fullTime},
-			{role: schema.RoleHygienist, site: 0, rota: fullTime},
-			{role: schema.RoleDentist, site: 1, rota: earlyStarts},
-			{role: schema.RoleDentist, site: 2, rota: threeDays, orthodontist: true},
-			{role: schema.RoleDentist, site: 0, second: 1, rota: twoSites},
-			{role: schema.RoleTherapist, site: 0, rota: fullTime},
-			{role: schema.RoleDentist, site: 0, rota: weekends},
-			{role: schema.RoleHygienist, site: 1, rota: lateWeek},
-			{role: schema.RoleDentist, site: 1, rota: openingHours},
-			{role: schema.RoleDentist, site: 1, rota: fullTime, left: true},
-			{role: schema.RoleHygienist, site: 2, rota: saturdays},
-			{role: schema.RoleDentist, site: 2, rota: evenings},
+			{role: schema.RoleDentist, site: 0, rota: fourDays, nhs: 90},
+			{role: schema.RoleHygienist, site: 0, rota: twoDays},
+			{role: schema.RoleDentist, site: 1, second: 0, rota: twoSites, orthodontist: true, nhs: 20},
+			{role: schema.RoleTherapist, site: 0, rota: mondays},
+			{role: schema.RoleDentist, site: 1, rota: openingHours, left: true, nhs: 50},
 		},
 	}
 }
@@ -59,13 +58,13 @@ func demoPractice(patients int) blueprint {
 func secondPractice() blueprint {
 	return blueprint{
 		slug: SecondSlug, name: "Second", practiceNumber: 2,
-		patients: secondPatients, patientsPerGroup: groupPatients / 4,
+		patients: secondPatients, patientsPerGroup: groupPatients / 20,
 		groups: 1, sitesPerGroup: 1,
 		siteNames: []string{"Church Lane"},
 		posts: []post{
-			{role: schema.RoleDentist, rota: fullTime},
-			{role: schema.RoleHygienist, rota: threeDays},
-			{role: schema.RoleDentist, rota: weekends},
+			{role: schema.RoleDentist, rota: oneDay, nhs: 70},
+			{role: schema.RoleHygienist, rota: oneMorning},
+			{role: schema.RoleDentist, rota: oneMorning, nhs: 20},
 		},
 	}
 }
@@ -84,16 +83,17 @@ type rota []shift
 const hour = 60
 
 var (
-	fullTime     = rota{{weekdays: "MTWTF..", start: 9 * hour, finish: 13 * hour}, {weekdays: "MTWTF..", start: 14 * hour, finish: 17*hour + 30}}
-	earlyStarts  = rota{{weekdays: "MTWT...", start: 8 * hour, finish: 12*hour + 30}, {weekdays: "MTWT...", start: 13*hour + 15, finish: 17 * hour}, {weekdays: "....F..", start: 8 * hour, finish: 13 * hour}}
-	threeDays    = rota{{weekdays: "MT.T...", start: 9 * hour, finish: 12*hour + 45}, {weekdays: "MT.T...", start: 13*hour + 30, finish: 17 * hour}}
-	twoSites     = rota{{weekdays: "MTW....", start: 8*hour + 30, finish: 13 * hour}, {weekdays: "MTW....", start: 14 * hour, finish: 17*hour + 30}, {weekdays: "...TF..", start: 9 * hour, finish: 13 * hour, second: true}, {weekdays: "...TF..", start: 13*hour + 45, finish: 17 * hour, second: true}}
-	weekends     = rota{{weekdays: ".TWTF..", start: 9 * hour, finish: 13 * hour}, {weekdays: ".TW.F..", start: 14 * hour, finish: 17*hour + 30}, {weekdays: ".....S.", start: 9 * hour, finish: 13*hour + 30}, {weekdays: "......S", start: 9 * hour, finish: 13 * hour}}
-	lateWeek     = rota{{weekdays: "..WTF..", start: 8*hour + 30, finish: 12*hour + 30}, {weekdays: "..WTF..", start: 13*hour + 30, finish: 17*hour + 30}}
-	saturdays    = rota{{weekdays: "MTW.F..", start: 9 * hour, finish: 13 * hour}, {weekdays: "MTW.F..", start: 14 * hour, finish: 17 * hour}, {weekdays: ".....S.", start: 9 * hour, finish: 13 * hour}}
-	evenings     = rota{{weekdays: "MTWT...", start: 11*hour + 30, finish: 15*hour + 30}, {weekdays: "MTWT...", start: 16 * hour, finish: 20 * hour}, {weekdays: "....F..", start: 9 * hour, finish: 13 * hour}}
+	fourDays     = rota{{weekdays: "M.WTF..", start: 9 * hour, finish: 12*hour + 30}, {weekdays: "M.WTF..", start: 13*hour + 15, finish: 14*hour + 45}}
+	twoSites     = rota{{weekdays: ".TW....", start: 8*hour + 30, finish: 13 * hour}, {weekdays: ".T.....", start: 14 * hour, finish: 16 * hour}, {weekdays: "....F..", start: 9 * hour, finish: 12 * hour, second: true}, {weekdays: ".....SS", start: 9 * hour, finish: 13 * hour}}
+	twoDays      = rota{{weekdays: ".TW....", start: 9 * hour, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 15*hour + 30}}
+	mondays      = rota{{weekdays: "M......", start: 9 * hour, finish: 13 * hour}}
+	oneDay       = rota{{weekdays: "..W....", start: 9 * hour, finish: 13 * hour}, {weekdays: "..W....", start: 14 * hour, finish: 17 * hour}}
+	oneMorning   = rota{{weekdays: "...T...", start: 9 * hour, finish: 13 * hour}}
 	openingHours rota
 )
 
 // on reports whether the shift is worked on a weekday, 0 is Sunday.
 func (s shift) on(weekday int) bool { return s.weekdays[(weekday+6)%7] != '.' }
+
+// hasSecond reports whether part of the week is worked at the post's second site.
+func (r rota) hasSecond() bool { return slices.ContainsFunc(r, func(s shift) bool { return s.second }) }

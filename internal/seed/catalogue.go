@@ -18,7 +18,7 @@ type treatment struct {
 	name     string
 	words    string // name for patients
 	category string
-	band     string // NHS band; "" if the NHS does not cover it
+	band     string // NHS band; "" if the NHS does not cover it; 2a, 2b and 2c cost patients the same
 	minutes  int
 	price    string // private price for one unit
 	per      unit
@@ -50,6 +50,7 @@ const (
 	glassIonomer    = "Glass ionomer filling"
 	extraction      = "Extraction"
 	rootCanal       = "Root canal treatment"
+	rootCanalMolar  = "Root canal treatment, molar"
 	crownCeramic    = "Porcelain bonded crown"
 	crownZirconia   = "Zirconia crown"
 	partialDenture  = "Acrylic partial denture"
@@ -63,8 +64,8 @@ const (
 )
 
 var treatmentList = []treatment{
-	{name: examination, words: "Check-up", category: "Diagnosis", band: "1", minutes: 15, price: "52.00"},
-	{name: newPatientExam, words: "First check-up", category: "Diagnosis", band: "1", minutes: 30, price: "75.00"},
+	{name: examination, words: "Check-up", category: "Diagnosis", band: "1", minutes: 20, price: "65.00"},
+	{name: newPatientExam, words: "First check-up", category: "Diagnosis", band: "1", minutes: 40, price: "95.00"},
 	{name: emergencyExam, words: "Emergency appointment", category: "Diagnosis", band: "urgent", minutes: 20, price: "68.00"},
 	{name: bitewings, words: "Small X-rays", category: "Diagnosis", band: "1", minutes: 5, price: "19.50"},
 	{name: "Panoramic radiograph", words: "Large X-ray", category: "Diagnosis", band: "1", minutes: 10, price: "41.00"},
@@ -72,25 +73,25 @@ var treatmentList = []treatment{
 	{name: orthoAssessment, words: "Brace assessment", category: "Orthodontics", band: "1", minutes: 30, price: "95.00"},
 	{name: scaleAndPolish, words: "Cleaning", category: "Prevention", band: "1", minutes: 15, price: "48.00"},
 	{name: hygieneVisit, words: "Cleaning with the hygienist", category: "Prevention", minutes: 30, price: "64.00"},
-	{name: rootPlaning, words: "Deep cleaning", category: "Periodontics", band: "2", minutes: 45, price: "118.00"},
+	{name: rootPlaning, words: "Deep cleaning", category: "Periodontics", band: "2a", minutes: 45, price: "118.00"},
 	{name: "Periodontal review", words: "Gum check", category: "Periodontics", band: "1", minutes: 20, price: "45.00"},
 	{name: fluoride, words: "Fluoride varnish", category: "Prevention", band: "1", minutes: 10, price: "22.00"},
 	{name: fissureSealant, words: "Protective sealing", category: "Prevention", band: "1", minutes: 15, price: "34.00", per: tooth},
-	{name: compositeFront, words: "White filling", category: "Restoration", band: "2", minutes: 30, price: "112.00", per: surface},
+	{name: compositeFront, words: "White filling", category: "Restoration", band: "2a", minutes: 30, price: "112.00", per: surface},
 	{name: compositeBack, words: "White filling", category: "Restoration", minutes: 40, price: "138.00", per: surface},
-	{name: amalgam, words: "Silver filling", category: "Restoration", band: "2", minutes: 30, price: "88.00", per: surface},
-	{name: glassIonomer, words: "Filling", category: "Restoration", band: "2", minutes: 25, price: "79.00", per: surface},
+	{name: amalgam, words: "Silver filling", category: "Restoration", band: "2a", minutes: 30, price: "88.00", per: surface},
+	{name: glassIonomer, words: "Filling", category: "Restoration", band: "2a", minutes: 25, price: "79.00", per: surface},
 	{name: temporaryFill, words: "Temporary filling", category: "Restoration", band: "urgent", minutes: 20, price: "46.00", per: tooth},
 	{name: "Inlay", words: "Made-to-measure filling", category: "Restoration", band: "3", minutes: 50, price: "425.00", per: tooth},
 	{name: "Veneer", words: "Porcelain facing", category: "Restoration", minutes: 60, price: "560.00", per: tooth},
-	{name: extraction, words: "Tooth removal", category: "Surgery", band: "2", minutes: 30, price: "126.00", per: tooth},
-	{name: "Surgical extraction", words: "Difficult tooth removal", category: "Surgery", band: "2", minutes: 50, price: "245.00", per: tooth},
+	{name: extraction, words: "Tooth removal", category: "Surgery", band: "2a", minutes: 30, price: "126.00", per: tooth},
+	{name: "Surgical extraction", words: "Difficult tooth removal", category: "Surgery", band: "2a", minutes: 50, price: "245.00", per: tooth},
 	{name: implant, words: "Implant", category: "Surgery", minutes: 90, price: "1850.00", per: tooth},
 	{name: "Implant crown", words: "Crown on an implant", category: "Surgery", minutes: 45, price: "1150.00", per: tooth},
 	{name: "Bone graft", words: "Bone graft", category: "Surgery", minutes: 60, price: "620.00"},
-	{name: rootCanal, words: "Root canal treatment", category: "Endodontics", band: "2", minutes: 60, price: "468.00", per: tooth},
-	{name: "Root canal treatment, molar", words: "Root canal treatment of a back tooth", category: "Endodontics", band: "2", minutes: 75, price: "595.00", per: tooth},
-	{name: "Apicectomy", words: "Root end surgery", category: "Endodontics", band: "2", minutes: 60, price: "640.00", per: tooth},
+	{name: rootCanal, words: "Root canal treatment", category: "Endodontics", band: "2b", minutes: 60, price: "468.00", per: tooth},
+	{name: rootCanalMolar, words: "Root canal treatment of a back tooth", category: "Endodontics", band: "2c", minutes: 75, price: "595.00", per: tooth},
+	{name: "Apicectomy", words: "Root end surgery", category: "Endodontics", band: "2b", minutes: 60, price: "640.00", per: tooth},
 	{name: crownCeramic, words: "Crown", category: "Crowns and bridges", band: "3", minutes: 50, price: "585.00", per: tooth},
 	{name: crownZirconia, words: "Tooth-coloured crown", category: "Crowns and bridges", minutes: 50, price: "715.00", per: tooth},
 	{name: recement, words: "Crown put back", category: "Crowns and bridges", band: "urgent", minutes: 20, price: "72.00", per: tooth},
@@ -105,21 +106,6 @@ var treatmentList = []treatment{
 	{name: "Sports mouthguard", words: "Sports guard", category: "Cosmetic", minutes: 20, price: "92.00"},
 	{name: "Clear aligner review", words: "Aligner check", category: "Orthodontics", minutes: 15, price: "60.00"},
 	{name: "Retainer", words: "Retainer", category: "Orthodontics", minutes: 20, price: "145.00"},
-}
-
-// charges are the patient charges for a course of treatment, and units its NHS activity;
-// both by band.
-var (
-	charges = map[string]decimal.Decimal{"": 0, "urgent": 27_40, "1": 27_40, "2": 75_30, "3": 326_70}
-	units   = map[string]decimal.Decimal{"": 0, "urgent": 1_20, "1": 1_00, "2": 3_00, "3": 12_00}
-)
-
-// higher returns the higher of two bands, which a course falls into.
-func higher(a, b string) string {
-	if units[b] > units[a] {
-		return b
-	}
-	return a
 }
 
 // planKind determines the prices of a payment plan.
@@ -143,6 +129,7 @@ type catalogue struct {
 	treatments map[string]*treatment
 	fees       map[feeKey]ent.Fee
 	sundries   []ent.Sundry
+	year       int // in which the contract year begins that has the prices of fees
 }
 
 type feeKey struct {
@@ -160,6 +147,7 @@ func (g *generator) writeCatalogue() {
 	}
 	categories := map[string]int64{}
 	c.treatments = map[string]*treatment{}
+	c.year = contractYear(g.date(g.today)).Year
 	c.fees = map[feeKey]ent.Fee{}
 	for _, t := range treatmentList {
 		if categories[t.category] == 0 {
@@ -204,7 +192,7 @@ func (g *generator) fee(kind planKind, t *treatment) ent.Fee {
 	price := decimal.MustParse(t.price)
 	switch {
 	case kind.nhs() && t.band != "":
-		if price = charges[t.band]; kind == planExempt {
+		if price = chargeOf(t.band, g.catalogue.year); kind == planExempt {
 			price = 0
 		}
 	case kind == planCare && (t.category == "Diagnosis" || t.category == "Prevention"):
@@ -219,6 +207,10 @@ func (g *generator) fee(kind planKind, t *treatment) ent.Fee {
 		PaymentPlanID: g.catalogue.plans[kind], TreatmentID: t.id,
 		MultiplePricing: t.per != mouth && !(kind.nhs() && t.band != ""),
 	}
+	minutes := t.minutes
+	if kind.nhs() && t.band != "" {
+		minutes = nhsMinutes(minutes)
+	}
 	prices := []*decimal.Decimal{&f.PriceOne, &f.PriceTwo, &f.PriceThree, &f.PriceFour, &f.PriceFive}
 	durations := []*int{&f.DurationOne, &f.DurationTwo, &f.DurationThree, &f.DurationFour, &f.DurationFive}
 	for i := range prices {
@@ -227,13 +219,20 @@ func (g *generator) fee(kind planKind, t *treatment) ent.Fee {
 			n = i
 		}
 		*prices[i] = price + price*decimal.Decimal(n)*6/10
-		*durations[i] = t.minutes + t.minutes*n/3
+		*durations[i] = minutes + minutes*n/3
 	}
 	return f
 }
 
-// price returns the price and duration of a treatment for a number of teeth or surfaces.
-func (c *catalogue) price(kind planKind, t *treatment, count int) (price decimal.Decimal, minutes int) {
+// nhsMinutes is how long the NHS allows for a treatment: two thirds of the private time.
+func nhsMinutes(private int) int {
+	return max(2, (private*2/3+slotMinutes/2)/slotMinutes) * slotMinutes
+}
+
+// price returns the price and duration of a treatment for a number of teeth or surfaces in the
+// contract year that begins in the given year. Private prices rise every April; for NHS prices see
+// chargeOf.
+func (c *catalogue) price(kind planKind, t *treatment, count, year int) (price decimal.Decimal, minutes int) {
 	f := c.fees[feeKey{kind, t.id}]
 	prices := []decimal.Decimal{f.PriceOne, f.PriceTwo, f.PriceThree, f.PriceFour, f.PriceFive}
 	durations := []int{f.DurationOne, f.DurationTwo, f.DurationThree, f.DurationFour, f.DurationFive}
@@ -241,5 +240,15 @@ func (c *catalogue) price(kind planKind, t *treatment, count int) (price decimal
 	if f.MultiplePricing {
 		n = min(max(count, 1), len(prices)) - 1
 	}
-	return prices[n], durations[n]
+	const rise, step = 4, 50 // percent of today's price; pence
+	price = prices[n]
+	if back := max(0, c.year-year); back > 0 {
+		price = price * decimal.Decimal(max(100-rise*back, 40)) / 100 / step * step
+	}
+	return price, durations[n]
+}
+
+// minutes returns how long a treatment without teeth takes.
+func (c *catalogue) minutes(kind planKind, name string) int {
+	return c.fees[feeKey{kind, c.treatments[name].id}].DurationOne
 }

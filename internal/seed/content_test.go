@@ -41,8 +41,8 @@ func TestDemoHasEveryKindOfRow(t *testing.T) {
 		name, query string
 		atLeast     int
 	}{
-		{"sites", "SELECT count(*) FROM sites WHERE" + main, 3},
-		{"practitioners", "SELECT count(*) FROM practitioners WHERE" + main, 12},
+		{"sites", "SELECT count(*) FROM sites WHERE" + main, 2},
+		{"practitioners", "SELECT count(*) FROM practitioners WHERE" + main, 5},
 		{"practitioners who left", "SELECT count(*) FROM practitioners WHERE NOT active AND" + main, 1},
 		{"practitioners without working sessions", "SELECT count(*) FROM practitioners p WHERE NOT EXISTS (SELECT * FROM working_sessions WHERE practitioner_id = p.id)", 1},
 		{"practitioners at two sites", "SELECT count(*) FROM (SELECT practitioner_id FROM working_sessions GROUP BY practitioner_id HAVING count(DISTINCT site_id) > 1) AS p", 1},
@@ -98,7 +98,8 @@ func TestLastDayHasPatientsInEveryState(t *testing.T) {
 					t.Errorf("no appointment is %s: %v", want, states)
 				}
 			}
-			if len(states) < 8 {
+			const morning = 6 // of one dentist, on Sundays
+			if len(states) < morning {
 				t.Errorf("only %d appointments", len(states))
 			}
 		})

@@ -24,7 +24,9 @@ type course struct {
 	items   []*ent.TreatmentPlanItem
 	kinds   []planKind // of the items
 	visits  []ent.TreatmentAppointment
+	year    int             // in which the contract year of its first day begins, which has its prices
 	band    string          // the highest of the NHS items
+	treated int             // teeth to be filled or taken out by the NHS
 	charged decimal.Decimal // by the NHS items
 	ortho   bool
 	last    time.Time // last treatment
@@ -33,7 +35,7 @@ type course struct {
 // beginCourse starts a course of treatment at a visit.
 func (g *generator) beginCourse(p *person, v *visit, kind planKind, nickname string) *course {
 	return &course{
-		generator: g, patient: p, kind: kind, by: v.by, last: v.begin,
+		generator: g, patient: p, kind: kind, by: v.by, last: v.begin, year: contractYear(civil.Of(v.begin.In(g.zone))).Year,
 		plan: ent.TreatmentPlan{
 			ID: g.number(entplan.Table), PracticeID: g.practice, CreatedAt: v.begin,
 			Nickname: &nickname, PatientID: p.row.ID, PractitionerID: v.by.id, PaymentPlanID: g.catalogue.plans[kind],
@@ -54,7 +56,7 @@ func (c *course) add(name string, by *practitioner, teeth, surfaces []string) *e
 	if t.per == surface {
 		count = len(surfaces)
 	}
-	price, minutes := c.catalogue.price(kind, t, count)
+	price, minutes := c.catalogue.price(kind, t, count, c.year)
 	item := &ent.TreatmentPlanItem{
 		ID: c.number(entitem.Table), PracticeID: c.practice, CreatedAt: c.plan.CreatedAt, UpdatedAt: c.plan.CreatedAt,
 		TreatmentPlanID: c.plan.ID, TreatmentID: t.id, PatientID: c.patient.row.ID, PractitionerID: by.id, PaymentPlanID: c.catalogue.plans[kind],
@@ -63,9 +65,14 @@ func (c *course) add(name string, by *practitioner, teeth, surfaces []string) *e
 	if kind.nhs() {
 		item.UdaBand = &t.band
 		c.band = higher(c.band, t.band)
+		if t.band == "2a" && t.per != mouth {
+			if c.treated += len(teeth); c.treated > 2 {
+				c.band = higher(c.band, bandTwoB)
+			}
+		}
 		item.Price = 0
 		if kind == planNHS {
-			item.Price = max(0, charges[c.band]-c.charged)
+			item.Price = max(0, chargeOf(c.band, c.year)-c.charged)
 			c.charged += item.Price
 		}
 	}
@@ -85,6 +92,7 @@ func (c *course) perform(v *visit, items ...*ent.TreatmentPlanItem) {
 			lines = append(lines, line{name: item.Nomenclature, quantity: 1, price: item.Price, nhs: nhs, by: &v.by.id, item: item})
 		}
 	}
+	v.done = append(v.done, items...)
 	c.last = v.finish
 	c.patient.touch(v.finish)
 	lines = append(lines, c.sundryLines(7)...)
@@ -168,25 +176,30 @@ func (c *course) needs() []procedure {
 	if by := c.patient.hygienist; by != nil && c.chance(24) {
 		plan(procedure{by: by, reason: reasonScale, items: c.adds(by, hygieneVisit)})
 	}
-	if c.chance(27) {
+	if c.chance(52) {
 		by, material := c.assistant(), pick(c.random, []string{compositeFront, compositeBack, amalgam})
+		if material == compositeBack && c.kind.nhs() && c.chance(60) {
+			material = amalgam
+		}
 		p := procedure{by: by, reason: reasonContinuing}
-		for range c.weighted(0, 70, 30) {
+		for range c.weighted(0, 62, 26, 12) {
 			p.items = append(p.items, c.add(material, by, c.teeth(1, 4, 8), c.surfaces()))
 		}
 		plan(p)
 	}
-	if age > 30 && c.chance(4) {
-		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, rootPlaning), review: true})
+	if age > 30 && c.chance(7) {
+		by := c.assistant()
+		plan(procedure{by: by, reason: reasonContinuing, items: c.adds(by, rootPlaning), review: true})
 	}
-	if c.chance(3) {
-		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, rootCanal, c.teeth(1, 4, 6)...), visits: 2})
+	if c.chance(7) {
+		position := c.between(1, 7)
+		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, pickIf(position > 5, rootCanalMolar, rootCanal), c.teeth(1, position, position)...), visits: 2})
 	}
-	if age > 25 && c.chance(5) {
-		crown := pickIf(c.chance(50), crownCeramic, crownZirconia)
+	if age > 25 && c.chance(11) {
+		crown := pickIf(c.chance(pickIf(c.kind.nhs(), 75.0, 40)), crownCeramic, crownZirconia)
 		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, crown, c.teeth(1, 4, 7)...), visits: 2})
 	}
-	if c.chance(4) {
+	if c.chance(9) {
 		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, extraction, c.teeth(c.between(1, 2), 4, 8)...), review: c.chance(60)})
 	}
 	if age > 55 && c.chance(4) {
@@ -226,7 +239,7 @@ func (c *course) adds(by *practitioner, name string, teeth ...string) []*ent.Tre
 
 // assistant returns the site's therapist, if any, for some simple treatments.
 func (c *course) assistant() *practitioner {
-	if t := c.by.site.therapist; t != nil && c.chance(75) {
+	if t := c.by.site.therapist; t != nil && c.chance(85) {
 		return t
 	}
 	return c.by

@@ -30,8 +30,9 @@ func (s *slots) minutes() (n int) {
 
 // diary is one practitioner's working hours and bookings.
 type diary struct {
-	work [7]slots // per weekday
-	busy []slots  // per day
+	work   [7]slots // per weekday
+	busy   []slots  // per day
+	booked []int    // minutes per day, double-booked time twice
 }
 
 // free finds a free period within working hours: the first from the preferred minute on,
@@ -76,4 +77,19 @@ func (d *diary) taken(day, preferred int) (start int, ok bool) {
 }
 
 // book marks [start, finish) of a day as busy.
-func (d *diary) book(day, start, finish int) { d.busy[day].fill(start, finish) }
+func (d *diary) book(day, start, finish int) {
+	d.busy[day].fill(start, finish)
+	d.booked[day] += finish - start
+}
+
+// gapStart returns the start of the free time around a free minute of a day.
+func (d *diary) gapStart(day, weekday, minute int) int {
+	for minute > opensAt {
+		slot := (minute-opensAt)/slotMinutes - 1
+		if !d.work[weekday].has(slot) || d.busy[day].has(slot) {
+			break
+		}
+		minute -= slotMinutes
+	}
+	return minute
+}

@@ -5,7 +5,8 @@
 //
 // The main practice has the slug "demo"; a second, small one, "second", has data that
 // the first must not see. The data end at ten o'clock on AsOf: years of history before,
-// half a year of bookings after.
+// half a year of bookings after. The diaries are about 80% full around that day, if the practice
+// has DefaultPatients or more.
 //
 // How a practice is generated, file by file:
 //
@@ -14,12 +15,14 @@
 //	catalogue.go   payment plans, treatments, fees, products
 //	lists.go       acquisition sources, appointment reasons, custom fields
 //	staff.go       users, practitioners, their working sessions and breaks
+//	bands.go       NHS bands, their units and patient charges of each year
 //	nhs.go         contracts and claims
 //	names.go       names of people; cultures.go: the names of each culture
 //	places.go      addresses, and telephone numbers reserved for drama
 //	households.go  households
 //	people.go      patient records
 //	story.go       a patient's history: check-ups, hygiene, emergencies
+//	personas.go    the patients with a story, who come first
 //	course.go      a course of treatment, from the first visit to the claim
 //	visit.go       an appointment with its states; cancellations.go: why it was cancelled
 //	recalls.go     recalls; waiting.go: the waiting list

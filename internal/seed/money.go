@@ -124,6 +124,9 @@ func (g *generator) writeInvoice(p *person, at time.Time, site *site, lines []li
 
 // settle pays an invoice in one of several ways.
 func (g *generator) settle(p *person, inv *ent.Invoice) {
+	if p.owes {
+		return
+	}
 	total := inv.Amount
 	day := g.dayOf(inv.CreatedAt)
 	later := day + g.between(10, 60)

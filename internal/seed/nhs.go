@@ -2,7 +2,6 @@ package seed
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -32,7 +31,7 @@ func (g *generator) agreeContracts() {
 	}
 	for start := first; !last.Before(start); start = start.AddMonths(12) {
 		for i, s := range g.sites {
-			c := contract{id: g.uuid(entcontract.Table), site: s, start: start, end: start.AddMonths(12).AddDays(-1), unit: decimal.Decimal(28_50 + 45*(start.Year%4) + 20*(i%5))}
+			c := contract{id: g.uuid(entcontract.Table), site: s, start: start, end: start.AddMonths(12).AddDays(-1), unit: unitValue(start.Year, i)}
 			g.contracts = append(g.contracts, c)
 			made := g.at(g.day(start)-20, 10*hour)
 			row := ent.Contract{
@@ -49,6 +48,11 @@ func (g *generator) agreeContracts() {
 				row.Notes = new("Year closed")
 			}
 			target, orthodontic := g.targets(s)
+			if missed := g.day(start); missed < 0 { // the practice opened within the year
+				const year = 365
+				target = max(10_00, target*decimal.Decimal(year+missed)/year/10_00*10_00)
+				row.Notes = new("Taken over on " + g.first.String())
+			}
 			row.Target = &target
 			if orthodontic > 0 {
 				row.UoaTarget, row.UoaValue = &orthodontic, new(decimal.Decimal(71_40))
@@ -56,6 +60,12 @@ func (g *generator) agreeContracts() {
 			g.out.contracts = append(g.out.contracts, row)
 		}
 	}
+}
+
+// unitValue returns what a site's contract pays for a unit of dental activity. It rises every year.
+func unitValue(year, site int) decimal.Decimal {
+	const now, value, rise, lowest = 2026, 34_00, 1_10, 20_00
+	return decimal.Decimal(max(lowest, value+rise*(year-now)) + 20*(site%5))
 }
 
 // targets sums the targets of a site's dentists.
@@ -69,14 +79,6 @@ func (g *generator) targets(s *site) (dental, orthodontic decimal.Decimal) {
 		}
 	}
 	return dental, orthodontic
-}
-
-// contractYear returns the first day of a date's NHS contract year.
-func contractYear(d civil.Date) civil.Date {
-	if d.Month < time.April {
-		return civil.Date{Year: d.Year - 1, Month: time.April, Day: 1}
-	}
-	return civil.Date{Year: d.Year, Month: time.April, Day: 1}
 }
 
 // contract returns the contract for a practitioner's work on a date.

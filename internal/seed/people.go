@@ -2,6 +2,7 @@ package seed
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type person struct {
 	ledger    ledger
 	touched   time.Time // the last event
 	visits    []attendance
+	owes      bool // pays no invoices
 }
 
 // touch notes an event: the patient's row was last updated at the latest of them.
@@ -36,17 +38,30 @@ func (p *person) touch(t time.Time) {
 
 // populate generates at most n more patients with all their rows.
 func (g *generator) populate(n int) {
+	if g.remaining == g.patients {
+		before := g.remaining
+		g.populatePersonas()
+		n -= before - g.remaining
+	}
 	for ; n > 0 && g.remaining > 0; n-- {
 		g.remaining--
 		p := g.register(g.nextMember())
 		g.openAccount(p)
 		g.generateHistory(p)
-		g.writeRecalls(p)
-		g.writeWaiting(p)
-		g.writeNotes(p)
-		g.writeReferrals(p)
-		g.writePatient(p)
+		g.write(p)
 	}
+}
+
+// write writes a patient after the history. A patient with a visit ahead is not archived yet.
+func (g *generator) write(p *person) {
+	if slices.ContainsFunc(p.visits, func(v attendance) bool { return v.finish.After(g.now) && v.state.Blocks() }) {
+		p.row.Active = true
+	}
+	g.writeRecalls(p)
+	g.writeWaiting(p)
+	g.writeNotes(p)
+	g.writeReferrals(p)
+	g.writePatient(p)
 }
 
 // staffName returns a name for a member of staff.
@@ -101,7 +116,7 @@ func (g *generator) register(m member) *person {
 		DateOfBirth: m.born, Gender: !m.female, Ethnicity: string(m.culture.ethnicities[g.IntN(len(m.culture.ethnicities))]), Active: true,
 		AddressLine1: m.home.line1, AddressLine2: m.home.line2, Town: optional(g.random, 97, m.home.town.name), County: m.home.town.countyOrNil(), Postcode: m.home.postcode,
 		PaymentPlanID: g.catalogue.plans[p.kind], SiteID: p.dentist.site.id, DentistID: &p.dentist.id, FamilyID: m.family,
-		DentistRecallInterval: new([]int{3, 6, 9, 12, 24}[g.weighted(4, 38, 14, 34, 10)]),
+		DentistRecallInterval: new([]int{3, 6, 9, 12, 24}[g.weighted(8, 52, 14, 22, 4)]),
 		AcquisitionSourceID:   optional(g.random, 85, pick(g.random, g.sources)),
 		RecallMethod:          []schema.RecallMethod{schema.RecallSMS, schema.RecallEmail, schema.RecallLetter, schema.RecallPhone}[g.weighted(50, 25, 20, 5)],
 		Marketing:             g.weighted(60, 40), UseEmail: g.chance(88), UseSms: g.chance(92),
@@ -122,7 +137,7 @@ func (g *generator) register(m member) *person {
 		row.MiddleName = optional(g.random, float64(m.culture.middleNames), middle.text)
 	}
 	row.PreferredName = g.preferredName(m.first)
-	if p.hygienist != nil && g.chance(55) {
+	if p.hygienist != nil && p.age >= 18 && g.chance(65) {
 		row.HygienistID, row.HygienistRecallInterval = &p.hygienist.id, new([]int{3, 4, 6, 12}[g.weighted(15, 10, 50, 25)])
 	}
 	if g.chance(pickIf(p.age > 60, 22.0, 7)) {
@@ -144,11 +159,17 @@ func (g *generator) register(m member) *person {
 
 // assign chooses a plan, dentist and hygienist.
 func (g *generator) assign(p *person) {
-	p.kind = []planKind{planNHS, planExempt, planPrivate, planCare, planClosed}[g.weighted(43, 12, 26, 15, 4)]
-	if p.age < 18 {
-		p.kind = pickIf(g.chance(90), planExempt, planPrivate)
+	p.dentist = g.staff.dentists[g.weighted(g.staff.shares...)]
+	switch nhs := g.chance(float64(p.dentist.nhs)); {
+	case nhs && (p.age < 18 || g.chance(20)):
+		p.kind = planExempt
+	case nhs:
+		p.kind = planNHS
+	case p.age < 18:
+		p.kind = planPrivate
+	default:
+		p.kind = []planKind{planPrivate, planCare, planClosed}[g.weighted(62, 30, 8)]
 	}
-	p.dentist = g.staff.dentists[g.weighted(g.staff.weekly...)]
 	p.hygienist = p.dentist.site.hygienist
 }
 

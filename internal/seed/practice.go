@@ -44,7 +44,7 @@ type generator struct {
 	referrals     referrals
 
 	remaining int     // patients still to generate
-	walkIns   int     // today's emergencies so far
+	walkIns   int     // today's emergencies still to come
 	focus     float64 // percent by which visits concentrate around today, so that a small demo has full diaries
 }
 
@@ -52,7 +52,8 @@ type generator struct {
 type site struct {
 	id        uuid.UUID
 	town      *town
-	rooms     []uuid.UUID
+	rooms     []uuid.UUID // in use; each is one practitioner's
+	taken     int         // rooms that have a practitioner
 	hygienist *practitioner
 	therapist *practitioner // nil at most sites
 }
@@ -61,7 +62,8 @@ type site struct {
 func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash string, out *batch) *generator {
 	g := &generator{random: r, ids: i, calendar: c, blueprint: b, out: out, remaining: b.patients}
 	g.opened = c.at(-40, 11*hour)
-	g.focus = 90 * max(0, 1-float64(b.patients)/float64(b.groups*b.patientsPerGroup))
+	g.focus = 90 * max(0, 1-g.size())
+	g.walkIns = walkIns + int(g.focus/15)
 	g.openPractice()
 	g.cancellations.random, g.recalls.random, g.waiting.random = stream(g.practice, "cancellations"), stream(g.practice, "recalls"), stream(g.practice, "waiting")
 	g.notes.random, g.referrals.random = stream(g.practice, "notes"), stream(g.practice, "referrals")
@@ -75,6 +77,9 @@ func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash strin
 	g.blockBreaks()
 	return g
 }
+
+// size is the number of patients as a share of those who fill the diaries.
+func (b blueprint) size() float64 { return float64(b.patients) / float64(b.groups*b.patientsPerGroup) }
 
 // weekHours are the opening hours of the practice and of practitioners without a rota.
 func weekHours() schema.OpeningHours {
@@ -112,7 +117,8 @@ func (g *generator) openPractice() {
 // run, because the data are made up.
 func (g *generator) searchKey() string { return "demo " + g.practice.String() }
 
-// openSites creates the sites, each with four rooms in use and one that is not.
+// openSites creates the sites, each with a room for everyone who works there and one that is not
+// in use.
 func (g *generator) openSites() {
 	for i := range g.groups * g.sitesPerGroup {
 		s := &site{id: g.uuid(entsite.Table), town: &towns[i%nearTowns]}
@@ -134,9 +140,10 @@ func (g *generator) openSites() {
 			OpeningHours: hours,
 			AddressLine1: new(fmt.Sprintf("%d %s", 10+i, name)), Town: new(s.town.name), County: s.town.countyOrNil(), Postcode: new(s.town.postcode(g.random)),
 		})
-		for n := range 5 {
+		inUse := g.workplaces(i % g.sitesPerGroup)
+		for n := range inUse + 1 {
 			room := ent.Room{ID: g.uuid(entroom.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, SiteID: s.id, Name: fmt.Sprintf("Surgery %d", n+1), Active: true}
-			if n == 4 {
+			if n == inUse {
 				room.Name, room.Active = "Old X-ray room", false
 			} else {
 				s.rooms = append(s.rooms, room.ID)
@@ -145,4 +152,20 @@ func (g *generator) openSites() {
 		}
 		g.sites = append(g.sites, s)
 	}
+}
+
+// workplaces is the number of posts that work at a group's site.
+func (b blueprint) workplaces(site int) (n int) {
+	for _, p := range b.posts {
+		if p.site == site || p.second == site && p.rota.hasSecond() {
+			n++
+		}
+	}
+	return n
+}
+
+// room takes the site's next room for a practitioner.
+func (s *site) room() uuid.UUID {
+	s.taken++
+	return s.rooms[s.taken-1]
 }

@@ -52,6 +52,13 @@ func (r random) timeBetween(early, late time.Time) time.Time {
 	return early.Add(time.Duration(r.Int64N(span)) * time.Millisecond)
 }
 
+// noise returns a number from 0 to below 1 that is always the same for a practitioner's day.
+func noise(practitioner int64, day int) float64 {
+	h := fnv.New32a()
+	h.Write(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(practitioner)), uint64(day)))
+	return float64(h.Sum32()) / (1 << 32)
+}
+
 // minutesAfter returns an instant low to high minutes after t, with random milliseconds.
 func (r random) minutesAfter(t time.Time, low, high int) time.Time {
 	return r.timeBetween(t.Add(time.Duration(low)*time.Minute), t.Add(time.Duration(high)*time.Minute))

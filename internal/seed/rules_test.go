@@ -96,7 +96,7 @@ func TestRowsKeepTheRules(t *testing.T) {
 	onBoth(t, func(t *testing.T, url string) {
 		o := demo
 		if strings.HasPrefix(url, "postgres") {
-			o.Patients, o.Years = unindexedFrom, 1 // loads without indexes, like a large database
+			o.Patients = unindexedFrom // loads without indexes, like a large database
 		}
 		db := seeded(t, url, o)
 		for _, rule := range rules {

@@ -27,8 +27,8 @@ type Options struct {
 
 // The size of the demo.
 const (
-	DefaultPatients = 200
-	DefaultYears    = 2
+	DefaultPatients = groupPatients
+	DefaultYears    = 1
 )
 
 // The administrators of the practices. All users have the same password.

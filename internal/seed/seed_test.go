@@ -234,7 +234,7 @@ func TestFieldsFollowColumnOrder(t *testing.T) {
 }
 
 func TestDiaryFindsFreeTimes(t *testing.T) {
-	d := diary{busy: make([]slots, 1)}
+	d := diary{busy: make([]slots, 1), booked: make([]int, 1)}
 	d.work[1].fill(9*hour, 13*hour)
 	if n := d.work[1].minutes(); n != 4*hour {
 		t.Errorf("%d minutes of work", n)

@@ -21,20 +21,22 @@ import (
 type staff struct {
 	dentists, hygienists, therapists []*practitioner
 	left                             []*practitioner // dentists who have left
-	weekly                           []int           // each dentist's minutes per week
+	shares                           []int           // each dentist's share of the patients
 	reception                        []int64         // user ids
 }
 
 // practitioner is a practitioner with a diary.
 type practitioner struct {
-	id    int64
-	user  int64
-	site  *site
-	until int // day from which they no longer work
-	diary diary
-	where [7]place // per weekday
+	id      int64
+	user    int64
+	site    *site
+	until   int // day from which they no longer work
+	diary   diary
+	where   [7]place // per weekday
+	minutes [7]int   // of work per weekday
 	// orthodontist also provides orthodontics.
 	orthodontist bool
+	nhs          int // percent of their patients who are treated by the NHS
 }
 
 // place is where a practitioner works.
@@ -50,8 +52,8 @@ func (p *practitioner) works(day, weekday int) bool {
 
 // weekly returns their minutes per week.
 func (p *practitioner) weekly() (minutes int) {
-	for weekday := range p.diary.work {
-		minutes += p.diary.work[weekday].minutes()
+	for _, n := range p.minutes {
+		minutes += n
 	}
 	return minutes
 }
@@ -79,14 +81,17 @@ func (g *generator) writeStaff(passwordHash string) {
 			post.left = post.left && group == 0 // only some have ever left
 			user := employ(post.role, sites[post.site], !post.left)
 			p := &practitioner{
-				id: g.number(entpractitioner.Table), user: user.ID, site: sites[post.site], until: g.end, orthodontist: post.orthodontist,
-				diary: diary{busy: make([]slots, g.end)},
+				id: g.number(entpractitioner.Table), user: user.ID, site: sites[post.site], until: g.end, orthodontist: post.orthodontist, nhs: post.nhs,
+				diary: diary{busy: make([]slots, g.end), booked: make([]int, g.end)},
 			}
 			if post.left {
 				p.until = g.today - g.today/3
 			}
 			index := group*len(g.posts) + i
-			g.writeSessions(p, post.rota, sites[post.second], index)
+			g.writeSessions(p, post.rota, sites[post.second])
+			for weekday := range p.minutes {
+				p.minutes[weekday] = p.diary.work[weekday].minutes()
+			}
 			g.writePractitioner(p, user, post, index)
 		}
 	}
@@ -117,11 +122,16 @@ func (g *generator) employ(role schema.Role, at *site, active bool, passwordHash
 	return u
 }
 
-// writeSessions creates a practitioner's working sessions and fills in their diary. index
-// is the practitioner's number within the practice and selects the room.
-func (g *generator) writeSessions(p *practitioner, week rota, second *site, index int) {
+// writeSessions creates a practitioner's working sessions and fills in their diary. At each site
+// they have a room of their own.
+func (g *generator) writeSessions(p *practitioner, week rota, second *site) {
+	at := place{p.site, p.site.room()}
 	for weekday := range p.where {
-		p.where[weekday] = place{p.site, p.site.rooms[index%len(p.site.rooms)]}
+		p.where[weekday] = at
+	}
+	var away place
+	if week.hasSecond() {
+		away = place{second, second.room()}
 	}
 	if len(week) == 0 { // no working sessions: the practice's opening hours apply
 		for weekday := time.Monday; weekday <= time.Friday; weekday++ {
@@ -135,7 +145,7 @@ func (g *generator) writeSessions(p *practitioner, week rota, second *site, inde
 				continue
 			}
 			if shift.second {
-				p.where[weekday] = place{second, second.rooms[index%len(second.rooms)]}
+				p.where[weekday] = away
 			}
 			p.diary.work[weekday].fill(shift.start, shift.finish)
 			g.out.workingSessions = append(g.out.workingSessions, ent.WorkingSession{
@@ -166,11 +176,11 @@ func (g *generator) writePractitioner(p *practitioner, u ent.User, post post, in
 		g.staff.left = append(g.staff.left, p)
 	default:
 		g.staff.dentists = append(g.staff.dentists, p)
-		g.staff.weekly = append(g.staff.weekly, p.weekly())
+		g.staff.shares = append(g.staff.shares, p.weekly()*(80+p.nhs))
 	}
 	if post.role == schema.RoleDentist {
 		row.NhsNumber = new(fmt.Sprint(700_000 + index + 1000*g.practiceNumber))
-		row.UdaTarget = new(g.udaTarget())
+		row.UdaTarget = new(g.udaTarget(p))
 		if p.orthodontist {
 			row.UoaTarget = new(max(*row.UdaTarget/20, 10_00))
 		}
@@ -178,18 +188,15 @@ func (g *generator) writePractitioner(p *practitioner, u ent.User, post post, in
 	g.out.practitioners = append(g.out.practitioners, row)
 }
 
-// udaTarget returns a dentist's yearly target: about the activity of their share of the
-// patients.
-func (g *generator) udaTarget() decimal.Decimal {
-	dentists := 0
-	for _, p := range g.posts {
-		if p.role == schema.RoleDentist && !p.left {
-			dentists += g.groups
-		}
-	}
-	const perPatient = 110 // units per year, in hundredths
-	units := g.blueprint.patients * perPatient / dentists
-	const round = 10_00
+// udaTarget returns a dentist's yearly target: what their NHS patients need in full diaries, or a
+// part of it in a practice with fewer patients.
+func (g *generator) udaTarget(p *practitioner) decimal.Decimal {
+	const (
+		weeks          = 52
+		minutesPerUnit = 21 // of working time, breaks and gaps included
+		round          = 10_00
+	)
+	units := int(float64(p.weekly()*weeks*p.nhs) * min(1, g.size()) / minutesPerUnit)
 	return decimal.Decimal(max(1, units/round) * round)
 }
 

@@ -18,33 +18,42 @@ func (g *generator) generateHistory(p *person) {
 		g.invoice(p, g.at(max(day, 0), g.between(9*hour, 17*hour)), p.dentist.site, g.sundryLines(70))
 	}
 	row := &p.row
-	row.DentistRecallDate = new(g.date(max(seen, p.joined-month) + month**row.DentistRecallInterval))
+	row.DentistRecallDate = new(g.date(seen + month**row.DentistRecallInterval))
 	if row.HygienistRecallInterval != nil {
-		row.HygienistRecallDate = new(g.date(max(hygiene, p.joined-month) + month**row.HygienistRecallInterval))
+		row.HygienistRecallDate = new(g.date(hygiene + month**row.HygienistRecallInterval))
 	}
 }
 
-// never is a day before all others: no visit took place.
-const never = -100 * 365
-
-// checkUps generates the check-ups and returns the day of the last one that took place.
+// checkUps generates the check-ups and returns the day of the last one that took place, which may
+// have been before the diary begins.
 func (g *generator) checkUps(p *person) (last int) {
-	last = never
 	interval := month * *p.row.DentistRecallInterval
 	day := g.firstVisit(p, interval)
+	last = day - interval
 	first := p.joined >= 0
 	for day < min(p.leaves, g.end) {
-		if day > g.today && !first && g.chance(40) {
-			break // not booked yet
+		if !first && !g.books(day) {
+			break
 		}
 		v := g.checkUp(p, day, first)
-		if v == nil || v.state != schema.Completed {
+		if v == nil { // fully booked: the patient tries again later
+			day += longestWait
+			continue
+		}
+		if v.state != schema.Completed {
 			break
 		}
 		first, last = false, v.day
 		day = v.day + interval + g.around(8)
 	}
 	return last
+}
+
+// books reports whether a patient has already booked the visit that is due on a day: not all visits
+// far ahead are.
+func (g *generator) books(day int) bool {
+	const soon, percentPerDay, most = 21, 1.2, 60.0
+	return day <= g.today+soon || !g.chance(min(most, percentPerDay*float64(day-g.today-soon)))
 }
 
 // firstVisit returns the day of the first visit within the diary: soon after joining, or
@@ -72,9 +81,9 @@ func (g *generator) checkUp(p *person, day int, first bool) *visit {
 	case p.age > 20 && g.chance(22):
 		polish, w.reason = true, reasonExamAndScale
 	}
-	w.minutes = g.catalogue.treatments[exam].minutes
+	w.minutes = g.catalogue.minutes(p.kind, exam)
 	if polish {
-		w.minutes += g.catalogue.treatments[scaleAndPolish].minutes
+		w.minutes += g.catalogue.minutes(p.kind, scaleAndPolish)
 	}
 	v := g.visit(p, w)
 	if v == nil || v.state != schema.Completed {
@@ -113,20 +122,24 @@ func (g *generator) dentist(p *person, day int) *practitioner {
 	return p.dentist
 }
 
-// hygieneVisits generates the hygiene visits and returns the day of the last one that
-// took place.
+// hygieneVisits generates the hygiene visits and returns the day of the last one that took place, as
+// checkUps does.
 func (g *generator) hygieneVisits(p *person) (last int) {
-	last = never
 	if p.row.HygienistRecallInterval == nil {
-		return last
+		return 0
 	}
 	interval := month * *p.row.HygienistRecallInterval
-	for day := g.firstVisit(p, interval) + 9; day < min(p.leaves, g.end); day += interval + g.around(8) {
-		if day > g.today && g.chance(45) {
+	first := g.firstVisit(p, interval) + 9
+	last = first - interval
+	for day := first; day < min(p.leaves, g.end); day += interval + g.around(8) {
+		if !g.books(day) {
 			break
 		}
 		v := g.visit(p, visitRequest{by: p.hygienist, day: day, minutes: 30, reason: reasonScale, description: hygieneVisit, since: p.row.CreatedAt})
-		if v == nil || v.state != schema.Completed {
+		if v == nil {
+			continue
+		}
+		if v.state != schema.Completed {
 			break
 		}
 		c := g.beginCourse(p, v, pickIf(p.kind.nhs(), planPrivate, p.kind), "Hygiene")
@@ -138,7 +151,7 @@ func (g *generator) hygieneVisits(p *person) (last int) {
 }
 
 const (
-	walkInsToday     = 10 // emergencies on the last day
+	walkIns          = 5 // emergencies on the last day of full diaries
 	emergencyMinutes = 20
 )
 
@@ -148,12 +161,12 @@ func (g *generator) emergencies(p *person) {
 	for day := from + g.IntN(9*365); day < min(p.leaves, g.today); day += 30 + g.IntN(9*365) {
 		g.emergency(p, visitRequest{by: p.dentist, day: day})
 	}
-	if g.walkIns < walkInsToday && p.leaves == g.end && p.joined < g.today-3 {
-		preferred := currentTime - 60 + 10*g.walkIns
+	if g.walkIns > 0 && p.leaves == g.end && p.joined < g.today-3 {
+		g.walkIns--
+		preferred := currentTime - 50 + 20*g.walkIns
 		if by := g.onDuty(g.today, preferred); by != nil {
 			g.emergency(p, visitRequest{by: by, day: g.today, preferred: preferred})
 		}
-		g.walkIns++
 	}
 }
 
@@ -179,7 +192,7 @@ func (g *generator) onDuty(day, minute int) (working *practitioner) {
 func (g *generator) emergency(p *person, w visitRequest) {
 	w.reason, w.minutes, w.description, w.since, w.urgent = reasonEmergency, emergencyMinutes, emergencyExam, p.row.CreatedAt, true
 	var v *visit
-	if g.squeezed.next(3, 32) {
+	if g.squeezed.next(5, 32) {
 		v = g.doubleBook(p, w)
 	}
 	if v == nil {

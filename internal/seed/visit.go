@@ -15,7 +15,9 @@ type visit struct {
 	day           int
 	begin, finish time.Time
 	place         place
+	squeezed      bool // beside another patient, in whichever room is free
 	state         schema.AppointmentState
+	done          []*ent.TreatmentPlanItem // the treatments carried out
 }
 
 // attendance is a visit of a patient.
@@ -36,6 +38,9 @@ type visitRequest struct {
 	since       time.Time // earliest booking time
 	urgent      bool      // booked at the last minute
 }
+
+// daysNotice is how long before a visit patients book at the earliest.
+const daysNotice = 110
 
 // longestWait is the number of days after the preferred day in which a time must be free.
 const longestWait = 75
@@ -68,6 +73,7 @@ func (g *generator) doubleBook(p *person, w visitRequest) *visit {
 			continue
 		}
 		v := g.place(w, day, start)
+		v.squeezed = true
 		g.reserve(v)
 		v.state = g.stateOf(v)
 		g.writeAppointment(p, w, v)
@@ -76,7 +82,28 @@ func (g *generator) doubleBook(p *person, w visitRequest) *visit {
 	return nil
 }
 
-// find finds a free time from the preferred day on.
+// bookable is the share of a day's working time that is given to patients and breaks. Less is
+// booked the further ahead the day is. Emergencies may take more than that.
+func (g *generator) bookable(by *practitioner, day int, urgent bool) float64 {
+	const (
+		full, varies = 0.83, 0.03
+		reserve      = 0.05 // for emergencies
+		fullAhead    = 14   // days
+		emptyAhead   = 130
+		least        = 0.06
+	)
+	share := full + varies*(2*noise(by.id, day)-1)
+	if ahead := day - g.today - fullAhead; ahead > 0 {
+		share = max(least, share*(1-float64(ahead)/(emptyAhead-fullAhead)))
+	}
+	if urgent {
+		share += reserve
+	}
+	return share
+}
+
+// find finds a free time from the preferred day on, in the time that is bookable. Without a
+// preferred time it begins right after another appointment if possible, so that gaps are few.
 func (g *generator) find(w visitRequest) *visit {
 	preferred := w.preferred
 	if preferred == 0 {
@@ -87,10 +114,17 @@ func (g *generator) find(w visitRequest) *visit {
 		if !w.by.works(day, weekday) {
 			continue
 		}
+		const overrun = 15 // by which the last visit may exceed the limit, which is then about the average
+		if limit := g.bookable(w.by, day, w.urgent) * float64(w.by.minutes[weekday]); float64(w.by.diary.booked[day]+w.minutes-overrun) > limit {
+			continue
+		}
 		if day == g.today && g.focus > 0 && w.preferred == 0 {
 			preferred = currentTime - 60 + 15*g.IntN(12)
 		}
 		if start, ok := w.by.diary.free(day, weekday, preferred, w.minutes); ok {
+			if w.preferred == 0 && g.focus == 0 {
+				start = w.by.diary.gapStart(day, weekday, start)
+			}
 			return g.place(w, day, start)
 		}
 	}
@@ -107,6 +141,12 @@ func (g *generator) place(w visitRequest, day, start int) *visit {
 func (g *generator) reserve(v *visit) {
 	start := int(v.begin.Sub(g.at(v.day, 0)) / time.Minute)
 	v.by.diary.book(v.day, start, start+schema.Minutes(v.begin, v.finish))
+}
+
+// reserveUnused keeps the time of a missed visit free. It does not count as booked.
+func (g *generator) reserveUnused(v *visit) {
+	g.reserve(v)
+	v.by.diary.booked[v.day] -= schema.Minutes(v.begin, v.finish)
 }
 
 // stateOf returns the current state of a visit that is not cancelled or missed.
@@ -130,6 +170,7 @@ func (g *generator) writeFailedVisit(p *person, w visitRequest, v *visit) {
 	v.state = schema.Cancelled
 	if v.begin.Add(time.Hour).Before(g.now) && g.chance(42) {
 		v.state = schema.DidNotAttend
+		g.reserveUnused(v)
 	}
 	g.writeAppointment(p, w, v)
 }
@@ -148,6 +189,9 @@ func (g *generator) writeAppointment(p *person, w visitRequest, v *visit) {
 		PractitionerID: v.by.id, PatientID: &p.row.ID, Reason: w.reason, State: v.state,
 		Notes: optional(g.random, 8, pick(g.random, visitNotes)), RoomID: &v.place.room,
 		UserID: new(pick(g.random, g.staff.reception)), BookedViaAPI: g.chance(12),
+	}
+	if v.squeezed {
+		row.RoomID = nil
 	}
 	if v.state == schema.Completed && w.description != "" {
 		row.TreatmentDescription = &w.description
@@ -170,7 +214,7 @@ func (g *generator) writeAppointment(p *person, w visitRequest, v *visit) {
 // bookedAt returns the time at which a visit was booked.
 func (g *generator) bookedAt(w visitRequest, v *visit) time.Time {
 	latest := g.notAfterNow(v.begin.Add(-time.Hour))
-	earliest := latest.Add(-110 * 24 * time.Hour)
+	earliest := latest.Add(-daysNotice * 24 * time.Hour)
 	if w.urgent {
 		earliest = latest.Add(-20 * time.Hour)
 	}

@@ -63,9 +63,10 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// text messages to send: 8
-	// new         1 invoices     27.40
-	// paid       25 invoices   3496.89
-	// sent        3 invoices    139.30
-	// void        2 invoices     91.40
+	// text messages to send: 13
+	// new         1 invoices     47.90
+	// paid       29 invoices   1997.54
+	// part_paid   2 invoices    190.40
+	// sent        3 invoices    103.00
+	// void        1 invoices     65.00
 }

@@ -2,13 +2,16 @@ package bulk
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"chairside/internal/store/counters"
 	"chairside/internal/store/feedlog"
+	"chairside/internal/store/triggers"
 
+	"entgo.io/ent/dialect"
 	"github.com/lib/pq"
 )
 
@@ -26,13 +29,14 @@ const unindexedMemory = "256MB"
 // until this one ends.
 //
 // All of this is transactional: even after a crash the database never has a table without its
-// definitions. On SQLite, where it would gain little, only load runs.
+// definitions. On SQLite, where indexes and counters cost little, load runs without the change feed
+// alone.
 func (t *Tx) Unindexed(ctx context.Context, tables []string, load func() error) error {
-	if !t.postgres {
-		return load()
-	}
 	if err := t.claim(ctx, tables); err != nil {
 		return err
+	}
+	if !t.postgres {
+		return t.unrecorded(ctx, tables, load)
 	}
 	constraints, err := t.definitions(ctx, tables, constraintDefinitions)
 	if err != nil {
@@ -63,14 +67,39 @@ func (t *Tx) Unindexed(ctx context.Context, tables []string, load func() error) 
 	return nil
 }
 
-// claim locks the tables exclusively and checks that they are empty.
-func (t *Tx) claim(ctx context.Context, tables []string) error {
-	if err := t.exec(ctx, "LOCK TABLE "+t.names(tables)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+// unrecorded runs load on SQLite without the triggers that record the tables' changes.
+func (t *Tx) unrecorded(ctx context.Context, tables []string, load func() error) error {
+	recording, err := t.definitions(ctx, tables, feedDefinitions)
+	if err != nil {
 		return err
+	}
+	for _, d := range recording {
+		if err := t.exec(ctx, d.drop); err != nil {
+			return err
+		}
+	}
+	if err := load(); err != nil || len(recording) == 0 {
+		return err
+	}
+	for _, d := range recording {
+		if err := t.exec(ctx, d.create); err != nil {
+			return err
+		}
+	}
+	return t.exec(ctx, feedlog.RenewEpoch(dialect.SQLite))
+}
+
+// claim locks the tables exclusively and checks that they are empty. SQLite has only one writer
+// anyway.
+func (t *Tx) claim(ctx context.Context, tables []string) error {
+	if t.postgres {
+		if err := t.exec(ctx, "LOCK TABLE "+t.names(tables)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+			return err
+		}
 	}
 	for _, table := range tables {
 		var occupied bool
-		if err := t.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT FROM "+t.name(table)+")").Scan(&occupied); err != nil {
+		if err := t.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM "+t.name(table)+")").Scan(&occupied); err != nil {
 			return fmt.Errorf("store: bulk load of %s: %w", table, err)
 		}
 		if occupied {
@@ -118,28 +147,42 @@ const (
 		WHERE indrelid = ANY ($1::text[]::regclass[]) AND indisvalid
 		  AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))
 		ORDER BY indexrelid::regclass::text`
+
+	// feedDefinitions selects the triggers on SQLite that record the tables' changes.
+	feedDefinitions = `
+		SELECT format('DROP TRIGGER "%w"', name), sql FROM sqlite_schema
+		WHERE type = 'trigger' AND substr(name, 1, length('` + triggers.FeedPrefix + `')) = '` + triggers.FeedPrefix + `'
+		  AND tbl_name IN (SELECT value FROM json_each($1))
+		ORDER BY name`
 )
 
+// definitions runs a query for definitions of some tables: on PostgreSQL with an array of their
+// quoted names, on SQLite with a JSON array of their names.
 func (t *Tx) definitions(ctx context.Context, tables []string, query string) ([]definition, error) {
-	quoted := make([]string, len(tables))
-	for i, table := range tables {
-		quoted[i] = t.name(table)
+	list, _ := json.Marshal(tables) // texts always marshal
+	var argument any = string(list)
+	if t.postgres {
+		quoted := make([]string, len(tables))
+		for i, table := range tables {
+			quoted[i] = t.name(table)
+		}
+		argument = pq.Array(quoted)
 	}
-	rows, err := t.tx.QueryContext(ctx, query, pq.Array(quoted))
+	rows, err := t.tx.QueryContext(ctx, query, argument)
 	if err != nil {
-		return nil, fmt.Errorf("store: read the definitions of indexes: %w", err)
+		return nil, fmt.Errorf("store: read the definitions of indexes and triggers: %w", err)
 	}
 	defer rows.Close()
-	var list []definition
+	var all []definition
 	for rows.Next() {
 		var d definition
 		if err := rows.Scan(&d.drop, &d.create); err != nil {
-			return nil, fmt.Errorf("store: read the definitions of indexes: %w", err)
+			return nil, fmt.Errorf("store: read the definitions of indexes and triggers: %w", err)
 		}
-		list = append(list, d)
+		all = append(all, d)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("store: read the definitions of indexes: %w", err)
+		return nil, fmt.Errorf("store: read the definitions of indexes and triggers: %w", err)
 	}
-	return list, nil
+	return all, nil
 }
