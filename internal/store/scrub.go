@@ -17,9 +17,9 @@ const (
 	scrubTime, scrubWait, scrubPause = 20 * time.Second, 100 * time.Millisecond, 400 * time.Millisecond
 )
 
-// ErrNotScrubbed: deleted rows are gone from the tables, but an embedded database's log of writes
-// still holds their bytes.
-var ErrNotScrubbed = errors.New("the file NAME-wal may still hold deleted data, because other processes use the database: it is emptied once the last of them has ended")
+// ErrNotScrubbed is returned when deleted rows are gone from the tables, but an embedded database's
+// log of writes still holds their bytes.
+var ErrNotScrubbed = errors.New("the database's write-ahead log (-wal) may still hold the deleted data, because other processes use the database; it is emptied when the last of them ends")
 
 // Scrub empties the log of writes (-wal) of an embedded database, which holds the bytes of rows that
 // were deleted or blanked. The database file itself does not: see secure_delete. Call it after an
