@@ -75,6 +75,9 @@ func (s *serveCommand) Run(c *console) (err error) {
 	if err := sealing.Check(c, db); err != nil {
 		return err
 	}
+	if db.Pooled() {
+		logger.Info("a pooler is in front of PostgreSQL: statements are sent without a name, each in one round trip")
+	}
 	if reason := db.Unconfined(); reason != "" {
 		logger.Warn(reason)
 	}
