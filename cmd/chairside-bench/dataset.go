@@ -122,7 +122,7 @@ func (d *dataset) start(ctx context.Context, name, token string, program []strin
 
 // startChairside starts a build of the program on a database.
 func (d *dataset) startChairside(ctx context.Context, name, program, databaseURL, token string) error {
-	err := d.start(ctx, name, token, []string{program, "serve", "--rate-limit", "0"}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
+	err := d.start(ctx, name, token, []string{program, "serve", "--rate-limit", "0", "--drain", "0"}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
 	if err == nil {
 		d.entries[len(d.entries)-1].sqlite = strings.HasPrefix(databaseURL, "sqlite:")
 	}

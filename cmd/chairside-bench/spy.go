@@ -29,7 +29,7 @@ func (d *dataset) spy(ctx context.Context) (*spy, error) {
 		return nil, errors.Join(err, proxy.Close())
 	}
 	through.Host = proxy.Addr()
-	s, err := start(ctx, "chairside behind a proxy", []string{d.cluster.program, "serve", "--rate-limit", "0"}, "CHAIRSIDE_DATABASE_URL="+through.String())
+	s, err := start(ctx, "chairside behind a proxy", []string{d.cluster.program, "serve", "--rate-limit", "0", "--drain", "0"}, "CHAIRSIDE_DATABASE_URL="+through.String())
 	if err != nil {
 		return nil, errors.Join(err, proxy.Close())
 	}

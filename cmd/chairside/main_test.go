@@ -129,7 +129,7 @@ func demoProcess(t *testing.T, dir string, flags ...string) (address, token stri
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute+*hammered)
 	t.Cleanup(cancel)
-	command = exec.CommandContext(ctx, "chairside", append([]string{"serve", "--demo", "--addr=127.0.0.1:0"}, flags...)...)
+	command = exec.CommandContext(ctx, "chairside", append([]string{"serve", "--demo", "--addr=127.0.0.1:0", "--drain=0"}, flags...)...)
 	command.Dir = dir
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net"
+	"os"
+	"os/signal"
 
 	ogenerrors "github.com/go-faster/errors"
 
@@ -26,6 +29,8 @@ func (serveCommand) Help() string {
 	return `The server creates and migrates an embedded database on start. Before a migration it copies a database that holds data to a file beside it (NAME.before-VERSION; the last two are kept). It refuses a PostgreSQL database with pending migrations, unless you pass --migrate.
 
 With --demo the server is a sandbox. The first start migrates the database and fills it with a demo practice; every start prints a new token. It refuses a database that holds other practices. With --system-database-url it can do neither: run "chairside migrate up", "chairside seed" and "chairside database roles" as the tables' owner first.
+
+On SIGTERM /readyz responds 503 and the server serves on for --drain, then closes each connection with its next response and finishes what runs: put it behind a load balancer that checks /readyz, and restart one server after the other. An interrupt (Ctrl-C) does not wait.
 
 The server uses about 70 MB of memory. The garbage collector runs at GOGC=200; change it with Go's environment variables GOGC and GOMEMLIMIT.`
 }
@@ -70,6 +75,9 @@ func (s *serveCommand) Run(c *console) (err error) {
 	if err := sealing.Check(c, db); err != nil {
 		return err
 	}
+	if db.Pooled() {
+		logger.Info("a pooler is in front of PostgreSQL: statements are sent without a name, each in one round trip")
+	}
 	if reason := db.Unconfined(); reason != "" {
 		logger.Warn(reason)
 	}
@@ -95,11 +103,15 @@ func (s *serveCommand) Run(c *console) (err error) {
 	if flags.Demo {
 		demo = &web.DemoUser{Email: seed.DemoAdmin, Password: seed.Password}
 	}
+	interrupted, stop := signal.NotifyContext(context.WithoutCancel(c), os.Interrupt)
+	defer stop()
 	srv, err := server.New(server.Options{
 		DB: db, BaseURL: baseURL, Demo: flags.Demo, DemoUser: demo, Logger: logger, Version: version(), SecretFiles: secretFiles(db, flags.Database),
 		RateLimit: flags.RateLimit, PracticeRateLimit: flags.PracticeRateLimit, ChangesRetention: flags.ChangesRetention,
 		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile, MCPAllowWrites: flags.MCPAllowWrites,
 		Checkpoints:         checkpoints,
+		Drain:               flags.Drain,
+		Hurry:               interrupted.Done(),
 		WebhookAllowPrivate: flags.WebhookAllowPrivate,
 	})
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 
 func TestServeReportsAllMistakesAtOnce(t *testing.T) {
 	_, err := ServeFlags{
-		Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, RateLimit: "-1", PprofAddr: "0.0.0.0:6060",
+		Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, RateLimit: "-1", Drain: "soon", PprofAddr: "0.0.0.0:6060",
 		Network: Network{Addr: "localhost", BaseURL: "api.example.com", TLSCert: "cert.pem", TrustedProxies: []string{"10.0.0.0/8", "home"}},
 	}.Read()
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, flag := range []string{"--database-url", "--addr", "--base-url", "--rate-limit", "--tls-key", "--trusted-proxies", "--pprof-addr"} {
+	for _, flag := range []string{"--database-url", "--addr", "--base-url", "--rate-limit", "--tls-key", "--trusted-proxies", "--pprof-addr", "--drain"} {
 		if !strings.Contains(err.Error(), flag+": ") {
 			t.Errorf("%s is not named in:\n%v", flag, err)
 		}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"math"
 	"net"
 	"net/netip"
@@ -20,6 +21,7 @@ type ServeFlags struct {
 	PracticeLimit    string `name:"practice-rate-limit" placeholder:"N" help:"Requests per hour of all tokens of a practice together; 0 means no limit. Default: ten times --rate-limit."`
 	AuditCheckpoints string `placeholder:"DIR" help:"Directory for signed checkpoints of the audit log, best on another machine's disk. Needs --audit-key."`
 	ChangesRetention string `placeholder:"DAYS" help:"Days for which the change feed keeps changes. Default: 14"`
+	Drain            string `placeholder:"DURATION" default:"5s" help:"How long a server that gets SIGTERM serves on, with /readyz at 503, so that a load balancer takes it out first. Default: ${default}"`
 	PprofAddr        string `placeholder:"HOST:PORT" help:"Loopback address that serves Go's profiles at /debug/pprof/, without a token. Default: off."`
 	MCPAllowWrites   bool   `name:"mcp-allow-writes" help:"Offer assistants at /mcp the operations that change data. Default: only those that read."`
 	LogFormat        string `placeholder:"FORMAT" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
@@ -35,6 +37,7 @@ type Serve struct {
 	RateLimit           int // requests per hour and token; 0 is unlimited
 	PracticeRateLimit   int // requests per hour and practice; 0 is unlimited
 	ChangesRetention    time.Duration
+	Drain               time.Duration
 	AuditCheckpoints    string // "" for none
 	CertFile, KeyFile   string
 	TrustedProxies      []netip.Prefix
@@ -60,6 +63,9 @@ const (
 	maxChangesRetention     = 3650
 )
 
+// maxDrain is the longest time that a server may serve on.
+const maxDrain = 10 * time.Minute
+
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
 func (f ServeFlags) Read() (Serve, error) {
 	var m Mistakes
@@ -77,6 +83,7 @@ func (f ServeFlags) Read() (Serve, error) {
 		m.add("audit-checkpoints", "needs --audit-key")
 	}
 	c.ChangesRetention = f.readChangesRetention(&m)
+	c.Drain = f.readDrain(&m)
 	c.BaseURL, c.TrustedProxies = f.readBaseURL(&m), f.readProxies(&m)
 	c.RateLimit = f.readRateLimit(&m)
 	c.PracticeRateLimit = f.readPracticeLimit(&m, c.RateLimit)
@@ -132,4 +139,12 @@ func (f ServeFlags) readChangesRetention(m *Mistakes) time.Duration {
 		}
 	}
 	return time.Duration(days) * 24 * time.Hour
+}
+
+func (f ServeFlags) readDrain(m *Mistakes) time.Duration {
+	d, err := time.ParseDuration(cmp.Or(f.Drain, "0"))
+	if err != nil || d < 0 || d > maxDrain {
+		m.add("drain", "must be a duration from 0 to 10m, such as 5s")
+	}
+	return d
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,7 +24,7 @@ func (s *Server) accessLog(next http.Handler) http.Handler {
 		timer := prometheus.NewTimer(prometheus.ObserverFunc(func(seconds float64) {
 			s.metrics.duration.WithLabelValues(x.name).Observe(seconds)
 		}))
-		counted := &responseWriter{to: w, unsent: s.unsent, record: func() { s.record(x) }}
+		counted := &responseWriter{to: w, unsent: s.unsent, stopping: &s.stopping, record: func() { s.record(x) }}
 		defer func() {
 			s.metrics.inFlight.Dec()
 			duration := timer.ObserveDuration()
@@ -168,11 +169,12 @@ func loggableMethod(method string) string {
 // It therefore embeds no http.ResponseWriter, has no Unwrap, and has no method that writes but
 // Write. It also counts what it sends, and limits what waits to be sent.
 type responseWriter struct {
-	to     http.ResponseWriter
-	unsent *unsentLimiter
-	record func() // logs what was read since the last call
-	status int    // 0 until the header is written
-	bytes  int64
+	to       http.ResponseWriter
+	unsent   *unsentLimiter
+	stopping *atomic.Int32 // a stopState
+	record   func()        // logs what was read since the last call
+	status   int           // 0 until the header is written
+	bytes    int64
 }
 
 // Header implements http.ResponseWriter.
@@ -181,7 +183,7 @@ func (w *responseWriter) Header() http.Header { return w.to.Header() }
 // WriteHeader implements http.ResponseWriter.
 func (w *responseWriter) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK { // not for 1xx
-		w.status = status
+		w.begin(status)
 	}
 	w.to.WriteHeader(status)
 }
@@ -189,7 +191,7 @@ func (w *responseWriter) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (w *responseWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.begin(http.StatusOK)
 	}
 	w.record()
 	n, err := w.unsent.write(w.to, b)
@@ -208,4 +210,13 @@ func (w *responseWriter) SetReadDeadline(deadline time.Time) error {
 // SetWriteDeadline is for http.ResponseController.
 func (w *responseWriter) SetWriteDeadline(deadline time.Time) error {
 	return http.NewResponseController(w.to).SetWriteDeadline(deadline)
+}
+
+// begin is called before the header is written. A server that stops closes the connection with
+// the response.
+func (w *responseWriter) begin(status int) {
+	w.status = status
+	if w.stopping.Load() >= releasing {
+		w.Header().Set("Connection", "close")
+	}
 }

@@ -129,7 +129,7 @@ func (s *Server) await(ctx context.Context, until time.Time, pause time.Duration
 	case <-time.After(pause):
 	}
 	s.feed.Wait(ctx, page)
-	return ctx.Err() == nil && !s.stopping.Load()
+	return ctx.Err() == nil && s.stopping.Load() < releasing
 }
 
 // longer returns the context of a request with another time limit than that of an operation. It

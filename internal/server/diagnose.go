@@ -42,6 +42,7 @@ var examinations = []struct {
 	{"Totals of lists", (*Installation).checkTotals},
 	{"Audit log", (*Installation).checkMonths},
 	{"Row-level security", (*Installation).checkRoles},
+	{"Time limits", (*Installation).checkLimits},
 	{"Clock", (*Installation).checkClock},
 	{"Certificate", func(i *Installation, ctx context.Context) ([]web.Check, error) { return i.checkCertificate(ctx) }},
 	{"Address and proxies", func(i *Installation, _ context.Context) ([]web.Check, error) { return i.checkAddress() }},
@@ -200,6 +201,28 @@ func (i *Installation) checkRoles(ctx context.Context) (all []web.Check, err err
 		return passed("the database itself keeps practices apart")
 	}
 	return all, nil
+}
+
+// checkLimits finds the time limits that a pooler has dropped.
+func (i *Installation) checkLimits(ctx context.Context) (all []web.Check, err error) {
+	if i.DB.File != "" {
+		return notChecked("an embedded database has no connections whose statements could be limited")
+	}
+	missing, err := i.DB.MissingLimits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range missing {
+		all = append(all, problem(fmt.Sprintf("run \"ALTER ROLE … SET %s = '%s'\" for each role that the server signs in as", name, store.Limit(name)),
+			"connections have no %s: a pooler drops it, or the database URL turns it off", name))
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	if i.DB.Pooled() {
+		return passed("connections through the pooler have their time limits")
+	}
+	return passed("connections have their time limits")
 }
 
 func (i *Installation) checkClock(ctx context.Context) ([]web.Check, error) {

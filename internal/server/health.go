@@ -29,7 +29,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) ready(ctx context.Context) error {
-	if s.stopping.Load() {
+	if s.stopping.Load() >= draining {
 		return errors.New("server: stopping")
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)

@@ -26,6 +26,6 @@ func TestReadyNeedsMigrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.get("/readyz").ok(t, 200)
-	b.stopping.Store(true)
+	b.stopping.Store(draining)
 	b.get("/readyz").refused(t, 503, "unavailable")
 }

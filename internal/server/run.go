@@ -29,13 +29,13 @@ const (
 	connections = 4096 // open at once; others wait to be accepted
 )
 
-// Run serves listener until ctx ends, then gives requests in progress 20 seconds to finish and
-// closes the listener. It returns nil if all of them finished. While it runs, it also
+// Run serves listener until ctx ends, then stops in the steps of drain.go: running requests have
+// 20 seconds to finish. It returns nil if all of them finished. While it serves, it also
 // compacts the database's counters, numbers and sweeps the change feed, delivers webhooks, writes
 // and seals the audit log, writes the request log, measures the work that waits, and deletes expired
 // idempotency keys and closed practices.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	working, stop := context.WithCancel(ctx)
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
 	background.Go(func() { s.DB.Counters.KeepCompacting(working, s.Logger, s.jobs.compact.ran) })
 	background.Go(func() { idempotency.KeepPruning(s.Clock.With(working), s.DB, s.Logger, s.jobs.prune.ran) })
@@ -59,6 +59,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		sealer.Wait()
 	}()
 	listener = netutil.LimitListener(listener, connections)
+	idle := &idleConnections{idle: map[net.Conn]struct{}{}}
 	hs := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: headerTime,
@@ -66,6 +67,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		WriteTimeout:      writeTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
+		ConnState:         idle.track,
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
 		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelWarn),
 	}
@@ -82,8 +84,9 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("server: %w", err)
 	case <-ctx.Done():
 	}
-	s.stopping.Store(true)
-	s.feed.Close()
+	s.drain(s.Hurry)
+	s.release(idle, s.Hurry)
+	stop()
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
 	if err := hs.Shutdown(grace); err != nil {

@@ -71,6 +71,10 @@ type Options struct {
 	ChangesRetention time.Duration
 	// Checkpoints writes checkpoints of the audit log; nil if none are kept.
 	Checkpoints *chain.Checkpoints
+	// Drain is how long Run serves on once it is told to stop, with /readyz at 503.
+	Drain time.Duration
+	// Hurry ends the waiting of a stop when it is closed; nil never does.
+	Hurry <-chan struct{}
 	// WebhookAllowPrivate lets webhooks reach loopback and private addresses.
 	WebhookAllowPrivate bool
 }
@@ -101,9 +105,9 @@ type Server struct {
 	jobs      *jobs
 	backlog   *backlog
 	started   time.Time
-	diagnosis diagnosis   // of the last time
-	migrated  atomic.Bool // whether all migrations were found applied
-	stopping  atomic.Bool
+	diagnosis diagnosis    // of the last time
+	migrated  atomic.Bool  // whether all migrations were found applied
+	stopping  atomic.Int32 // a stopState
 	handler   http.Handler
 }
 

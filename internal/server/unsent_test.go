@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -24,7 +25,7 @@ func (l smallBuffers) Accept() (net.Conn, error) {
 // serveThrough serves a response through u, on connections with small buffers.
 func serveThrough(t *testing.T, u *unsentLimiter, body []byte) *httptest.Server {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		counted := &responseWriter{to: w, unsent: u, record: func() {}}
+		counted := &responseWriter{to: w, unsent: u, stopping: new(atomic.Int32), record: func() {}}
 		_, _ = counted.Write(body) // fails for disconnected clients
 	}))
 	s.Listener = smallBuffers{s.Listener}

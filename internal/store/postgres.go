@@ -2,12 +2,14 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,7 +57,7 @@ type access struct {
 
 // openPostgres returns a database whose pool SQL has that access. The probe and maintenance keep
 // the role that signs in: only it may ask the server about all connections, and own tables.
-func openPostgres(raw string, as access) (*DB, error) {
+func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 	config, options, err := postgresConfig(raw, as.poolSize)
 	if err != nil {
 		return nil, err
@@ -66,7 +68,11 @@ func openPostgres(raw string, as access) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := dbconn.NewServer(probe, options.statementCache)
+	direct, err := wayTo(ctx, probe, options)
+	if err != nil {
+		return nil, err
+	}
+	server := dbconn.NewServer(probe, direct)
 	maintenance := config.Clone()
 	maps.Copy(maintenance.Runtime, maintenanceSession)
 	maintenanceConnector, err := server.Connector(maintenance)
@@ -74,6 +80,10 @@ func openPostgres(raw string, as access) (*DB, error) {
 		return nil, err
 	}
 
+	if direct == dbconn.Behind {
+		config = config.Clone()
+		config.DisablePreparedBinaryResult = true // parsed anew, a statement may return a column of another type after a migration
+	}
 	if as.role != "" {
 		config = config.Clone()
 		config.Runtime["role"] = as.role
@@ -83,12 +93,12 @@ func openPostgres(raw string, as access) (*DB, error) {
 		return nil, err
 	}
 
-	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe)}
+	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe), pooled: direct == dbconn.Behind}
 	var pool driver.Connector
 	switch {
-	case options.statementCache && as.confined:
+	case direct != dbconn.Behind && as.confined:
 		pool = dbconn.CachedConfined(connector, &db.roundTrips)
-	case options.statementCache:
+	case direct != dbconn.Behind:
 		pool = dbconn.CachedPostgres(connector, &db.roundTrips)
 	case as.confined:
 		pool = dbconn.PooledConfined(connector, &db.roundTrips)
@@ -108,16 +118,41 @@ func openPostgres(raw string, as access) (*DB, error) {
 	return db, nil
 }
 
+// wayTo returns whether a pooler is between us and the server, as the URL says or as the server
+// shows.
+func wayTo(ctx context.Context, probe *dbconn.Connector, options postgresOptions) (dbconn.Direct, error) {
+	switch options.statementCache {
+	case "on":
+		return dbconn.Said, nil
+	case "off":
+		return dbconn.Behind, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	direct, err := dbconn.Find(ctx, probe)
+	if err != nil && strings.Contains(err.Error(), "unsupported startup parameter") {
+		err = fmt.Errorf("%w: set ignore_startup_parameters in pgbouncer.ini to %q", err, ignoredByPooler())
+	}
+	return direct, err
+}
+
+// ignoredByPooler is the setting with which PgBouncer accepts our connections: it knows no
+// others than timezone.
+func ignoredByPooler() string {
+	names := slices.Sorted(maps.Keys(session))
+	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "timezone" }), ",")
+}
+
 // postgresOptions are the URL parameters that are ours, not the server's.
 type postgresOptions struct {
-	statementCache bool
+	statementCache string // "on", "off", or "" to find out
 	poolSize       int
 }
 
 // postgresConfig parses a URL. Errors do not repeat any part of it: if the password contains an
 // unescaped "/" or "#", the parser takes parts of it for the host, the port or the path.
 func postgresConfig(raw string, poolSize int) (pq.Config, postgresOptions, error) {
-	options := postgresOptions{statementCache: true, poolSize: cmp.Or(poolSize, postgresPool)}
+	options := postgresOptions{poolSize: cmp.Or(poolSize, postgresPool)}
 	none := pq.Config{}
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -125,9 +160,8 @@ func postgresConfig(raw string, poolSize int) (pq.Config, postgresOptions, error
 	}
 	query := u.Query()
 	switch value := query.Get("statement_cache"); value {
-	case "", "on":
-	case "off":
-		options.statementCache = false
+	case "", "on", "off":
+		options.statementCache = value
 	default:
 		return none, options, errors.New("store: statement_cache in the PostgreSQL URL must be on or off")
 	}

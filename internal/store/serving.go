@@ -48,7 +48,7 @@ func OpenServing(ctx context.Context, url, system string) (*DB, error) {
 		return nil, errors.Join(incomplete(state), db.Close())
 	case !state.MayServe || !state.MaySystem:
 		db.unconfined = fmt.Sprintf("row-level security is off: the role %s bypasses it; use %s, and %s for --system-database-url", state.User, state.Roles.Serving, state.Roles.System)
-	case !direct(url):
+	case db.pooled:
 		db.unconfined = "row-level security is off: behind a pooler it needs --system-database-url"
 	default:
 		if err := db.Close(); err != nil {
@@ -57,12 +57,6 @@ func OpenServing(ctx context.Context, url, system string) (*DB, error) {
 		return openBoth(ctx, url, url, state.Roles)
 	}
 	return db, nil
-}
-
-// direct reports whether connections of a URL keep their server connection, and so its role.
-func direct(url string) bool {
-	_, options, err := postgresConfig(url, 0)
-	return err == nil && options.statementCache
 }
 
 // incomplete is the error of a database whose policies or grants are not those of this version.
@@ -78,11 +72,11 @@ func openBoth(ctx context.Context, url, system string, roles rowsecurity.Roles) 
 			return nil, errors.New("store: row-level security needs PostgreSQL: both database URLs must be postgres://USER:PASSWORD@HOST/DATABASE")
 		}
 	}
-	db, err := openPostgres(system, access{role: roles.System, poolSize: systemPool})
+	db, err := openPostgres(ctx, system, access{role: roles.System, poolSize: systemPool})
 	if err != nil {
 		return nil, err
 	}
-	if db.front, err = openPostgres(url, access{role: roles.Serving, confined: true}); err != nil {
+	if db.front, err = openPostgres(ctx, url, access{role: roles.Serving, confined: true}); err != nil {
 		return nil, errors.Join(err, db.SQL.Close(), db.health.Close())
 	}
 	db.serving = db.front.SQL

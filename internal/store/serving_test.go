@@ -2,7 +2,10 @@ package store_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +20,7 @@ import (
 	"chairside/internal/store/migrate"
 	"chairside/internal/store/rowsecurity"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/localpg"
 	"chairside/internal/test/testdb"
 )
 
@@ -31,6 +35,37 @@ func roleURLs(t *testing.T, parameters string) (serving, system, owner string) {
 	}
 	as := func(role string) string { return storetest.With(owner, "role="+role+parameters) }
 	return as(rowsecurity.DefaultRoles.Serving), as(rowsecurity.DefaultRoles.System), owner
+}
+
+// throughPooler returns the URLs of both roles through a PgBouncer, whose server connections are
+// shared by the clients of a role.
+func throughPooler(t *testing.T, owner string) (serving, system string) {
+	t.Helper()
+	u, err := url.Parse(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := []string{"[databases]"}
+	for _, role := range []string{rowsecurity.DefaultRoles.Serving, rowsecurity.DefaultRoles.System} {
+		settings = append(settings, fmt.Sprintf("%s = host=%s port=%s dbname=%s connect_query='SET ROLE %s' pool_size=2", role, u.Hostname(), u.Port(), strings.TrimPrefix(u.Path, "/"), role))
+	}
+	pooler, err := localpg.StartPooler(t.Context(), owner, settings...)
+	if errors.Is(err, localpg.ErrNoPooler) && os.Getenv("CI") != "true" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pooler.Stop() })
+	as := func(role string) string {
+		u.Path = "/" + role
+		through, err := pooler.URL(u.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return through
+	}
+	return as(rowsecurity.DefaultRoles.Serving), as(rowsecurity.DefaultRoles.System)
 }
 
 func openServing(t *testing.T, url, system string) *store.DB {
@@ -76,10 +111,13 @@ func checkVisible(t *testing.T, ctx context.Context, db *store.DB) {
 // pooler, whose settings end with each transaction.
 func TestServingIsConfined(t *testing.T) {
 	t.Parallel()
-	for name, parameters := range map[string]string{"direct": "&pool_size=2", "pooled": "&pool_size=2&statement_cache=off"} {
+	for name, parameters := range map[string]string{"direct": "&pool_size=2", "pooled": "&pool_size=2&statement_cache=off", "pgbouncer": "&pool_size=2"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			serving, system, _ := roleURLs(t, parameters)
+			serving, system, owner := roleURLs(t, parameters)
+			if name == "pgbouncer" {
+				serving, system = throughPooler(t, owner)
+			}
 			db := openServing(t, serving, system)
 			if !db.Confined() || db.Unconfined() != "" {
 				t.Fatal("row-level security is off")

@@ -58,6 +58,7 @@ type DB struct {
 	serving    *sql.DB         // pool for work with a principal: SQL, or that of the serving role
 	systemGate *admission.Gate // in front of SQL: gate, unless serving is another pool
 	front      *DB             // opened serving; nil if it is SQL
+	pooled     bool            // a pooler is between us and the server
 	unconfined string          // why it is SQL; "" if it is not
 	tables     []*schema.Table // Tables of its dialect
 }
@@ -86,7 +87,7 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	case "sqlite":
 		db, err = openSQLite(rest, create)
 	case "postgres", "postgresql":
-		db, err = openPostgres(url, access{})
+		db, err = openPostgres(ctx, url, access{})
 	default:
 		return nil, ErrURL
 	}

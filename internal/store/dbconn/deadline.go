@@ -3,7 +3,9 @@ package dbconn
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/lib/pq"
@@ -23,6 +25,7 @@ const (
 type Connector struct {
 	*pq.Connector
 	direct bool          // no pooler in between, so each connection has its own server process
+	sure   bool          // direct was found out, not set: fails if a pooler has come in between
 	grace  time.Duration // answerGrace; 0 for probes
 }
 
@@ -30,17 +33,62 @@ type Connector struct {
 type Server struct {
 	monitor *monitor
 	direct  bool
+	sure    bool
 }
 
-// NewServer returns the server that probe connects to. direct means that there is no pooler in
-// between, so that the monitor can ask the server what it is doing for a connection.
-func NewServer(probe *Connector, direct bool) *Server {
-	return &Server{newMonitor(probe), direct}
+// Direct is what is known of the way to a server.
+type Direct int
+
+// Without a pooler in between, the monitor can ask the server what it is doing for a connection.
+const (
+	Behind Direct = iota // a pooler is in between
+	Said                 // the operator says that there is none, or one that keeps sessions
+	Found                // Find found none
+)
+
+// NewServer returns the server that probe connects to.
+func NewServer(probe *Connector, direct Direct) *Server {
+	return &Server{newMonitor(probe), direct != Behind, direct == Found}
 }
+
+// Find finds out whether a pooler is in between.
+func Find(ctx context.Context, probe *Connector) (direct Direct, err error) {
+	connection, err := probe.Connect(ctx)
+	if err != nil {
+		return Behind, err
+	}
+	inner := connection.(*boundedConn)
+	defer func() { err = errors.Join(err, inner.Close()) }()
+	process, err := queryValue[int64](ctx, inner, askProcess)
+	if err != nil {
+		return Behind, err
+	}
+	if announced, err := announcedProcess(inner.pqConn); err != nil || announced != process {
+		return Behind, err
+	}
+	return Found, nil
+}
+
+const askProcess = "SELECT pg_backend_pid()"
+
+// announcedProcess is the server process that the start of a connection named (BackendKeyData). A
+// pooler cannot know which process will serve the connection, so it names none. lib/pq keeps the
+// number to cancel statements, and shows it to nobody.
+func announcedProcess(connection pqConn) (int64, error) {
+	field := reflect.Indirect(reflect.ValueOf(connection)).FieldByName("pid")
+	if !field.IsValid() || !field.CanInt() {
+		return 0, fmt.Errorf("store: %T does not hold the server's process", connection)
+	}
+	return field.Int(), nil
+}
+
+// errPooler refuses a connection through a pooler that was not there at the start: its other
+// connections count on statements that stay prepared.
+var errPooler = errors.New("store: a pooler is now between this program and PostgreSQL: restart the program")
 
 // Connector returns a connector whose connections are monitored.
 func (s *Server) Connector(config pq.Config) (*Connector, error) {
-	return newConnector(config, s.monitor, s.direct, answerGrace)
+	return newConnector(config, s.monitor, s, answerGrace)
 }
 
 // NewProbe returns a connector for short queries, such as the monitor's. Its connections
@@ -48,16 +96,16 @@ func (s *Server) Connector(config pq.Config) (*Connector, error) {
 func NewProbe(config pq.Config) (*Connector, error) {
 	config = config.Clone()
 	config.ConnectTimeout = min(config.ConnectTimeout, askTime)
-	return newConnector(config, nil, false, 0)
+	return newConnector(config, nil, &Server{}, 0)
 }
 
-func newConnector(config pq.Config, m *monitor, direct bool, grace time.Duration) (*Connector, error) {
+func newConnector(config pq.Config, m *monitor, s *Server, grace time.Duration) (*Connector, error) {
 	connector, err := pq.NewConnectorConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	connector.Dialer(newDialer(m, config.ConnectTimeout))
-	return &Connector{Connector: connector, direct: direct, grace: grace}, nil
+	return &Connector{Connector: connector, direct: s.direct, sure: s.sure, grace: grace}, nil
 }
 
 // Connect implements driver.Connector. If the server cannot be reached, Unavailable holds for
@@ -79,10 +127,13 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 	s := (*at).socket
 	bounded := &boundedConn{pqConn: inner, socket: s, grace: c.grace}
 	if c.direct {
-		process, err := queryValue[int64](ctx, inner, "SELECT pg_backend_pid()")
+		process, err := queryValue[int64](ctx, inner, askProcess)
 		if err != nil {
 			_ = bounded.Close()
 			return nil, unreachable{err}
+		}
+		if announced, err := announcedProcess(inner); c.sure && (err != nil || announced != process) {
+			return nil, errors.Join(errPooler, err, bounded.Close())
 		}
 		s.backend.Store(process)
 	}

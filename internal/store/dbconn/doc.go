@@ -5,7 +5,7 @@
 //	   │
 //	cachedConn    statements.go        prepared statements, per connection (both databases)
 //	   │          singlestatement.go   BeginTx that sends nothing: single-statement transactions
-//	pooledConn    pooled.go            replaces cachedConn behind a pooler: a transaction for each statement
+//	pooledConn    pooled.go            behind a pooler, where nothing can be pipelined: a transaction for each statement
 //	   │
 //	conn          conn.go, lock.go     counts round trips; BEGIN and locks in one round trip
 //	   │          copy.go              rows of a COPY as text
@@ -15,6 +15,7 @@
 //	lib/pq, modernc.org/sqlite
 //	   │
 //	pipelineConn  pipelinedlock.go     adds locks to what lib/pq sends, hides their results
+//	   │          pooled.go            behind a pooler: parses each statement anew, in the same round trip
 //	   │
 //	socket        socket.go, dial.go   limits the time of every read and write
 //	   │          broken_unix.go       detects idle connections that have ended
@@ -43,6 +44,5 @@
 //
 // Use a single-statement transaction (TxOptions.Single, store.DB.TxSingleStatement) only
 // for a write that one statement can do and that many clients do at once. It saves two of
-// three round trips, except over TLS and behind a pooler, where it becomes an ordinary
-// transaction.
+// three round trips, except over TLS, where it becomes an ordinary transaction.
 package dbconn

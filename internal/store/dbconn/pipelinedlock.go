@@ -31,12 +31,13 @@ var prepareLock = `SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL RE
 PREPARE chairside_lock (bigint) AS SELECT CASE WHEN current_setting('` + entx.Unlocked + `', true) = 'true' THEN 'true'
 ELSE set_config('` + entx.Unlocked + `', (NOT pg_try_advisory_xact_lock($1))::text, true) END`
 
-// appendLock appends the Bind and Execute messages of a lock.
-func appendLock(to []byte, l Lock) []byte {
-	to = append(to, 'B', 0, 0, 0, 40)
-	to = append(to, "\x00chairside_lock\x00"...) // portal and statement
-	to = append(to, 0, 1, 0, 1)                  // one format for all arguments: binary
-	to = append(to, 0, 1, 0, 0, 0, 8)            // one argument of 8 bytes
+// appendLock appends the Bind and Execute messages of a lock, for a prepared statement or the
+// unnamed one.
+func appendLock(to []byte, statement string, l Lock) []byte {
+	to = append(to, 'B', 0, 0, 0, byte(26+len(statement)))
+	to = append(append(append(to, 0), statement...), 0) // portal and statement
+	to = append(to, 0, 1, 0, 1)                         // one format for all arguments: binary
+	to = append(to, 0, 1, 0, 0, 0, 8)                   // one argument of 8 bytes
 	to = binary.BigEndian.AppendUint64(to, uint64(l))
 	to = append(to, 0, 0)                             // results as text
 	return append(to, 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0) // portal, no limit of rows
@@ -51,65 +52,100 @@ type pipelineConn struct {
 	net.Conn
 	socket    *socket // the same connection
 	in        *bufio.Reader
-	encrypted bool   // TLS: messages can be neither added nor removed
-	prepended []byte // sent before the next message
-	results   int    // statements sent first whose results are still to be removed
-	unlocked  bool   // another transaction holds one of the locks
-	passing   int    // bytes left of a message that passes through to lib/pq
-	refused   error  // errNotBind, which lib/pq would report as a broken connection
+	encrypted bool     // TLS: messages can be neither added nor removed
+	prepended []byte   // sent before the next message
+	results   int      // statements sent first whose results are still to be removed
+	unnamed   *unnamed // behind a pooler; nil if the server keeps prepared statements
+	parses    int      // statements sent without a name whose ParseComplete is still to be removed
+	unlocked  bool     // another transaction holds one of the locks
+	passing   int      // bytes left of a message that passes through to lib/pq
+	refused   error    // errNotBind, which lib/pq would report as a broken connection
 }
 
 // prependPractice makes the next Write first set the practice of a confined connection.
 func (c *pipelineConn) prependPractice(practice string) {
-	c.prepended = appendPractice(c.prepended, practice)
+	statement := "chairside_practice"
+	if c.unnamed != nil {
+		statement = ""
+		c.prepend(localPractice)
+	}
+	c.prepended = appendPractice(c.prepended, statement, practice)
 	c.results++
 }
 
 // prependLocks makes the next Write send locks first, but after a practice.
 func (c *pipelineConn) prependLocks(locks []Lock) {
+	statement := "chairside_lock"
+	if c.unnamed != nil {
+		statement = ""
+		c.prepend(localLock)
+	}
 	for _, lock := range locks {
-		c.prepended = appendLock(c.prepended, lock)
+		c.prepended = appendLock(c.prepended, statement, lock)
 	}
 	c.results += len(locks)
 }
 
+// prepend makes the next Write parse the unnamed statement first.
+func (c *pipelineConn) prepend(text string) {
+	c.prepended = appendParse(c.prepended, text)
+	c.parses++
+}
+
 // reset drops messages that were not sent and results that will not arrive. It is called after
 // an error, which ends the results.
-func (c *pipelineConn) reset() { c.prepended, c.results, c.passing = c.prepended[:0], 0, 0 }
+func (c *pipelineConn) reset() {
+	c.prepended, c.results, c.parses, c.passing = c.prepended[:0], 0, 0, 0
+}
 
 func (c *pipelineConn) Write(p []byte) (int, error) {
 	switch {
 	case len(p) > 0 && p[0] == tlsHandshake:
 		c.encrypted = true
 		fallthrough
-	case len(c.prepended) == 0:
+	case len(c.prepended) == 0 && c.unnamed == nil:
 		return c.Conn.Write(p)
-	case len(p) == 0 || p[0] != 'B':
+	case len(c.prepended) > 0 && (len(p) == 0 || p[0] != 'B'):
 		c.refused = errNotBind
 		return 0, errNotBind
 	}
-	before := len(c.prepended)
-	c.prepended = append(c.prepended, p...)
-	sent, err := c.Conn.Write(c.prepended)
+	message := p
+	if c.unnamed != nil {
+		var parsed bool
+		if message, parsed = c.unnamed.rewrite(p); parsed {
+			c.parses++
+		}
+	}
+	c.prepended = append(c.prepended, message...)
+	_, err := c.Conn.Write(c.prepended)
 	c.prepended = c.prepended[:0]
-	return max(sent-before, 0), err
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // tlsHandshake is the first byte of a TLS connection, and of no PostgreSQL message.
 const tlsHandshake = 0x16
 
 // Read removes the results of what was sent first: a BindComplete, a DataRow and a
-// CommandComplete for the practice and for each lock, whose value is the last one. An
+// CommandComplete for the practice and for each lock, whose value is the last one, and a
+// ParseComplete for each statement without a name. An
 // ErrorResponse ends all of them. PostgreSQL then skips the statement too, so lib/pq treats
 // the error as the statement's own.
 func (c *pipelineConn) Read(p []byte) (int, error) {
-	for c.results > 0 && c.passing == 0 {
+	for (c.results > 0 || c.parses > 0) && c.passing == 0 {
 		head, err := c.in.Peek(5)
 		if err != nil {
 			return 0, err
 		}
 		length := 1 + int(binary.BigEndian.Uint32(head[1:]))
 		switch head[0] {
+		case '1':
+			c.parses--
+			if _, err := c.in.Discard(length); err != nil {
+				return 0, err
+			}
 		case 'D':
 			row, err := c.in.Peek(length)
 			if err != nil {
@@ -125,7 +161,7 @@ func (c *pipelineConn) Read(p []byte) (int, error) {
 				return 0, err
 			}
 		case 'E':
-			c.results = 0
+			c.results, c.parses = 0, 0
 		default: // a notice, or another message that may come at any time
 			c.passing = length
 		}

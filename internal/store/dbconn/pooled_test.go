@@ -1,36 +1,158 @@
 package dbconn_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
 	"testing"
 
+	"chairside/internal/store"
 	"chairside/internal/store/storetest"
+	"chairside/internal/test/localpg"
 	"chairside/internal/test/localpg/pgtest"
 )
 
-func TestPooledStatementsHaveTheirOwnTransaction(t *testing.T) {
-	url := pgtest.New(t)
-	db, other := storetest.Open(t, storetest.With(url, "statement_cache=off&pool_size=2")), storetest.Open(t, url)
-	storetest.Exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
-
-	// A lock that lasts as long as the transaction shows when it ends.
-	const lock = "SELECT pg_advisory_xact_lock($1), generate_series(1, 3)"
-	free := func() bool {
-		return storetest.Value(t, other.SQL, "SELECT pg_try_advisory_xact_lock($1)", 7) == "true"
+// TestPoolerIsFound opens a database through PgBouncer and directly. Only the first one's
+// statements have no names, whatever the URL says.
+func TestPoolerIsFound(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.New(t)
+	pooled := pgtest.Pooled(t, direct)
+	for address, want := range map[string]bool{
+		direct: false, pooled: true,
+		storetest.With(direct, "statement_cache=off"): true, storetest.With(direct, "statement_cache=on"): false,
+	} {
+		db := storetest.Open(t, address)
+		if got := db.Pooled(); got != want {
+			t.Errorf("%s: pooled is %v", address, got)
+		}
+		storetest.Value(t, db.SQL, "SELECT $1::int", 1)
+		named := storetest.Value(t, db.SQL, "SELECT count(*) FROM pg_prepared_statements WHERE $1 > 0", 1) != "0"
+		if named == want {
+			t.Errorf("%s: prepared statements with names: %v", address, named)
+		}
 	}
-	rows, err := db.SQL.QueryContext(t.Context(), lock, 7)
+}
+
+// TestPoolerThatRefusesOurSettings names the setting that PgBouncer needs.
+func TestPoolerThatRefusesOurSettings(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.New(t)
+	pooler, err := localpg.StartPooler(t.Context(), direct, "ignore_startup_parameters = jit")
+	if errors.Is(err, localpg.ErrNoPooler) {
+		t.Skip(err)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if free() {
-		t.Error("the statement runs outside a transaction")
+	t.Cleanup(func() { _ = pooler.Stop() })
+	address, err := pooler.URL(direct)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := rows.Close(); err != nil {
-		t.Error(err)
+	db, err := store.Open(t.Context(), address)
+	if err == nil || !strings.Contains(err.Error(), `ignore_startup_parameters in pgbouncer.ini to "idle_in_transaction_session_timeout,jit,lock_timeout,statement_timeout"`) {
+		t.Errorf("%v", err)
 	}
-	if !free() {
-		t.Error("the transaction outlives its rows")
+	if db != nil {
+		_ = db.Close()
 	}
+}
 
+// TestPooledClientsDoNotMixStatements runs different statements on a few shared server
+// connections at once: outside transactions, in them, with errors and cancelled.
+func TestPooledClientsDoNotMixStatements(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.New(t)
+	db := storetest.Open(t, pgtest.Pooled(t, direct))
+	storetest.Exec(t, db, "CREATE TABLE things (client integer, n integer, PRIMARY KEY (client, n))")
+	var clients sync.WaitGroup
+	for client := range 20 {
+		clients.Go(func() {
+			// Each client has statements of its own, of other types and numbers of arguments.
+			query := fmt.Sprintf("SELECT %d + $1::int", client)
+			if client%2 == 1 {
+				query = fmt.Sprintf("SELECT ($2 || '%d')::int + $1::int - $3", client)
+			}
+			insert := fmt.Sprintf("INSERT INTO things VALUES (%d, $1)", client)
+			for n := range 40 {
+				args, want := []any{n}, client+n
+				if client%2 == 1 {
+					args = []any{n, "0", 0}
+				}
+				var got int
+				if err := db.SQL.QueryRowContext(t.Context(), query, args...).Scan(&got); err != nil || got != want {
+					t.Errorf("client %d: %d, want %d: %v", client, got, want, err)
+				}
+				switch n % 4 {
+				case 0:
+					ctx, cancel := context.WithCancel(t.Context())
+					cancel()
+					_, _ = db.SQL.ExecContext(ctx, insert, n)
+				case 1:
+					if _, err := db.SQL.ExecContext(t.Context(), insert, n-1); err != nil {
+						t.Error(err)
+					}
+				case 2:
+					if _, err := db.SQL.ExecContext(t.Context(), insert, n-2); err == nil {
+						t.Error("a duplicate was inserted")
+					}
+				case 3:
+					inTransaction(t, db.SQL, insert, n)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	if got := storetest.Value(t, db.SQL, "SELECT count(*) FROM things"); got != "400" {
+		t.Errorf("%s rows, want 400", got)
+	}
+}
+
+// inTransaction inserts a row twice: the first time it rolls back.
+func inTransaction(t *testing.T, db *sql.DB, insert string, n int) {
+	for _, end := range []func(*sql.Tx) error{(*sql.Tx).Rollback, (*sql.Tx).Commit} {
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if _, err := tx.ExecContext(t.Context(), insert, n); err != nil {
+			t.Error(err)
+		}
+		if err := end(tx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPooledStatementsSeeMigrations changes a table under statements that lib/pq has described.
+func TestPooledStatementsSeeMigrations(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.New(t)
+	db, other := storetest.Open(t, storetest.With(pgtest.Pooled(t, direct), "pool_size=2")), storetest.Open(t, direct)
+	storetest.Exec(t, other, "CREATE TABLE things (id integer PRIMARY KEY, n integer)")
+	storetest.Exec(t, other, "INSERT INTO things VALUES (1, 7)")
+	const query = "SELECT n FROM things WHERE id = $1"
+	if got := storetest.Value(t, db.SQL, query, 1); got != "7" {
+		t.Fatal(got)
+	}
+	storetest.Exec(t, other, "ALTER TABLE things ALTER n TYPE bigint USING n::bigint + 5000000000")
+	for range 3 {
+		if got := storetest.Value(t, db.SQL, query, 1); got != "5000000007" {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+func TestPooledStatementsAreTransactions(t *testing.T) {
+	t.Parallel()
+	url := pgtest.New(t)
+	db, other := storetest.Open(t, storetest.With(url, "statement_cache=off&pool_size=2")), storetest.Open(t, url)
+	storetest.Exec(t, db, "CREATE TABLE things (id integer PRIMARY KEY)")
 	storetest.Exec(t, db, "INSERT INTO things VALUES ($1)", 1)
 	if _, err := db.SQL.ExecContext(t.Context(), "INSERT INTO things VALUES ($1)", 1); err == nil {
 		t.Error("a duplicate was inserted")

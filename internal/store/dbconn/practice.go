@@ -20,11 +20,12 @@ var errPrepared = errors.New("store: a confined connection prepares no statement
 // preparePractice prepares the statement that appendPractice executes.
 const preparePractice = `PREPARE chairside_practice (text) AS SELECT set_config('` + PracticeSetting + `', $1, false)`
 
-// appendPractice appends the Bind and Execute messages that set the practice.
-func appendPractice(to []byte, practice string) []byte {
-	to = append(to, 'B', 0, 0, 0, byte(34+len(practice)))
-	to = append(to, "\x00chairside_practice\x00"...) // portal and statement
-	to = append(to, 0, 0, 0, 1)                      // all arguments as text; one argument
+// appendPractice appends the Bind and Execute messages that set the practice, for a prepared
+// statement or the unnamed one.
+func appendPractice(to []byte, statement, practice string) []byte {
+	to = append(to, 'B', 0, 0, 0, byte(16+len(statement)+len(practice)))
+	to = append(append(append(to, 0), statement...), 0) // portal and statement
+	to = append(to, 0, 0, 0, 1)                         // all arguments as text; one argument
 	to = append(to, 0, 0, 0, byte(len(practice)))
 	to = append(to, practice...)
 	to = append(to, 0, 0)                             // results as text
@@ -58,6 +59,9 @@ func (c *confinement) forget() {
 func (c *confinement) change(ctx context.Context, inTx bool) (practice uuid.UUID, ok bool) {
 	if c == nil {
 		return uuid.Nil, false
+	}
+	if c.local && !inTx {
+		c.known = false
 	}
 	p, err := principal.From(ctx)
 	switch {
@@ -104,11 +108,14 @@ func (c *cachedConn) precede(ctx context.Context, s *stmt) error {
 	if c.single != nil {
 		locks = c.single.locks
 	}
-	practice, ok := c.confined.change(ctx, c.inTx || c.single != nil)
+	if s == nil && c.origin.pooled {
+		return nil // pooledConn sets it
+	}
+	practice, ok := c.confined.change(ctx, c.inTx || c.single != nil && !c.origin.pooled)
 	if ok && (s == nil || c.network.encrypted) {
 		return c.confine(ctx)
 	}
-	if ok && !c.practicePrepared {
+	if ok && !c.practicePrepared && !c.origin.pooled {
 		if _, err := c.driverConn.ExecContext(ctx, preparePractice, nil); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func confined(t *testing.T) (pool *sql.DB, trips *atomic.Int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connector, err := dbconn.NewServer(probe, true).Connector(config)
+	connector, err := dbconn.NewServer(probe, dbconn.Said).Connector(config)
 	if err != nil {
 		t.Fatal(err)
 	}

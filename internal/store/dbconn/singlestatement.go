@@ -41,7 +41,7 @@ func (c *cachedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver
 	if options.Single == nil || c.network == nil || c.network.encrypted {
 		return c.conn.BeginTx(ctx, opts)
 	}
-	if !c.lockPrepared {
+	if !c.lockPrepared && !c.origin.pooled {
 		if _, err := c.driverConn.ExecContext(ctx, prepareLock, nil); err != nil {
 			return nil, err
 		}

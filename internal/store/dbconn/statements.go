@@ -38,6 +38,7 @@ type statementCache struct {
 	// a migration has changed its tables.
 	outdated func(error) bool
 	confined bool // connections are confined to the practice of each statement (practice.go)
+	pooled   bool // the server is behind a pooler (pooled.go)
 }
 
 // CachedPostgres wraps the connector of a PostgreSQL server with a cache of prepared
@@ -69,7 +70,13 @@ func (s *statementCache) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	if s.confined {
-		inner.confined = &confinement{}
+		inner.confined = &confinement{local: s.pooled}
+	}
+	if s.pooled {
+		if network.encrypted {
+			return &pooledConn{inner}, nil
+		}
+		network.unnamed = newUnnamed()
 	}
 	return &cachedConn{conn: inner, origin: s, network: network, byText: map[string]*list.Element{}, recent: list.New()}, nil
 }
@@ -104,7 +111,12 @@ type stmt struct {
 
 func (c *cachedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	return run(ctx, c, text, args,
-		func() (driver.Rows, error) { return c.query(ctx, text, args) },
+		func() (driver.Rows, error) {
+			if c.origin.pooled {
+				return (&pooledConn{c.conn}).QueryContext(ctx, text, args)
+			}
+			return c.query(ctx, text, args)
+		},
 		func(s *stmt) (driver.Rows, error) {
 			result, err := s.QueryContext(ctx, args)
 			if err != nil {
@@ -123,7 +135,12 @@ func (c *cachedConn) QueryContext(ctx context.Context, text string, args []drive
 
 func (c *cachedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	return run(ctx, c, text, args,
-		func() (driver.Result, error) { return c.driverConn.ExecContext(ctx, text, args) },
+		func() (driver.Result, error) {
+			if c.origin.pooled {
+				return (&pooledConn{c.conn}).ExecContext(ctx, text, args)
+			}
+			return c.driverConn.ExecContext(ctx, text, args)
+		},
 		func(s *stmt) (driver.Result, error) {
 			result, err := s.ExecContext(ctx, args)
 			if err == nil {
@@ -147,7 +164,9 @@ func run[R any](ctx context.Context, c *cachedConn, text string, args []driver.N
 		if err := c.precede(ctx, s); err != nil {
 			return none, c.single.notSent(err)
 		}
-		c.roundTrips.Add(1)
+		if s != nil || !c.origin.pooled { // pooledConn counts its own
+			c.roundTrips.Add(1)
+		}
 		if s == nil {
 			result, err := plain()
 			if err != nil {

@@ -187,11 +187,14 @@ func (e *Env) WaitReady(t testing.TB) {
 func SQLite(t testing.TB) string { t.Helper(); return testdb.Practice.SQLite(t) }
 
 // Postgres returns the URL of a new copy of the seeded database, or skips the test. With two
-// roles (testdb.TwoRoles) it is that of SecondWall.
+// roles (testdb.TwoRoles) it is that of SecondWall, with testdb.Pooled it leads through a pooler.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	if testdb.TwoRoles() {
 		return SecondWall(t)
+	}
+	if testdb.Pooled() {
+		return pgtest.Pooled(t, testdb.Practice.Postgres(t))
 	}
 	return testdb.Practice.Postgres(t)
 }

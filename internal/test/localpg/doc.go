@@ -13,7 +13,7 @@
 // postgres or nobody.
 //
 // StartIn (keep.go) keeps its cluster in a directory and waits for the disk. Standby (standby.go)
-// starts a streaming replica.
+// starts a streaming replica. StartPooler (pooler.go) starts a PgBouncer in front of a server.
 //
 // The default collation is linguistic ("a" < "B" < "c"), unlike SQLite's, so that a test
 // fails for a column without the collation "C".

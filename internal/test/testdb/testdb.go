@@ -47,6 +47,10 @@ const Dir = "CHAIRSIDE_TEST_TEMPLATES"
 // role, and without Ent's practice filter (harness.SecondWall): CHAIRSIDE_TEST_ROLES=2.
 func TwoRoles() bool { return os.Getenv("CHAIRSIDE_TEST_ROLES") == "2" }
 
+// Pooled reports whether black-box tests on PostgreSQL run through a PgBouncer in transaction mode:
+// CHAIRSIDE_TEST_POOLER=1.
+func Pooled() bool { return os.Getenv("CHAIRSIDE_TEST_POOLER") == "1" }
+
 // Template is a database that tests copy.
 type Template struct {
 	name     string

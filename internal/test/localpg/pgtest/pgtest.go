@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -29,6 +30,8 @@ var (
 	missing error    // why there is no server
 	copying string   // how the server copies a template
 	counter atomic.Int64
+	pooler  *localpg.Pooler // started by Pooled
+	pooling sync.Mutex      // guards pooler
 )
 
 // cheapestCopy selects the option that copies a template most cheaply. Since version 15,
@@ -72,7 +75,35 @@ func (w With) Run() int {
 		return 1
 	}
 	defer admin.Close()
+	defer func() {
+		if pooler != nil {
+			_ = pooler.Stop() // the process ends, and its files are temporary
+		}
+	}()
 	return m.Run()
+}
+
+// Pooled returns the URL of a database through a PgBouncer in transaction mode, or skips the test.
+// All tests of a package share it.
+func Pooled(t testing.TB, direct string) string {
+	t.Helper()
+	pooling.Lock()
+	defer pooling.Unlock()
+	if pooler == nil {
+		p, err := localpg.StartPooler(context.Background(), address.String())
+		if errors.Is(err, localpg.ErrNoPooler) && os.Getenv("CI") != "true" {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		pooler = p
+	}
+	through, err := pooler.URL(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return through
 }
 
 // New returns the URL of a new, empty database, or skips the test.

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"chairside/internal/test/localpg"
+)
+
+// drill is the database, the servers on it and the load balancer.
+type drill struct {
+	dir         string
+	environment []string
+	token       string
+	servers     []*server
+	proxy       *proxy
+}
+
+// server is one address, and the process that serves it.
+type server struct {
+	name    string
+	address string
+	process *exec.Cmd
+	ended   chan error
+}
+
+// prepare creates a database with a practice, and a token for it. It starts nothing yet.
+func prepare(ctx context.Context, dir string, postgres *localpg.Server, program string) (*drill, error) {
+	const name = "rolling"
+	if err := postgres.CreateDatabase(ctx, name); err != nil {
+		return nil, err
+	}
+	keys := filepath.Join(dir, "keys")
+	d := &drill{dir: dir, environment: []string{"CHAIRSIDE_DATABASE_URL=" + postgres.URL(name), "CHAIRSIDE_KEYS_FILE=" + keys}}
+	for _, arguments := range [][]string{{"keys", "create", keys}, {"migrate", "up"}, {"seed", "--patients", "500", "--years", "1"}} {
+		if err := d.command(ctx, program, arguments...); err != nil {
+			return nil, err
+		}
+	}
+	create := exec.CommandContext(ctx, program, "token", "create", "--user", "admin@demo.chairside.test", "--name", "drill", "--scopes", "appointment patient practice")
+	create.Env = append(os.Environ(), d.environment...)
+	create.Stderr = os.Stderr
+	token, err := create.Output()
+	if err != nil {
+		return nil, fmt.Errorf("create a token: %w", err)
+	}
+	d.token = strings.TrimSpace(string(token))
+	for _, name := range []string{"one", "two"} {
+		address, err := freeAddress(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d.servers = append(d.servers, &server{name: name, address: address})
+	}
+	d.proxy, err = newProxy(ctx, dir, d.servers)
+	return d, err
+}
+
+// start starts the servers with the program that prepared them, and the load balancer.
+func (d *drill) start(ctx context.Context) error {
+	program := filepath.Join(d.dir, "chairside")
+	for _, s := range d.servers {
+		if err := d.serve(s, program); err != nil {
+			return err
+		}
+	}
+	if err := d.proxy.start(); err != nil {
+		return err
+	}
+	for _, s := range d.servers {
+		if err := d.proxy.waitUp(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// command runs a command of the program on the database.
+func (d *drill) command(ctx context.Context, program string, arguments ...string) error {
+	return execute(ctx, "", d.environment, program, arguments...)
+}
+
+// serve starts a server. Its log goes to a file.
+func (d *drill) serve(s *server, program string) error {
+	log, err := os.OpenFile(filepath.Join(d.dir, s.name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	s.process = exec.Command(program, "serve", "--addr", s.address, "--drain", drain.String(), "--rate-limit", "0") //nolint:noctx // it is stopped by signals alone
+	s.process.Env = append(os.Environ(), d.environment...)
+	s.process.Stderr = log
+	s.ended = make(chan error, 1)
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	go func(process *exec.Cmd, ended chan error) { ended <- process.Wait() }(s.process, s.ended)
+	return nil
+}
+
+// restart stops a server with SIGTERM, starts a program in its place and waits until the load
+// balancer calls it UP.
+func (d *drill) restart(ctx context.Context, s *server, program string) (t times, err error) {
+	began := time.Now()
+	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
+		return t, err
+	}
+	select {
+	case err = <-s.ended:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		return t, fmt.Errorf("stop: %w", err)
+	}
+	t.stopped = time.Since(began)
+	began = time.Now()
+	if err := d.serve(s, program); err != nil {
+		return t, err
+	}
+	err = d.proxy.waitUp(ctx, s)
+	t.back = time.Since(began)
+	return t, err
+}
+
+// stop ends all processes.
+func (d *drill) stop() (err error) {
+	for _, s := range d.servers {
+		if s.process != nil && s.process.ProcessState == nil {
+			_ = s.process.Process.Kill() // fails if it has ended
+			_ = <-s.ended                // its error says that it was killed
+		}
+	}
+	return d.proxy.stop()
+}
+
+// freeAddress returns a loopback address that no process listens on.
+func freeAddress(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
