@@ -28,6 +28,7 @@ var agedDebt = Report{
 		{"Owed", "Invoices dated on or before the day of the report, less the payments dated on or before it that are matched with them. Void invoices and deleted payments are excluded. An invoice marked as paid counts as paid, unless a matched payment is later or deleted."},
 		{"Age", "The number of days from the due date to the day of the report."},
 		{"Current", "Not yet due, or at most 30 days overdue."},
+		{"Shares", "Below the amounts: the part of the amount owed in total. " + sharesAddUp},
 		{"Credit", "Payments, or parts of payments, that are not matched with one of these invoices. Credit is shown beside the debt, not deducted from it."},
 		{"Opening balances", "Balances brought forward when accounts were opened have no due date and are excluded."},
 		{"Site", "The site of the invoices and payments."},
@@ -45,6 +46,7 @@ var agedDebt = Report{
 		}
 		return agedDebtResult(debts, credits, localeOf(ctx)), nil
 	},
+	Layout: func(_ Filter, l Locale) *Result { return agedDebtResult(nil, nil, l) },
 }
 
 // Debt is the amount that a patient owes, by days after the due date.

@@ -39,6 +39,7 @@ var claims = Report{
 		}
 		return c.result(), nil
 	},
+	Layout: func(Filter, Locale) *Result { return (&ClaimsReport{}).result() },
 }
 
 // ClaimsReport holds the figures of the claims report.

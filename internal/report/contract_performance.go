@@ -40,6 +40,7 @@ var contractPerformance = Report{
 		}
 		return p.result(localeOf(ctx)), nil
 	},
+	Layout: func(_ Filter, l Locale) *Result { return (&Performance{}).result(l) },
 }
 
 // tolerance is the percentage of its target that a contract must reach. Below it, the

@@ -23,13 +23,11 @@ func (p *Performance) result(l Locale) *Result {
 		row := &p.Practitioners[i]
 		main.Rows = append(main.Rows, append([]any{row.Contract.Name, row.Contract.ContractNumber, row.PractitionerID, row.Practitioner}, row.cells()...))
 	}
-	if len(p.Contracts) == 0 {
-		return r
-	}
 	byContract := Section{
 		Key: "contracts", Title: "By contract", Keys: []string{"contract_number", "contract", "unit"},
 		Columns: append([]Column{{Key: "contract", Title: "Contract"}, {Key: "contract_number", Title: "Number", Minor: true}}, progressColumns...),
 		Chart:   progressChart(p.Contracts, func(row Progress) string { return row.Contract.Name }, p),
+		Empty:   "No contract is in force in this year. A report that is limited to one practitioner has no totals by contract.",
 	}
 	for i := range p.Contracts {
 		row := &p.Contracts[i]
@@ -107,6 +105,7 @@ func (p *Performance) summary(l Locale) (figures []Figure) {
 			}
 		}
 		if !found {
+			figures = append(figures, unusedFigures(unit)...)
 			continue
 		}
 		var worth any // unknown if no contract has a value per unit
@@ -121,6 +120,18 @@ func (p *Performance) summary(l Locale) (figures []Figure) {
 			Figure{Key: key + "_projected", Label: unit + " projected", Kind: Units, Value: projected, Note: "by the end of the year", Term: "Projected"},
 			Figure{Key: key + "_shortfall", Label: unit + " shortfall", Kind: Units, Value: shortfall, Note: note, Term: "Shortfall"},
 		)
+	}
+	return figures
+}
+
+// unusedFigures are the figures of a unit in which the practice has neither contracts nor claims.
+func unusedFigures(unit string) (figures []Figure) {
+	for _, f := range []struct {
+		label string
+		kind  Kind
+	}{{"Target", Units}, {"Delivered", Units}, {"Value", Money}, {"Projected", Units}, {"Shortfall", Units}} {
+		word := strings.ToLower(f.label)
+		figures = append(figures, Figure{Key: strings.ToLower(unit) + "_" + word, Label: unit + " " + word, Kind: f.kind, Term: f.label, Unused: true})
 	}
 	return figures
 }

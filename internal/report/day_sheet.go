@@ -41,6 +41,7 @@ var daySheet = Report{
 		}
 		return sheet.result(), nil
 	},
+	Layout: func(Filter, Locale) *Result { return (&Sheet{}).result() },
 }
 
 // Sheet is the diary of one day.

@@ -38,6 +38,7 @@ var diaryReport = Report{
 		}
 		return diaryResult(rows, f), nil
 	},
+	Layout: func(f Filter, _ Locale) *Result { return diaryResult(nil, f) },
 }
 
 // DiaryRow is one month of a practitioner at one site.

@@ -1,8 +1,10 @@
 package report_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -232,12 +234,16 @@ func TestEmptyPracticeHasEmptyReports(t *testing.T) {
 			made, err = tx.Practice.Create().SetName("Empty").SetSlug("empty").SetCountry("GB").SetTimeZone("Europe/London").Save(principal.AsSystem(t.Context()))
 			return err
 		})
+		full := p
 		p.ctx = principal.With(p.ctx, &principal.Principal{PracticeID: made.ID, Zone: p.zone, Country: "GB"})
 		for i := range report.All {
 			r := &report.All[i]
 			f := report.Filter{}
 			f.From, f.To = r.Period(today)
 			a := p.ask(t, r.Name, f)
+			if got, want := jsonKeys(t, a), jsonKeys(t, full.ask(t, r.Name, f)); got != want {
+				t.Errorf("%s without rows has the keys %s, want %s", r.Name, got, want)
+			}
 			for _, s := range a.Sections {
 				if len(s.Rows) != 0 {
 					t.Errorf("%s: %s of an empty practice has %v", r.Name, s.Key, s.Rows)
@@ -249,6 +255,72 @@ func TestEmptyPracticeHasEmptyReports(t *testing.T) {
 			for _, format := range render.Formats() {
 				if err := render.Write(&strings.Builder{}, a, format, render.Options{Width: 80}); err != nil {
 					t.Errorf("%s as %s: %v", r.Name, format, err)
+				}
+			}
+		}
+	})
+}
+
+// jsonKeys lists the keys of an answer's JSON and of its summary.
+func jsonKeys(t *testing.T, a *report.Answer) string {
+	t.Helper()
+	var b strings.Builder
+	if err := render.Write(&b, a, render.JSON, render.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var found struct{ Summary map[string]any }
+	var top map[string]any
+	if err := errors.Join(json.Unmarshal([]byte(b.String()), &found), json.Unmarshal([]byte(b.String()), &top)); err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Summary) == 0 {
+		t.Errorf("%s has no summary", a.Name)
+	}
+	return fmt.Sprint(slices.Sorted(maps.Keys(top)), slices.Sorted(maps.Keys(found.Summary)))
+}
+
+// TestTablesOfSharesAddUp: what a table calls shares adds up to 100%.
+func TestTablesOfSharesAddUp(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		found := 0
+		for i := range report.All {
+			r := &report.All[i]
+			f := report.Filter{}
+			f.From, f.To = r.Period(today)
+			for _, s := range p.ask(t, r.Name, f).Sections {
+				at := slices.IndexFunc(s.Columns, func(c report.Column) bool { return c.Key == "share" })
+				if at < 0 || len(s.Rows) < 3 {
+					continue
+				}
+				found++
+				sum := decimal.Decimal(0)
+				for _, row := range s.Rows {
+					sum += row[at].(decimal.Decimal)
+				}
+				if sum != 100_00 {
+					t.Errorf("%s: the shares of %s add up to %s", r.Name, s.Key, sum)
+				}
+			}
+		}
+		if found < 4 {
+			t.Errorf("only %d tables of shares", found)
+		}
+	})
+}
+
+// TestUnknownSortIsRefusedBeforeReading: also by a report without rows.
+func TestUnknownSortIsRefusedBeforeReading(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		never := civil.MustParse("1950-01-01")
+		for i := range report.All {
+			r := &report.All[i]
+			for _, f := range []report.Filter{
+				{From: never, To: never, Sort: "nonsense"},
+				{From: never, To: never, Sort: "-nonsense", Behind: &report.Behind{Measure: r.Records.Measures[0].Key}},
+			} {
+				ctx := report.WithProgress(p.ctx, func(int, int) { t.Errorf("%s has begun", r.Name) })
+				if _, err := r.Ask(ctx, p.Ent, f); !errors.Is(err, report.ErrSort) {
+					t.Errorf("%s: %v, want ErrSort", r.Name, err)
 				}
 			}
 		}

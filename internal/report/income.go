@@ -32,6 +32,7 @@ var income = Report{
 		{"Practitioner, NHS or private", "Taken from each item of the invoice."},
 		{"Payment plan", "The plan of the treatment charged. Products have none."},
 		{"Split", "A payment is split over the items of the invoices it is matched with, an outstanding amount over all items of its invoice, in proportion to their prices. Parts are rounded so that they add up to the penny."},
+		{"Share of invoiced", "The row's part of the amount invoiced in total. " + sharesAddUp},
 		{"Not matched", "Payments, or parts of payments, that are matched with no invoice or with a void one, and invoices without items."},
 		{"Site", "The site of the invoice or payment."},
 	},
@@ -40,8 +41,13 @@ var income = Report{
 		if err != nil {
 			return nil, err
 		}
-		return incomeResult(ctx, client, f, rows)
+		names, err := readIncomeNames(ctx, client)
+		if err != nil {
+			return nil, err
+		}
+		return incomeResult(names, f, rows), nil
 	},
+	Layout: func(f Filter, _ Locale) *Result { return incomeResult(incomeNames{}, f, nil) },
 }
 
 // IncomeKind says who pays.

@@ -46,6 +46,7 @@ var recalls = Report{
 		}
 		return recallsResult(rows), nil
 	},
+	Layout: func(Filter, Locale) *Result { return recallsResult(nil) },
 }
 
 // overdueAndNextMonth covers all overdue recalls and those due within a month.

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"chairside/ent"
@@ -54,6 +55,9 @@ type Report struct {
 	// Run answers the question for the practice (and site) of the caller in ctx.
 	// It only reads. The client must show one snapshot of the database: see store.DB.View.
 	Run func(ctx context.Context, client *ent.Client, f Filter) (*Result, error)
+	// Layout lays out the report without rows: Run returns the same tables, columns and
+	// figures, whatever the data.
+	Layout func(f Filter, l Locale) *Result
 	// Records are what its figures add up.
 	Records Records
 }
@@ -86,6 +90,14 @@ type Figure struct {
 	// one with the figure's key, if there is one. Where selects the records.
 	Measure string
 	Where   []Condition
+	// Unused says that the practice has nothing that the figure measures. Programs find its
+	// key without a value; pages and terminals leave it out.
+	Unused bool
+}
+
+// Figures returns the figures that pages and terminals show.
+func (r *Result) Figures() []Figure {
+	return slices.DeleteFunc(slices.Clone(r.Summary), func(f Figure) bool { return f.Unused })
 }
 
 // Section is a table with an optional chart above it. Consecutive sections with the

@@ -34,7 +34,7 @@ func writeTable(w io.Writer, a *report.Answer, width int) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", a.Title, wrap(report.Printable(a.Practice)+" · "+a.Scope(), prose))
-	if len(a.Summary) > 0 {
+	if len(a.Figures()) > 0 {
 		b.WriteString("\n" + figures(a) + "\n")
 	}
 	if a.Before != nil {
@@ -73,7 +73,7 @@ func figures(a *report.Answer) string {
 		right = append(right, pretty.ColumnConfig{Number: 3, Align: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
-	for _, f := range a.Summary {
+	for _, f := range a.Figures() {
 		row := pretty.Row{f.Label, a.Locale.Format(f.Kind, f.Value)}
 		if a.Before != nil {
 			before := a.FigureBefore(f)

@@ -109,7 +109,7 @@ func (b *workbook) summary(a *report.Answer) {
 		line(b.head, "", "", "Period before", "Change")
 		line(0, "", "", a.NameBefore())
 	}
-	for _, f := range a.Summary {
+	for _, f := range a.Figures() {
 		if a.Before == nil {
 			line(0, f.Label, "", f.Note)
 		} else {
