@@ -45,12 +45,14 @@ var progressColumns = []Column{
 	{Key: "expected", Title: "Expected", Kind: Units, Spare: true},
 	{Key: "awarded", Title: "Awarded", Kind: Units, Spare: true},
 	{Key: "refused", Title: "Withdrawn or invalid", Kind: Units, Minor: true},
+	{Key: "late", Title: "Late", Kind: Units, Minor: true},
 	{Key: "delivered", Title: "Delivered", Kind: Units},
 	{Key: "value", Title: "Value", Kind: Money},
 	{Key: "pace", Title: "Pace", Kind: Percent},
 	{Key: "projected", Title: "Projected", Kind: Units},
-	{Key: "shortfall", Title: "Short of 96%", Kind: Units},
+	{Key: "shortfall", Title: "Shortfall", Kind: Units},
 	{Key: "shortfall_value", Title: "Shortfall value", Kind: Money},
+	{Key: "carried_forward", Title: "Carried forward", Kind: Units},
 }
 
 // cells returns the values of progressColumns.
@@ -63,8 +65,8 @@ func (p *Progress) cells() []any {
 		}
 	}
 	return []any{
-		p.Unit(), optional(p.Target), p.Expected, p.Awarded, p.Refused, p.Delivered, value,
-		optional(p.Pace), optional(p.Projected), optional(p.Shortfall), cost,
+		p.Unit(), optional(p.Target), p.Expected, p.Awarded, p.Refused, p.Late, p.Delivered, value,
+		optional(p.Pace), optional(p.Projected), optional(p.Shortfall), cost, optional(p.Carried),
 	}
 }
 
@@ -85,7 +87,7 @@ func (p *Performance) summary(l Locale) (figures []Figure) {
 	}
 	for _, unit := range []string{"UDA", "UOA"} {
 		key := strings.ToLower(unit)
-		var target, delivered, deliveredToTarget, projected, value, shortfall, cost decimal.Decimal
+		var target, delivered, deliveredToTarget, projected, value, shortfall, cost, carried decimal.Decimal
 		found, priced := false, false
 		for i := range rows {
 			row := &rows[i]
@@ -102,6 +104,7 @@ func (p *Performance) summary(l Locale) (figures []Figure) {
 				deliveredToTarget += row.Delivered
 				shortfall += *row.Shortfall
 				cost += row.ShortfallCost
+				carried += *row.Carried
 			}
 		}
 		if !found {
@@ -119,6 +122,7 @@ func (p *Performance) summary(l Locale) (figures []Figure) {
 			Figure{Key: key + "_value", Label: unit + " value", Kind: Money, Value: worth, Term: "Value"},
 			Figure{Key: key + "_projected", Label: unit + " projected", Kind: Units, Value: projected, Note: "by the end of the year", Term: "Projected"},
 			Figure{Key: key + "_shortfall", Label: unit + " shortfall", Kind: Units, Value: shortfall, Note: note, Term: "Shortfall"},
+			Figure{Key: key + "_carried_forward", Label: unit + " carried forward", Kind: Units, Value: carried, Note: "to the next year", Term: "Carried forward"},
 		)
 	}
 	return figures
@@ -129,17 +133,20 @@ func unusedFigures(unit string) (figures []Figure) {
 	for _, f := range []struct {
 		label string
 		kind  Kind
-	}{{"Target", Units}, {"Delivered", Units}, {"Value", Money}, {"Projected", Units}, {"Shortfall", Units}} {
+	}{{"Target", Units}, {"Delivered", Units}, {"Value", Money}, {"Projected", Units}, {"Shortfall", Units}, {"Carried forward", Units}} {
 		word := strings.ToLower(f.label)
-		figures = append(figures, Figure{Key: strings.ToLower(unit) + "_" + word, Label: unit + " " + word, Kind: f.kind, Term: f.label, Unused: true})
+		figures = append(figures, Figure{Key: strings.ReplaceAll(strings.ToLower(unit)+"_"+word, " ", "_"), Label: unit + " " + word, Kind: f.kind, Term: f.label, Unused: true})
 	}
 	return figures
 }
 
 // share says which part of the target is delivered and which day of the year it is:
-// "48.20% of the target, day 91 of 365".
+// "48.20% of the target, day 91 of 365". Of a year that has ended it says when its claims were due.
 func (p *Performance) share(delivered, target decimal.Decimal, l Locale) string {
 	year := fmt.Sprintf("day %d of %d", days(p.Start, p.At)+1, days(p.Start, p.End)+1)
+	if p.At == p.End {
+		year = "claims due by " + dayName(p.End.AddMonths(monthsToSubmit))
+	}
 	if target == 0 {
 		return year
 	}

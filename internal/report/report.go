@@ -63,7 +63,21 @@ type Report struct {
 }
 
 // Definition says how a report uses a term: what counts, and what does not.
-type Definition struct{ Term, Meaning string }
+type Definition struct {
+	Term, Meaning string
+	// Source names the regulation or guidance that the rule comes from; "" for a rule of the
+	// program's own.
+	Source string
+}
+
+// Sources of rules.
+const (
+	gdsContracts = "NHS (General Dental Services Contracts) Regulations 2005 (S.I. 2005/3361)"
+	bsaYear      = "NHSBSA, \"Which financial year will my activity be awarded to?\""
+	bsaTwoMonths = "NHSBSA, \"Two Month Rule\" (knowledge base article KA-01820)"
+	bsaYearEnd   = "NHSBSA, year-end reconciliation (knowledge base article KA-01672)"
+	yearEnd      = "NHS England, guidance on dental contract management arrangements for 2023/24 year-end reconciliation"
+)
 
 // OpenTo reports whether users of a permission level may see the report. A report
 // without Reads is open to no one.

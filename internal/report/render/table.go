@@ -53,13 +53,23 @@ func writeTable(w io.Writer, a *report.Answer, width int) error {
 		draw(&b, a, s, width)
 	}
 	if len(a.Definitions) > 0 {
-		b.WriteString("\nDefinitions\n")
-	}
-	for _, d := range a.Definitions {
-		b.WriteString(wrap("• "+d.Term+": "+d.Meaning, prose) + "\n")
+		b.WriteString("\n" + Definitions(a.Report, prose))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Definitions lists the definitions of a report with their sources, in lines of a width.
+func Definitions(r *report.Report, width int) string {
+	var b strings.Builder
+	b.WriteString("Definitions\n")
+	for _, d := range r.Definitions {
+		b.WriteString(wrap("• "+d.Term+": "+d.Meaning, width) + "\n")
+		if d.Source != "" {
+			b.WriteString(wrap("Source: "+d.Source, width) + "\n")
+		}
+	}
+	return b.String()
 }
 
 // figures formats the summary, one line per figure.

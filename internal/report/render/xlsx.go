@@ -121,7 +121,11 @@ func (b *workbook) summary(a *report.Answer) {
 	}
 	row++
 	for _, d := range a.Definitions {
-		line(0, d.Term, d.Meaning)
+		if d.Source == "" {
+			line(0, d.Term, d.Meaning)
+		} else {
+			line(0, d.Term, d.Meaning+" Source: "+d.Source)
+		}
 	}
 	b.keep(b.SetColWidth(summarySheet, "A", "A", 32))
 	b.keep(b.SetColWidth(summarySheet, "B", "D", 16))
