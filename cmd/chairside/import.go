@@ -17,12 +17,16 @@ import (
 	"chairside/internal/dump"
 	"chairside/internal/importer"
 	"chairside/internal/principal"
+	"chairside/internal/report"
 	"chairside/internal/store"
 	"chairside/internal/store/sealing"
 )
 
 // errOnlyPractice refuses flags that another import would ignore.
 var errOnlyPractice = errors.New("--id-map, --slug and --email are for an export of one practice")
+
+// errNoMappingUsed refuses --explain for an export of this program.
+var errNoMappingUsed = errors.New("--explain is for CSV files with a mapping: an export of this program needs none")
 
 type importCommand struct{ config.ImportFlags }
 
@@ -90,6 +94,9 @@ func (i *importCommand) Run(c *console) error {
 	if !practice && (flags.IDMap != "" || flags.Slug != "" || len(flags.Email) > 0) {
 		return errOnlyPractice
 	}
+	if native && flags.Explain {
+		return errNoMappingUsed
+	}
 	tuneGarbageCollector(importGCPercent)
 	open := c.withDatabase // CSV files need a practice
 	if native {
@@ -101,6 +108,8 @@ func (i *importCommand) Run(c *console) error {
 			return c.importPractice(db, flags)
 		case native:
 			return c.restore(db, flags)
+		case flags.Explain:
+			return c.explainFiles(db, flags)
 		}
 		return c.importFiles(db, flags)
 	})
@@ -167,11 +176,39 @@ func (c *console) importPractice(db *store.DB, flags config.ImportFlags) error {
 	return printJSON(c.out, done)
 }
 
+// explainFiles prints how CSV files from another system will be read.
+func (c *console) explainFiles(db *store.DB, flags config.ImportFlags) error {
+	files, err := importer.Explain(c, db, flags.Dir, importer.Options{Mapping: flags.Mapping, Practice: flags.Practice})
+	if err != nil {
+		return err
+	}
+	for i, f := range files {
+		if i > 0 {
+			fmt.Fprintln(c.out)
+		}
+		fmt.Fprintf(c.out, "%s: %s (%s)\n", f.File, f.Entity, f.Format)
+		table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+		for _, field := range f.Fields {
+			for j := range field {
+				field[j] = report.Printable(strings.ReplaceAll(field[j], "\n", " "))
+			}
+			fmt.Fprintln(table, "  "+strings.Join(field, "\t"))
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		if len(f.Ignored) > 0 {
+			fmt.Fprintf(c.out, "  not imported: %s\n", strings.Join(f.Ignored, ", "))
+		}
+	}
+	return nil
+}
+
 // importFiles imports CSV files from another system.
 func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 	show, finish := c.progressBar()
 	defer finish()
-	report, err := importer.Import(c, db, flags.Dir, importer.Options{
+	result, err := importer.Import(c, db, flags.Dir, importer.Options{
 		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: show,
 	})
 	if err != nil {
@@ -182,15 +219,15 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 			return err
 		}
 	}
-	if report.Resumed {
+	if result.Resumed {
 		fmt.Fprintln(c.err, "resumed an interrupted import of the same files")
 	}
-	for _, file := range slices.Sorted(maps.Keys(report.Ignored)) {
-		fmt.Fprintf(c.err, "%s: columns not imported: %s\n", file, strings.Join(report.Ignored[file], ", "))
+	for _, file := range slices.Sorted(maps.Keys(result.Ignored)) {
+		fmt.Fprintf(c.err, "%s: columns not imported: %s\n", file, strings.Join(result.Ignored[file], ", "))
 	}
 	table := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "FILE\tRECORDS\tROWS\tCREATED\tUPDATED\tUNCHANGED\tREJECTED")
-	for _, f := range report.Files {
+	for _, f := range result.Files {
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%d\n", f.File, f.Entity, f.Rows, f.Created, f.Updated, f.Unchanged, f.Rejected)
 	}
 	if err := table.Flush(); err != nil {
@@ -200,10 +237,10 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 	if out == "" {
 		out = filepath.Join(flags.Dir, "rejects")
 	}
-	if report.Warnings+report.Differences > 0 {
-		fmt.Fprintf(c.err, "see %s: warnings: %d, totals that differ from the source: %d\n", filepath.Join(out, importer.Findings), report.Warnings, report.Differences)
+	if result.Warnings+result.Differences > 0 {
+		fmt.Fprintf(c.err, "see %s: warnings: %d, totals that differ from the source: %d\n", filepath.Join(out, importer.Findings), result.Warnings, result.Differences)
 	}
-	if n := report.Rejected(); n > 0 {
+	if n := result.Rejected(); n > 0 {
 		return fmt.Errorf("rows rejected: %d; see the reasons in %s", n, out)
 	}
 	return nil

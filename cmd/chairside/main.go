@@ -90,6 +90,7 @@ func run(c *console, args []string) int {
 		kong.DefaultEnvars(config.EnvPrefix),
 		kong.Writers(c.out, c.err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.Help(printHelp),
 		variables(),
 	)
 	if err != nil {

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
@@ -47,8 +49,32 @@ type reportShow struct {
 
 // Help is the text of --help.
 func (reportShow) Help() string {
-	return "Safe while the server runs. Days are in the practice's time zone. Each report ends with the definitions of its figures."
+	return "Safe while the server runs. Days are in the practice's time zone. Each report ends with the definitions of its figures; \"chairside report NAME --help\" prints them with their sources."
 }
+
+// printHelp prints the help of a command, and of a report its definitions.
+func printHelp(options kong.HelpOptions, at *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(options, at); err != nil {
+		return err
+	}
+	if selected := at.Selected(); selected == nil || selected.Target.Type() != reflect.TypeFor[reportShow]() {
+		return nil
+	}
+	for _, step := range at.Path {
+		if step.Positional == nil {
+			continue
+		}
+		name, _ := at.Value(step).Interface().(string)
+		if r, err := report.Find(name); err == nil {
+			_, err = fmt.Fprintf(at.Stdout, "\n%s: %s\n\n%s", r.Title, r.Question, render.Definitions(r, definitionsWidth))
+			return err
+		}
+	}
+	return nil
+}
+
+// definitionsWidth is the width of lines of definitions.
+const definitionsWidth = 100
 
 // Validate reports every mistake in the command; the parser calls it.
 func (r reportShow) Validate() error {

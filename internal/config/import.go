@@ -14,6 +14,7 @@ type ImportFlags struct {
 	Practice string            `placeholder:"ID" help:"Practice to import CSV files into: its id or its short name. Default: the mapping's, or the only practice."`
 	Rejects  string            `placeholder:"DIR" help:"Directory for rejected rows and warnings. Default: rejects in the directory."`
 	DryRun   bool              `help:"Check the files and write the rejects, without changing the database."`
+	Explain  bool              `help:"Print the mapping of another system's CSV files as it will be used, with three rows of each file, and import nothing."`
 	IDMap    string            `name:"id-map" placeholder:"FILE" help:"For an export of one practice: CSV file to write with the ids that changed (table, old_id, new_id)."`
 	Slug     string            `placeholder:"NAME" help:"For an export of one practice: its new short name."`
 	Email    map[string]string `mapsep:"," placeholder:"OLD=NEW" help:"For an export of one practice: a user's new e-mail address. Repeat the flag for each user."`

@@ -12,7 +12,7 @@ import (
 )
 
 // check reads the files with totals again and writes a finding for each that differs from the
-// computed one. It also warns of double bookings. It changes no row.
+// computed one. It also warns of files without rows and of double bookings. It changes no row.
 func (im *importer) check() error {
 	im.reportProgress("comparing", 0, 0)
 	for _, p := range im.plans {
@@ -22,7 +22,26 @@ func (im *importer) check() error {
 			}
 		}
 	}
-	return im.inTx(nil, (*batch).warnOfDoubleBookings)
+	return im.inTx(nil, func(b *batch) {
+		b.warnOfEmptyFiles()
+		b.warnOfDoubleBookings()
+	})
+}
+
+// warnOfEmptyFiles warns of files that had no row to import: often an export that failed.
+func (b *batch) warnOfEmptyFiles() {
+	var findings []finding
+	for i, p := range b.plans {
+		if b.checkpoint.Files[i].Rows > 0 {
+			continue
+		}
+		message := "has no rows"
+		if len(p.conditions) > 0 {
+			message = "has no rows that \"only\" selects"
+		}
+		findings = append(findings, finding{file: p.name, kind: warning, message: message})
+	}
+	b.writeFindings(&b.checkpoint, findings)
 }
 
 // checkTotals compares the totals in the file with the computed ones.

@@ -82,12 +82,13 @@ type columnMapping struct {
 	Times      []string          `yaml:"times"`
 	By         string            `yaml:"by"`
 	Missing    string            `yaml:"missing"`
+	Invalid    string            `yaml:"invalid"`
 	Negate     bool              `yaml:"negate"`
 	Hundredths bool              `yaml:"hundredths"`
 }
 
 // columnOptions are the YAML keys of a columnMapping.
-var columnOptions = []string{"field", "match", "values", "default", "dates", "times", "by", "missing", "negate", "hundredths"}
+var columnOptions = []string{"field", "match", "values", "default", "dates", "times", "by", "missing", "invalid", "negate", "hundredths"}
 
 const yamlNull = "!!null" // the tag of null in YAML
 

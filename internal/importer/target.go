@@ -21,6 +21,8 @@ type target struct {
 	constant template // or the value itself; nil if there is none
 	convert  converter
 	negate   bool
+	// blankInvalid leaves the field blank if its value is invalid.
+	blankInvalid bool
 
 	// Only of references:
 	refers       *entity
@@ -244,7 +246,7 @@ func (pl *planner) newTarget(c columnMapping) *target {
 		pl.wrong("%s: %s has no field %q; it has: %s", c.column, e.Name, c.Field, strings.Join(e.fields(), ", "))
 		return nil
 	}
-	t := &target{name: name, column: e.Column(name), negate: c.Negate, by: c.By, blankMissing: c.Missing == "blank"}
+	t := &target{name: name, column: e.Column(name), negate: c.Negate, by: c.By, blankMissing: c.Missing == "blank", blankInvalid: c.Invalid == "blank"}
 	var err error
 	if t.convert, err = newConverter(pl.format, c.Dates, c.Times, pl.zone, pl.today); err != nil {
 		pl.wrong("%s: dates: %v", c.column, err)
@@ -280,6 +282,16 @@ func (t *target) setRole(e *entity) {
 func (pl *planner) checkOptions(c columnMapping, t *target) {
 	if !slices.Contains([]string{"", "reject", "blank"}, c.Missing) {
 		pl.wrong("%s: missing: must be reject or blank", c.column)
+	}
+	switch {
+	case !slices.Contains([]string{"", "reject", "blank"}, c.Invalid):
+		pl.wrong("%s: invalid: must be reject or blank", c.column)
+	case t.blankInvalid && t.role == reference:
+		pl.wrong("%s: invalid: is not for references, which have missing", c.column)
+	case t.blankInvalid && (t.role == metadataValue || t.role == total):
+		pl.wrong("%s: invalid: %s takes any value", c.column, t.name)
+	case t.blankInvalid && (t.isLegacyID() || t.column != nil && pl.plan.requires(t.column)):
+		pl.wrong("%s: invalid: %s cannot be blank", c.column, t.name)
 	}
 	switch {
 	case t.by != "" && t.role != reference:

@@ -119,9 +119,9 @@ func (p *plan) parseTarget(r *record, t *target) {
 	s, mismatch := p.textAndMismatch(t, r.cells)
 	switch {
 	case mismatch != nil:
-		r.reject(t.name, "does not match "+mismatch.String())
+		p.refuse(r, t, "does not match "+mismatch.String())
 	case strings.ContainsRune(s, 0):
-		r.reject(t.name, containsNUL)
+		p.refuse(r, t, containsNUL)
 	case t.role == reference:
 		r.referenceKeys[t.name] = s
 	case t.role == metadataValue:
@@ -133,8 +133,34 @@ func (p *plan) parseTarget(r *record, t *target) {
 		}
 	case t.role == plainValue && s == "" && p.entity.supplies(t.name): // a rule will set it
 	default:
-		r.rejectIf(t.name, p.parseValue(r, t, s))
+		message := p.parseValue(r, t, s)
+		if message == "" && t.blankInvalid && t.column != nil && t.column.Limit != nil {
+			message = t.column.Limit.Check(r.values[t.name])
+		}
+		if message != "" {
+			p.refuse(r, t, message)
+		}
 	}
+}
+
+// refuse rejects a record for an invalid value, or leaves the field blank and warns, as the
+// mapping says.
+func (p *plan) refuse(r *record, t *target, message string) {
+	if !t.blankInvalid {
+		r.reject(t.name, message)
+		return
+	}
+	if !p.entity.supplies(t.name) {
+		if blank := p.parseValue(r, t, ""); blank != "" {
+			r.reject(t.name, message)
+			return
+		}
+	}
+	var shown []string // the cells, of which a pattern may match no part
+	for _, c := range t.cells {
+		shown = append(shown, p.cell(r.cells, c.index))
+	}
+	r.warnings = append(r.warnings, finding{field: t.name, claimed: strings.ToValidUTF8(strings.Join(shown, " "), "\uFFFD"), message: "left blank: " + message})
 }
 
 // parseValue converts a text to the API's form, checks it as the API does and stores the value in

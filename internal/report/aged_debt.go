@@ -25,12 +25,13 @@ var agedDebt = Report{
 	Name: "aged-debt", Title: "Aged debt",
 	Group: GroupMoney, Question: "Who owes money, how much and for how long.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear, AsAt: true, Records: debtRecords,
 	Definitions: []Definition{
-		{"Owed", "Invoices dated on or before the day of the report, less the payments dated on or before it that are matched with them. Void invoices and deleted payments are excluded. An invoice marked as paid counts as paid, unless a matched payment is later or deleted."},
-		{"Age", "The number of days from the due date to the day of the report."},
-		{"Current", "Not yet due, or at most 30 days overdue."},
-		{"Credit", "Payments, or parts of payments, that are not matched with one of these invoices. Credit is shown beside the debt, not deducted from it."},
-		{"Opening balances", "Balances brought forward when accounts were opened have no due date and are excluded."},
-		{"Site", "The site of the invoices and payments."},
+		{Term: "Owed", Meaning: "Invoices dated on or before the day of the report, less the payments dated on or before it that are matched with them. Void invoices and deleted payments are excluded. An invoice marked as paid counts as paid, unless a matched payment is later or deleted."},
+		{Term: "Age", Meaning: "The number of days from the due date to the day of the report."},
+		{Term: "Current", Meaning: "Not yet due, or at most 30 days overdue."},
+		{Term: "Shares", Meaning: "Below the amounts: the part of the amount owed in total. " + sharesAddUp},
+		{Term: "Credit", Meaning: "Payments, or parts of payments, that are not matched with one of these invoices. Credit is shown beside the debt, not deducted from it."},
+		{Term: "Opening balances", Meaning: "Balances brought forward when accounts were opened have no due date and are excluded."},
+		{Term: "Site", Meaning: "The site of the invoices and payments."},
 	},
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		progress(ctx, 0, 2)
@@ -45,6 +46,7 @@ var agedDebt = Report{
 		}
 		return agedDebtResult(debts, credits, localeOf(ctx)), nil
 	},
+	Layout: func(_ Filter, l Locale) *Result { return agedDebtResult(nil, nil, l) },
 }
 
 // Debt is the amount that a patient owes, by days after the due date.

@@ -50,19 +50,19 @@ func agedDebtResult(debts []Debt, credits []Credit, l Locale) *Result {
 		Form: HorizontalBars, Title: "Owed by days after the due date", Kind: Money, Labels: []string{"Current", "31–60 days", "61–90 days", "Over 90 days"},
 		Series: []Series{{"Owed", []int64{int64(sum.Current), int64(sum.To60), int64(sum.To90), int64(sum.Older)}}},
 	}
-	share := func(d decimal.Decimal) string {
-		if sum.Total() == 0 {
-			return ""
+	var notes [4]string
+	if sum.Total() != 0 {
+		for i, share := range shares(debtors.Chart.Series[0].Values) {
+			notes[i] = l.Format(Percent, share)
 		}
-		return l.Format(Percent, percent(int64(d), int64(sum.Total())))
 	}
 	return &Result{
 		Summary: []Figure{
 			{Key: "total", Label: "Owed in total", Kind: Money, Value: sum.Total(), Note: fmt.Sprintf("by %s patients", l.Format(Count, len(debts))), Term: "Owed"},
-			{Key: "current", Label: "Current", Kind: Money, Value: sum.Current, Note: share(sum.Current)},
-			{Key: "days_31_60", Label: "31–60 days", Kind: Money, Value: sum.To60, Note: share(sum.To60), Term: "Age"},
-			{Key: "days_61_90", Label: "61–90 days", Kind: Money, Value: sum.To90, Note: share(sum.To90), Term: "Age"},
-			{Key: "over_90", Label: "Over 90 days", Kind: Money, Value: sum.Older, Note: share(sum.Older), Term: "Age"},
+			{Key: "current", Label: "Current", Kind: Money, Value: sum.Current, Note: notes[0]},
+			{Key: "days_31_60", Label: "31–60 days", Kind: Money, Value: sum.To60, Note: notes[1], Term: "Age"},
+			{Key: "days_61_90", Label: "61–90 days", Kind: Money, Value: sum.To90, Note: notes[2], Term: "Age"},
+			{Key: "over_90", Label: "Over 90 days", Kind: Money, Value: sum.Older, Note: notes[3], Term: "Age"},
 			{Key: "credit", Label: "Unexplained credit", Kind: Money, Value: credit, Note: "not deducted from the debt", Term: "Credit"},
 		},
 		Sections: []Section{debtors, creditors},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"chairside/ent"
 	"chairside/ent/practitioner"
@@ -49,19 +50,32 @@ func (r *Report) Ask(ctx context.Context, client *ent.Client, f Filter) (*Answer
 		return nil, ErrNoPractitioners
 	}
 	a := &Answer{Report: r, Filter: f, Locale: localeOf(ctx)}
+	layout, err := a.layout()
+	if err != nil {
+		return nil, err
+	}
+	if !layout.sortable(f.Sort) {
+		return nil, ErrSort
+	}
 	if err := a.lookUpNames(ctx, client); err != nil {
 		return nil, err
 	}
 	if err := a.run(ctx, client); err != nil {
 		return nil, err
 	}
-	if err := a.check(); err != nil {
+	if err := a.check(layout); err != nil {
 		return nil, err
 	}
-	if err := a.sortBy(f.Sort); err != nil {
-		return nil, err
-	}
+	a.sortBy(f.Sort)
 	return a, nil
+}
+
+// layout returns the answer without rows, before anything is read.
+func (a *Answer) layout() (*Result, error) {
+	if a.Filter.Behind != nil {
+		return a.layOutRecords(*a.Filter.Behind)
+	}
+	return a.Layout(a.Filter, a.Locale), nil
 }
 
 // run runs the report, or lists the records behind a figure.
@@ -113,8 +127,29 @@ func (a *Answer) lookUpNames(ctx context.Context, client *ent.Client) error {
 	return nil
 }
 
-// check checks that each value of the answer has the type of its figure or column.
-func (a *Answer) check() error {
+// keys returns the keys of the figures and of the tables with their columns, each once.
+func (r *Result) keys() (all []string) {
+	for _, f := range r.Summary {
+		all = append(all, f.Key)
+	}
+	for i := range r.Sections {
+		key := r.Sections[i].Key
+		for _, c := range r.Sections[i].Columns {
+			key += " " + c.Key
+		}
+		if !slices.Contains(all, key) {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// check checks that the answer is laid out as promised, and that each value has the type of its
+// figure or column.
+func (a *Answer) check(layout *Result) error {
+	if got, want := a.keys(), layout.keys(); !slices.Equal(got, want) {
+		return fmt.Errorf("report: %s has %q, and its layout has %q", a.Name, got, want)
+	}
 	for _, f := range a.Summary {
 		if !f.Kind.holds(f.Value) {
 			return fmt.Errorf("report: figure %s is a %T", f.Key, f.Value)

@@ -21,16 +21,17 @@ var claims = Report{
 	Name: "claims", Title: "NHS claims",
 	Group: GroupNHS, Question: "Which claims are waiting or need action, and how the units awarded compare with those expected.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true, Records: claimRecords,
 	Definitions: []Definition{
-		{"Date", "The day of the last submission. Until a claim is submitted, the day it was created."},
-		{"Age", "The number of days from that date to the last day of the period."},
-		{"Status", "The current status."},
-		{"Claims", "All claims dated in the period, including withdrawn and invalid ones."},
-		{"Need action", "Claims in error, invalid or queried."},
-		{"Expected", "The units of all claims except withdrawn and invalid ones."},
-		{"Awarded", "The units that the NHS awarded for these claims."},
-		{"Awaited", "The expected units of claims that the NHS has not decided on."},
-		{"Lost", "Units awarded below what was expected, claim by claim. Claims that were awarded more do not make up for it."},
-		{"Site", "Claims of the practitioners whose own site it is."},
+		{Term: "Date", Meaning: "The day of the last submission. Until a claim is submitted, the day it was created."},
+		{Term: "Age", Meaning: "The number of days from that date to the last day of the period."},
+		{Term: "Status", Meaning: "The current status."},
+		{Term: "Claims", Meaning: "All claims dated in the period, including withdrawn and invalid ones."},
+		{Term: "Two months", Meaning: "A claim must be submitted within two months of the completion of the course. The NHS disallows the units of later ones. Orthodontic and incomplete courses have no such limit.", Source: bsaTwoMonths + "; " + gdsContracts + ", Schedule 3"},
+		{Term: "Need action", Meaning: "Claims in error, invalid or queried."},
+		{Term: "Expected", Meaning: "The units of all claims except withdrawn and invalid ones."},
+		{Term: "Awarded", Meaning: "The units that the NHS awarded for these claims."},
+		{Term: "Awaited", Meaning: "The expected units of claims that the NHS has not decided on."},
+		{Term: "Lost", Meaning: "Units awarded below what was expected, claim by claim. Claims that were awarded more do not make up for it."},
+		{Term: "Site", Meaning: "Claims of the practitioners whose own site it is."},
 	},
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		c, err := Claims(ctx, client, f)
@@ -39,6 +40,7 @@ var claims = Report{
 		}
 		return c.result(), nil
 	},
+	Layout: func(Filter, Locale) *Result { return (&ClaimsReport{}).result() },
 }
 
 // ClaimsReport holds the figures of the claims report.

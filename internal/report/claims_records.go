@@ -7,7 +7,6 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/contract"
-	"chairside/ent/nhsclaim"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/principal"
@@ -128,10 +127,10 @@ func ageRange(age int) int {
 
 // contractRecords are the claims of the contract year.
 var contractRecords = Records{
-	Columns: append(slices.Clone(claimColumns), Column{Key: "contract_number", Title: "Number", Minor: true}, Column{Key: "contract", Title: "Contract"}),
+	Columns: append(slices.Clone(claimColumns), Column{Key: "counted_on", Title: "Counted on", Kind: Date}, Column{Key: "contract_number", Title: "Number", Minor: true}, Column{Key: "contract", Title: "Contract"}),
 	Measures: []Column{
 		{Key: "expected", Title: "Expected", Kind: Units}, {Key: "awarded", Title: "Awarded", Kind: Units},
-		{Key: "refused", Title: "Withdrawn or invalid", Kind: Units}, {Key: "delivered", Title: "Delivered", Kind: Units},
+		{Key: "refused", Title: "Withdrawn or invalid", Kind: Units}, {Key: "late", Title: "Late", Kind: Units}, {Key: "delivered", Title: "Delivered", Kind: Units},
 		{Key: "delivered_in_force", Title: "Delivered", Kind: Units}, // under contracts in force, which the summary adds up
 	},
 	Read: readContractRecords,
@@ -140,9 +139,10 @@ var contractRecords = Records{
 // readContractRecords reads the claims that ContractPerformance adds up.
 func readContractRecords(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
 	p := &Performance{Start: yearStart(f.To), At: f.To}
-	q := client.NHSClaim.Query().Where(claimDatedBetween(ctx, p.Start, p.At)...)
-	if f.PractitionerID != nil {
-		q.Where(nhsclaim.PractitionerID(*f.PractitionerID))
+	q := p.claims(ctx, client, f)
+	dates, err := readCourseDates(ctx, q)
+	if err != nil {
+		return nil, err
 	}
 	found := client.Contract.Query()
 	if f.SiteID != nil {
@@ -157,20 +157,23 @@ func readContractRecords(ctx context.Context, client *ent.Client, f Filter) ([]R
 		if at < 0 {
 			return nil, nil // a contract of another site
 		}
-		var expected, awarded, refused, delivered, counted decimal.Decimal
-		if c.ExpectedUda != nil {
-			expected = *c.ExpectedUda
-		}
-		if !payable(c) {
+		var awarded, refused, late, delivered, counted decimal.Decimal
+		expected, course := unitsOf(c.ExpectedUda), dates[c.ID]
+		switch {
+		case !payable(c):
 			refused, expected = expected, 0
-		} else if delivered = expected; c.AwardedUda != nil {
+		case c.AwardedUda != nil:
 			awarded = *c.AwardedUda
 			delivered = awarded
+		case course.late(ctx, c):
+			late = expected
+		default:
+			delivered = expected
 		}
 		if p.inForce(contracts[at]) {
 			counted = delivered
 		}
-		return []any{contracts[at].ContractNumber, contracts[at].Name}, []any{expected, awarded, refused, delivered, counted}
+		return []any{course.countedOn(ctx, c), contracts[at].ContractNumber, contracts[at].Name}, []any{expected, awarded, refused, late, delivered, counted}
 	})
 	return slices.DeleteFunc(records, func(r Record) bool { return r.Values == nil }), err
 }

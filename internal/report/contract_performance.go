@@ -20,18 +20,22 @@ import (
 
 var contractPerformance = Report{
 	Name: "contract-performance", Title: "Contract performance",
-	Group: GroupNHS, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read"}, Period: contractYear, AsAt: true, Yearly: true, Practitioners: true, Records: contractRecords,
+	Group: GroupNHS, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read", "treatments:read"}, Period: contractYear, AsAt: true, Yearly: true, Practitioners: true, Records: contractRecords,
 	Definitions: []Definition{
-		{"Contract year", "1 April to 31 March, up to the day of the report."},
-		{"Claims", "Counted in the year of their last submission or, until they are submitted, of their creation. Claims under an earlier contract are listed there, without a target."},
-		{"Expected", "The units of all claims except withdrawn and invalid ones, which have a column of their own."},
-		{"Delivered", "Units awarded by the NHS, plus the expected units of claims that it has not decided on. Awards and statuses are the current ones."},
-		{"Value", "Units awarded, multiplied by the contract's value per unit. Unknown if the contract has no value per unit."},
-		{"Target", "A practitioner's target counts under one contract of the practitioner's site: preferably one with its own target in these units, then one that has not ended, then the latest."},
-		{"Pace", "Delivered units as a share of the target that is due by now. 100% is on time."},
-		{"Projected", "Delivered units at the end of the year, if the pace stays the same. For a contract that starts or ends within the year, only its own days count."},
-		{"Shortfall", "How far the projection is below 96% of the target."},
-		{"Site", "The site of the contract."},
+		{Term: "Contract year", Meaning: "1 April to 31 March, up to the day of the report.", Source: bsaYear},
+		{Term: "Claims", Meaning: "Counted on the day on which the course of treatment was completed, however late they are submitted, so that a year that has ended keeps its claims. A course that was not completed counts on its last day. A claim whose course has no such day counts on its last submission or, until then, on its creation. Claims under an earlier contract are listed there, without a target.", Source: bsaYear},
+		{Term: "Orthodontic claims", Meaning: "Counted on the first day of the course.", Source: bsaYear},
+		{Term: "Expected", Meaning: "The units of all claims except withdrawn and invalid ones, which have a column of their own."},
+		{Term: "Delivered", Meaning: "Units awarded by the NHS, plus the expected units of claims that it has not decided on, except late ones. Awards and statuses are the current ones."},
+		{Term: "Late", Meaning: "The expected units of claims that the NHS has not decided on and that were last submitted, or are still to be submitted, more than two months after the course was completed. The NHS disallows their units. Orthodontic and incomplete courses have no such limit.", Source: bsaTwoMonths + "; " + gdsContracts + ", Schedule 3"},
+		{Term: "Value", Meaning: "Units awarded, multiplied by the contract's value per unit. Unknown if the contract has no value per unit."},
+		{Term: "Target", Meaning: "A practitioner's target counts under one contract of the practitioner's site: preferably one with its own target in these units, then one that has not ended, then the latest. Units carried forward from the year before are not part of it."},
+		{Term: "Pace", Meaning: "Delivered units as a share of the target that is due by now. 100% is on time."},
+		{Term: "Projected", Meaning: "Delivered units at the end of the year, if the pace stays the same. For a contract that starts or ends within the year, only its own days count."},
+		{Term: "Shortfall", Meaning: "How far the projection is below the target, if it is below 96% of it: the NHS reclaims the value of the whole gap. From 96% on, nothing is reclaimed.", Source: gdsContracts + ", regulation 19; " + bsaYearEnd + "; " + yearEnd},
+		{Term: "Carried forward", Meaning: "From 96% of the target on, how far the projection is above the target, at most 2% of it: these units count in the next year. A negative number is to be delivered in the next year, in addition to its target. Units above 102% are lost.", Source: bsaYearEnd},
+		{Term: "Contracts and practitioners", Meaning: "The NHS applies these rules to contracts. For a practitioner they show the part in it."},
+		{Term: "Site", Meaning: "The site of the contract."},
 	},
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		p, err := ContractPerformance(ctx, client, f)
@@ -40,11 +44,16 @@ var contractPerformance = Report{
 		}
 		return p.result(localeOf(ctx)), nil
 	},
+	Layout: func(_ Filter, l Locale) *Result { return (&Performance{}).result(l) },
 }
 
-// tolerance is the percentage of its target that a contract must reach. Below it, the
-// NHS reclaims money.
-const tolerance = 96
+// The percentages of its target at which the NHS settles a contract's year. Below tolerance it
+// reclaims money for the whole gap; up to mostCarried, more units than the target count in the
+// next year.
+const (
+	tolerance   = 96
+	mostCarried = 102
+)
 
 // Performance holds the figures of NHS contracts in a contract year.
 type Performance struct {
@@ -73,13 +82,15 @@ type Progress struct {
 	Expected  decimal.Decimal // units claimed, without withdrawn and invalid claims
 	Awarded   decimal.Decimal // units awarded by the NHS
 	Refused   decimal.Decimal // units of withdrawn and invalid claims
-	Delivered decimal.Decimal // units awarded, plus units expected from claims without an award
+	Late      decimal.Decimal // units of claims without an award that were submitted too late for one
+	Delivered decimal.Decimal // units awarded, plus units expected from claims without an award that are not late
 	Value     decimal.Decimal // money for the units awarded
 
 	Pace          *decimal.Decimal // percentage of the units due by now that are delivered; nil without a target
 	Projected     *decimal.Decimal // units at the end of the contract's part of the year; nil for an earlier contract
-	Shortfall     *decimal.Decimal // units by which Projected is below 96% of Target, at least 0; nil without a target
+	Shortfall     *decimal.Decimal // units by which Projected is below Target, 0 from 96% of it on; nil without a target
 	ShortfallCost decimal.Decimal  // money for the shortfall
+	Carried       *decimal.Decimal // units that count in the next year, negative if they are to be delivered in it; nil without a target
 }
 
 // Unit returns "UDA" or "UOA".
@@ -141,12 +152,17 @@ type claimSums struct {
 	progress Progress
 }
 
-// readClaims adds up the claims of the year.
-func (p *Performance) readClaims(ctx context.Context, client *ent.Client, f Filter) (all []claimSums, err error) {
-	q := client.NHSClaim.Query().Where(claimDatedBetween(ctx, p.Start, p.At)...)
+// claims queries the claims that count in the year.
+func (p *Performance) claims(ctx context.Context, client *ent.Client, f Filter) *ent.NHSClaimQuery {
+	q := client.NHSClaim.Query().Where(claimCountedBetween(ctx, p.Start, p.At))
 	if f.PractitionerID != nil {
 		q.Where(nhsclaim.PractitionerID(*f.PractitionerID))
 	}
+	return q
+}
+
+// readClaims adds up the claims of the year.
+func (p *Performance) readClaims(ctx context.Context, client *ent.Client, f Filter) (all []claimSums, err error) {
 	var rows []struct {
 		Contract     uuid.UUID       `sql:"contract_id"`
 		Practitioner int64           `sql:"practitioner_id"`
@@ -156,16 +172,19 @@ func (p *Performance) readClaims(ctx context.Context, client *ent.Client, f Filt
 		Refused      decimal.Decimal `sql:"refused"`
 		Delivered    decimal.Decimal `sql:"delivered"`
 	}
-	err = q.GroupBy(nhsclaim.FieldContractID, nhsclaim.FieldPractitionerID, nhsclaim.FieldOrtho).
+	err = p.claims(ctx, client, f).GroupBy(nhsclaim.FieldContractID, nhsclaim.FieldPractitionerID, nhsclaim.FieldOrtho).
 		Aggregate(claimUnits("expected", mayBePaid, "expected_uda"), claimUnits("awarded", mayBePaid, "awarded_uda"),
 			claimUnits("refused", "NOT "+mayBePaid, "expected_uda"), claimUnits("delivered", mayBePaid, "COALESCE(awarded_uda, expected_uda)")).
 		Scan(ctx, &rows)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range rows {
 		all = append(all, claimSums{r.Contract, Progress{
 			PractitionerID: r.Practitioner, Ortho: r.Ortho, Expected: r.Expected, Awarded: r.Awarded, Refused: r.Refused, Delivered: r.Delivered,
 		}})
 	}
-	return all, err
+	return all, p.addLate(ctx, p.claims(ctx, client, f), all)
 }
 
 // mayBePaid is a SQL condition: the claim is neither withdrawn nor invalid.
@@ -289,6 +308,7 @@ func (p *Performance) addContracts(contracts map[uuid.UUID]*ent.Contract) {
 					sum.Expected += row.Expected
 					sum.Awarded += row.Awarded
 					sum.Refused += row.Refused
+					sum.Late += row.Late
 					sum.Delivered += row.Delivered
 					sum.Value += row.Value
 					found = true
@@ -324,9 +344,18 @@ func (p *Performance) measure(row *Progress) {
 	}
 	target := int64(*row.Target)
 	row.Pace = new(decimal.Decimal(ratio(delivered*all, 100_00, target*elapsed)))
-	shortfall := max(0, ratio(target, tolerance, 100)-int64(*row.Projected))
-	row.Shortfall = new(decimal.Decimal(shortfall))
+	shortfall, carried := settle(target, int64(*row.Projected))
+	row.Shortfall, row.Carried = new(decimal.Decimal(shortfall)), new(decimal.Decimal(carried))
 	row.ShortfallCost = decimal.Decimal(ratio(shortfall, unitValue, 100))
+}
+
+// settle returns the units that the NHS reclaims at the end of a year, and those that it carries
+// forward to the next.
+func settle(target, delivered int64) (shortfall, carried int64) {
+	if delivered*100 < target*tolerance {
+		return target - delivered, 0
+	}
+	return 0, min(delivered, ratio(target, mostCarried, 100)) - target
 }
 
 // span returns the number of days of the year on which a contract is in force, and how

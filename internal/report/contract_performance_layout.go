@@ -23,13 +23,11 @@ func (p *Performance) result(l Locale) *Result {
 		row := &p.Practitioners[i]
 		main.Rows = append(main.Rows, append([]any{row.Contract.Name, row.Contract.ContractNumber, row.PractitionerID, row.Practitioner}, row.cells()...))
 	}
-	if len(p.Contracts) == 0 {
-		return r
-	}
 	byContract := Section{
 		Key: "contracts", Title: "By contract", Keys: []string{"contract_number", "contract", "unit"},
 		Columns: append([]Column{{Key: "contract", Title: "Contract"}, {Key: "contract_number", Title: "Number", Minor: true}}, progressColumns...),
 		Chart:   progressChart(p.Contracts, func(row Progress) string { return row.Contract.Name }, p),
+		Empty:   "No contract is in force in this year. A report that is limited to one practitioner has no totals by contract.",
 	}
 	for i := range p.Contracts {
 		row := &p.Contracts[i]
@@ -47,12 +45,14 @@ var progressColumns = []Column{
 	{Key: "expected", Title: "Expected", Kind: Units, Spare: true},
 	{Key: "awarded", Title: "Awarded", Kind: Units, Spare: true},
 	{Key: "refused", Title: "Withdrawn or invalid", Kind: Units, Minor: true},
+	{Key: "late", Title: "Late", Kind: Units, Minor: true},
 	{Key: "delivered", Title: "Delivered", Kind: Units},
 	{Key: "value", Title: "Value", Kind: Money},
 	{Key: "pace", Title: "Pace", Kind: Percent},
 	{Key: "projected", Title: "Projected", Kind: Units},
-	{Key: "shortfall", Title: "Short of 96%", Kind: Units},
+	{Key: "shortfall", Title: "Shortfall", Kind: Units},
 	{Key: "shortfall_value", Title: "Shortfall value", Kind: Money},
+	{Key: "carried_forward", Title: "Carried forward", Kind: Units},
 }
 
 // cells returns the values of progressColumns.
@@ -65,8 +65,8 @@ func (p *Progress) cells() []any {
 		}
 	}
 	return []any{
-		p.Unit(), optional(p.Target), p.Expected, p.Awarded, p.Refused, p.Delivered, value,
-		optional(p.Pace), optional(p.Projected), optional(p.Shortfall), cost,
+		p.Unit(), optional(p.Target), p.Expected, p.Awarded, p.Refused, p.Late, p.Delivered, value,
+		optional(p.Pace), optional(p.Projected), optional(p.Shortfall), cost, optional(p.Carried),
 	}
 }
 
@@ -87,7 +87,7 @@ func (p *Performance) summary(l Locale) (figures []Figure) {
 	}
 	for _, unit := range []string{"UDA", "UOA"} {
 		key := strings.ToLower(unit)
-		var target, delivered, deliveredToTarget, projected, value, shortfall, cost decimal.Decimal
+		var target, delivered, deliveredToTarget, projected, value, shortfall, cost, carried decimal.Decimal
 		found, priced := false, false
 		for i := range rows {
 			row := &rows[i]
@@ -104,9 +104,11 @@ func (p *Performance) summary(l Locale) (figures []Figure) {
 				deliveredToTarget += row.Delivered
 				shortfall += *row.Shortfall
 				cost += row.ShortfallCost
+				carried += *row.Carried
 			}
 		}
 		if !found {
+			figures = append(figures, unusedFigures(unit)...)
 			continue
 		}
 		var worth any // unknown if no contract has a value per unit
@@ -120,15 +122,31 @@ func (p *Performance) summary(l Locale) (figures []Figure) {
 			Figure{Key: key + "_value", Label: unit + " value", Kind: Money, Value: worth, Term: "Value"},
 			Figure{Key: key + "_projected", Label: unit + " projected", Kind: Units, Value: projected, Note: "by the end of the year", Term: "Projected"},
 			Figure{Key: key + "_shortfall", Label: unit + " shortfall", Kind: Units, Value: shortfall, Note: note, Term: "Shortfall"},
+			Figure{Key: key + "_carried_forward", Label: unit + " carried forward", Kind: Units, Value: carried, Note: "to the next year", Term: "Carried forward"},
 		)
 	}
 	return figures
 }
 
+// unusedFigures are the figures of a unit in which the practice has neither contracts nor claims.
+func unusedFigures(unit string) (figures []Figure) {
+	for _, f := range []struct {
+		label string
+		kind  Kind
+	}{{"Target", Units}, {"Delivered", Units}, {"Value", Money}, {"Projected", Units}, {"Shortfall", Units}, {"Carried forward", Units}} {
+		word := strings.ToLower(f.label)
+		figures = append(figures, Figure{Key: strings.ReplaceAll(strings.ToLower(unit)+"_"+word, " ", "_"), Label: unit + " " + word, Kind: f.kind, Term: f.label, Unused: true})
+	}
+	return figures
+}
+
 // share says which part of the target is delivered and which day of the year it is:
-// "48.20% of the target, day 91 of 365".
+// "48.20% of the target, day 91 of 365". Of a year that has ended it says when its claims were due.
 func (p *Performance) share(delivered, target decimal.Decimal, l Locale) string {
 	year := fmt.Sprintf("day %d of %d", days(p.Start, p.At)+1, days(p.Start, p.End)+1)
+	if p.At == p.End {
+		year = "claims due by " + dayName(p.End.AddMonths(monthsToSubmit))
+	}
 	if target == 0 {
 		return year
 	}

@@ -23,15 +23,15 @@ var daySheet = Report{
 	Name: "day-sheet", Title: "Day sheet",
 	Group: GroupDiary, Question: "The day's appointments by practitioner, with gaps, arrivals and alerts.",
 	Definitions: []Definition{
-		{"Diary", "One day at each site, by practitioner and time, with the free time inside working sessions. Cancelled and missed appointments are left out and counted above."},
-		{"Practitioners", "Those with a session or an appointment at the site on the day."},
-		{"Site", "Where the session takes place. An appointment outside all sessions is listed at the practitioner's own site."},
-		{"Patients' appointments", "Appointments with a patient."},
-		{"Free", "Session time that is not booked."},
-		{"With an alert", "Patients' appointments with a medical alert."},
-		{"Cancelled", "Patients' appointments that were cancelled and would have started on the day."},
-		{"Did not attend", "Patients' appointments that the patient missed."},
-		{"Arrived", "When the patient arrived."},
+		{Term: "Diary", Meaning: "One day at each site, by practitioner and time, with the free time inside working sessions. Cancelled and missed appointments are left out and counted above."},
+		{Term: "Practitioners", Meaning: "Those with a session or an appointment at the site on the day."},
+		{Term: "Site", Meaning: "Where the session takes place. An appointment outside all sessions is listed at the practitioner's own site."},
+		{Term: "Patients' appointments", Meaning: "Appointments with a patient."},
+		{Term: "Free", Meaning: "Session time that is not booked."},
+		{Term: "With an alert", Meaning: "Patients' appointments with a medical alert."},
+		{Term: "Cancelled", Meaning: "Patients' appointments that were cancelled and would have started on the day."},
+		{Term: "Did not attend", Meaning: "Patients' appointments that the patient missed."},
+		{Term: "Arrived", Meaning: "When the patient arrived."},
 	},
 	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: oneDay, AsAt: true, Practitioners: true, Records: sheetRecords,
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
@@ -41,6 +41,7 @@ var daySheet = Report{
 		}
 		return sheet.result(), nil
 	},
+	Layout: func(Filter, Locale) *Result { return (&Sheet{}).result() },
 }
 
 // Sheet is the diary of one day.

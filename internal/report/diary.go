@@ -19,15 +19,15 @@ var diaryReport = Report{
 	Name: "diary", Title: "Diary use",
 	Group: GroupDiary, Question: "How much working time is booked, and how much was lost to cancellations and missed appointments.",
 	Definitions: []Definition{
-		{"Session", "The practitioner's weekly working sessions on each day of the period, or the practice's opening hours for practitioners without sessions. A session during a clock change is as long as it really lasts. Practitioners who can no longer be booked count only in months in which they have bookings."},
-		{"Booked", "Session time covered by appointments, with or without a patient, excluding cancelled and missed ones. Double-booked time counts once."},
-		{"Free", "Session time that is not booked."},
-		{"Used", "Booked time as a share of session time."},
-		{"Cancelled", "Patients' appointments that were cancelled, counted in the month in which they were to start."},
-		{"Cancelled at short notice", "Cancelled less than 24 hours before the start, or later."},
-		{"Did not attend", "Patients' appointments that the patient missed, counted in the month in which they were to start."},
-		{"DNA rate", "Missed appointments as a share of all patients' appointments that were not cancelled."},
-		{"Time lost", "The length of appointments cancelled at short notice or missed, even if the time was filled again."},
+		{Term: "Session", Meaning: "The practitioner's weekly working sessions on each day of the period, or the practice's opening hours for practitioners without sessions. A session during a clock change is as long as it really lasts. Practitioners who can no longer be booked count only in months in which they have bookings."},
+		{Term: "Booked", Meaning: "Session time covered by appointments, with or without a patient, excluding cancelled and missed ones. Double-booked time counts once."},
+		{Term: "Free", Meaning: "Session time that is not booked."},
+		{Term: "Used", Meaning: "Booked time as a share of session time."},
+		{Term: "Cancelled", Meaning: "Patients' appointments that were cancelled, counted in the month in which they were to start."},
+		{Term: "Cancelled at short notice", Meaning: "Cancelled less than 24 hours before the start, or later."},
+		{Term: "Did not attend", Meaning: "Patients' appointments that the patient missed, counted in the month in which they were to start."},
+		{Term: "DNA rate", Meaning: "Missed appointments as a share of all patients' appointments that were not cancelled."},
+		{Term: "Time lost", Meaning: "The length of appointments cancelled at short notice or missed, even if the time was filled again."},
 	},
 	Reads: scope.Set{"appointment:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Records: diaryRecords,
@@ -38,6 +38,7 @@ var diaryReport = Report{
 		}
 		return diaryResult(rows, f), nil
 	},
+	Layout: func(f Filter, _ Locale) *Result { return diaryResult(nil, f) },
 }
 
 // DiaryRow is one month of a practitioner at one site.

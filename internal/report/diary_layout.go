@@ -72,9 +72,6 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 		}
 		people[len(people)-1].add(row)
 	}
-	if len(rows) == 0 {
-		return &Result{Sections: []Section{main}}
-	}
 	sum, note := "All practitioners", "Whole period, all sites."
 	if f.PractitionerID != nil {
 		sum = "All"
@@ -82,14 +79,16 @@ func diaryResult(rows []DiaryRow, f Filter) *Result {
 	if f.SiteID != nil {
 		note = "Whole period."
 	}
-	main.Total = append([]any{nil, sum, nil, nil, nil}, all.cells()...)
+	if len(rows) > 0 {
+		main.Total = append([]any{nil, sum, nil, nil, nil}, all.cells()...)
+	}
 	main.Chart = &Chart{Form: StackedVerticalBars, Title: "Session time by month", Kind: Minutes, Series: []Series{{Name: "Booked"}, {Name: "Free"}}}
 	for _, m := range months {
 		main.Chart.Add(monthName(m), int64(inMonth[m].Booked), int64(inMonth[m].Free))
 	}
 
 	byPractitioner := Section{
-		Key: "practitioners", Title: "By practitioner", Note: note, Keys: []string{"practitioner_id"},
+		Key: "practitioners", Title: "By practitioner", Note: note, Empty: empty, Keys: []string{"practitioner_id"},
 		Columns: append([]Column{hiddenID("practitioner_id", ID), {Key: "practitioner", Title: "Practitioner"}}, diaryColumns...),
 		Chart:   &Chart{Form: HorizontalBars, Title: "Booked share of session time", Kind: Percent, Series: []Series{{Name: "Used"}}},
 	}

@@ -1,12 +1,16 @@
 package report_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/ent/contract"
@@ -17,54 +21,140 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/report"
 	"chairside/internal/report/render"
+	"chairside/internal/test/harness"
 	"chairside/schema"
 )
 
-// claimAt creates a claim of one unit under the contract of a year.
-func (p practice) claimAt(t *testing.T, year int, status schema.ClaimStatus, created time.Time, submitted *civil.Date) {
+// course is the course of treatment of a claim; days and times as text, "" for none.
+type course struct {
+	start, end string // days
+	completed  string // a time
+}
+
+// claimAt creates a claim of one unit under the contract of a year, and returns it.
+func (p practice) claimAt(t *testing.T, year int, ortho bool, created time.Time, submitted *civil.Date, of *course) (id uuid.UUID) {
 	t.Helper()
 	c := p.Ent.Contract.Query().Where(contract.StartDate(civil.Date{Year: year, Month: time.April, Day: 1})).FirstX(p.ctx)
 	who := p.Ent.Practitioner.Query().FirstIDX(p.ctx)
 	patient := p.Ent.Patient.Query().FirstIDX(p.ctx)
 	p.ctx = clock.With(p.ctx, created)
 	p.tx(t, func(tx *ent.Client) error {
-		return tx.NHSClaim.Create().SetContractID(c.ID).SetSiteID(c.SiteID).SetPractitionerID(who).SetPatientID(patient).
-			SetClaimStatus(status).SetSequenceNumber(999).SetExpectedUda(1_00).SetNillableSubmittedDate(submitted).Exec(p.ctx)
+		create := tx.NHSClaim.Create().SetContractID(c.ID).SetSiteID(c.SiteID).SetPractitionerID(who).SetPatientID(patient).SetOrtho(ortho).
+			SetClaimStatus(schema.ClaimNew).SetSequenceNumber(999).SetExpectedUda(1_00).SetNillableSubmittedDate(submitted)
+		if of != nil {
+			plan := tx.TreatmentPlan.Create().SetPatientID(patient).SetPractitionerID(who).SetPaymentPlanID(tx.PaymentPlan.Query().FirstIDX(p.ctx))
+			if of.start != "" {
+				plan.SetStartDate(civil.MustParse(of.start))
+			}
+			if of.end != "" {
+				plan.SetEndDate(civil.MustParse(of.end))
+			}
+			if of.completed != "" {
+				plan.SetCompleted(true).SetCompletedAt(instant(t, of.completed))
+			}
+			create.SetTreatmentPlanID(plan.SaveX(p.ctx).ID)
+		}
+		id = create.SaveX(p.ctx).ID
+		return nil
 	})
+	return id
 }
 
-func TestClaimCountsInContractYearOfItsDate(t *testing.T) {
+// sum adds up a column of the contract performance report on a day, in hundredths.
+func (p practice) sum(t *testing.T, at civil.Date, column string) (sum int64) {
+	t.Helper()
+	for _, line := range cells(t, p.ask(t, "contract-performance", report.Filter{To: at}), "practitioners", column) {
+		var n int64
+		fmt.Sscan(line, &n)
+		sum += n
+	}
+	return sum
+}
+
+func TestClaimCountsInContractYearOfItsCourse(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		last, first := civil.MustParse("2026-03-31"), civil.MustParse("2026-04-01")
 		midnight := first.In(p.zone) // 23:00 UTC: the clocks have gone forward
+		before, june := midnight.AddDate(0, 0, -9), civil.MustParse("2026-06-01")
 		for _, c := range []struct {
 			name      string
 			year      int
+			ortho     bool
 			created   time.Time
 			submitted *civil.Date
+			of        *course
 			old, now  int64 // hundredths of a unit by which it increases the expected units of each year
 		}{
-			{"created in the last minute", 2025, midnight.Add(-time.Minute), nil, 100, 0},
-			{"created at midnight", 2026, midnight, nil, 0, 100},
-			{"submitted on the last day", 2025, midnight.AddDate(0, 0, -9), &last, 100, 0},
-			{"submitted on the first day", 2026, midnight.AddDate(0, 0, -9), &first, 0, 100},
-			{"submitted late under the old contract", 2025, midnight.AddDate(0, 0, -9), &first, 0, 100},
+			{"completed in the last minute, submitted late", 2025, false, before, &june, &course{"2026-03-01", "2026-04-05", "2026-03-31T22:59Z"}, 100, 0},
+			{"completed at midnight", 2026, false, before, &last, &course{"2026-03-01", "2026-03-31", "2026-03-31T23:00Z"}, 0, 100},
+			{"never completed, last visit on the last day", 2025, false, midnight, &first, &course{"2026-03-01", "2026-03-31", ""}, 100, 0},
+			{"never completed, last visit on the first day", 2026, false, before, &last, &course{"2026-03-01", "2026-04-01", ""}, 0, 100},
+			{"orthodontic, started on the last day", 2025, true, midnight, &june, &course{"2026-03-31", "", "2026-05-01T09:00Z"}, 100, 0},
+			{"orthodontic, started on the first day", 2026, true, before, &last, &course{"2026-04-01", "", ""}, 0, 100},
+			{"of a course without days", 2026, false, before, &first, &course{}, 0, 100},
+			{"orthodontic, of a course without its first day", 2025, true, before, &last, &course{"", "2026-05-01", "2026-05-01T09:00Z"}, 100, 0},
+			{"without a course, created in the last minute", 2025, false, midnight.Add(-time.Minute), nil, nil, 100, 0},
+			{"without a course, created at midnight", 2026, false, midnight, nil, nil, 0, 100},
+			{"without a course, submitted on the last day", 2025, false, before, &last, nil, 100, 0},
+			{"without a course, submitted late under the old contract", 2025, false, before, &first, nil, 0, 100},
 		} {
-			expected := func(at civil.Date) (sum int64) {
-				for _, line := range cells(t, p.ask(t, "contract-performance", report.Filter{To: at}), "practitioners", "expected") {
-					var n int64
-					fmt.Sscan(line, &n)
-					sum += n
-				}
-				return sum
-			}
-			old, now := expected(last), expected(first)
-			p.claimAt(t, c.year, schema.ClaimNew, c.created, c.submitted)
-			if old, now = expected(last)-old, expected(first)-now; old != c.old || now != c.now {
+			end := last.AddMonths(12)
+			old, now := p.sum(t, last, "expected"), p.sum(t, end, "expected")
+			p.claimAt(t, c.year, c.ortho, c.created, c.submitted, c.of)
+			if old, now = p.sum(t, last, "expected")-old, p.sum(t, end, "expected")-now; old != c.old || now != c.now {
 				t.Errorf("%s: adds %d to the old year and %d to the new one", c.name, old, now)
 			}
 		}
 	})
+}
+
+// TestLateClaimIsNotDelivered: a dental claim counts if it is submitted within two months of
+// the completion, or if the NHS awards it nevertheless.
+func TestLateClaimIsNotDelivered(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		at := civil.MustParse("2026-03-31")
+		submit := func(day string) *civil.Date { return new(civil.MustParse(day)) }
+		done := &course{"2026-02-01", "2026-02-28", "2026-02-28T10:00Z"}
+		for _, c := range []struct {
+			name            string
+			ortho           bool
+			submitted       *civil.Date
+			of              *course
+			awarded         *decimal.Decimal
+			status          schema.ClaimStatus
+			delivered, late int64
+		}{
+			{"on the last day", false, submit("2026-04-28"), done, nil, schema.ClaimSubmitted, 100, 0},
+			{"a day late", false, submit("2026-04-29"), done, nil, schema.ClaimSubmitted, 0, 100},
+			{"a day late, and awarded", false, submit("2026-04-29"), done, new(decimal.Decimal(80)), schema.ClaimCompleted, 80, 0},
+			{"a day late, and disallowed", false, submit("2026-04-29"), done, new(decimal.Decimal), schema.ClaimCompleted, 0, 0},
+			{"a day late, and withdrawn", false, submit("2026-04-29"), done, nil, schema.ClaimWithdrawn, 0, 0},
+			{"not yet submitted, and too late today", false, nil, done, nil, schema.ClaimNew, 0, 100},
+			{"two months end with a short month", false, submit("2026-02-28"), &course{"", "", "2025-12-31T12:00Z"}, nil, schema.ClaimSubmitted, 100, 0},
+			{"two months end with a short month, a day late", false, submit("2026-03-01"), &course{"", "", "2025-12-31T12:00Z"}, nil, schema.ClaimSubmitted, 0, 100},
+			{"orthodontic", true, submit("2026-06-29"), &course{"2026-02-28", "", "2026-03-01T10:00Z"}, nil, schema.ClaimSubmitted, 100, 0},
+			{"incomplete", false, submit("2026-06-29"), &course{"", "2026-02-28", ""}, nil, schema.ClaimSubmitted, 100, 0},
+		} {
+			delivered, late := p.sum(t, at, "delivered"), p.sum(t, at, "late")
+			id := p.claimAt(t, 2025, c.ortho, harness.Now, c.submitted, c.of)
+			p.tx(t, func(tx *ent.Client) error {
+				return tx.NHSClaim.UpdateOneID(id).SetClaimStatus(c.status).SetNillableAwardedUda(c.awarded).Exec(p.ctx)
+			})
+			if delivered, late = p.sum(t, at, "delivered")-delivered, p.sum(t, at, "late")-late; delivered != c.delivered || late != c.late {
+				t.Errorf("%s: delivers %d, and %d late", c.name, delivered, late)
+			}
+		}
+		if linked := sumsOfRecords(t, p, must(report.Find("contract-performance")), report.Filter{To: at, From: civil.MustParse("2025-04-01")}); linked == 0 {
+			t.Error("no figure leads to its claims")
+		}
+	})
+}
+
+func must(r *report.Report, err error) *report.Report {
+	if err != nil {
+		panic(err)
+	}
+	return r
 }
 
 // TestContractWithinYearUsesItsOwnDays: a contract ends in September, another follows it,
@@ -232,12 +322,16 @@ func TestEmptyPracticeHasEmptyReports(t *testing.T) {
 			made, err = tx.Practice.Create().SetName("Empty").SetSlug("empty").SetCountry("GB").SetTimeZone("Europe/London").Save(principal.AsSystem(t.Context()))
 			return err
 		})
+		full := p
 		p.ctx = principal.With(p.ctx, &principal.Principal{PracticeID: made.ID, Zone: p.zone, Country: "GB"})
 		for i := range report.All {
 			r := &report.All[i]
 			f := report.Filter{}
 			f.From, f.To = r.Period(today)
 			a := p.ask(t, r.Name, f)
+			if got, want := jsonKeys(t, a), jsonKeys(t, full.ask(t, r.Name, f)); got != want {
+				t.Errorf("%s without rows has the keys %s, want %s", r.Name, got, want)
+			}
 			for _, s := range a.Sections {
 				if len(s.Rows) != 0 {
 					t.Errorf("%s: %s of an empty practice has %v", r.Name, s.Key, s.Rows)
@@ -249,6 +343,72 @@ func TestEmptyPracticeHasEmptyReports(t *testing.T) {
 			for _, format := range render.Formats() {
 				if err := render.Write(&strings.Builder{}, a, format, render.Options{Width: 80}); err != nil {
 					t.Errorf("%s as %s: %v", r.Name, format, err)
+				}
+			}
+		}
+	})
+}
+
+// jsonKeys lists the keys of an answer's JSON and of its summary.
+func jsonKeys(t *testing.T, a *report.Answer) string {
+	t.Helper()
+	var b strings.Builder
+	if err := render.Write(&b, a, render.JSON, render.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	var found struct{ Summary map[string]any }
+	var top map[string]any
+	if err := errors.Join(json.Unmarshal([]byte(b.String()), &found), json.Unmarshal([]byte(b.String()), &top)); err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Summary) == 0 {
+		t.Errorf("%s has no summary", a.Name)
+	}
+	return fmt.Sprint(slices.Sorted(maps.Keys(top)), slices.Sorted(maps.Keys(found.Summary)))
+}
+
+// TestTablesOfSharesAddUp: what a table calls shares adds up to 100%.
+func TestTablesOfSharesAddUp(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		found := 0
+		for i := range report.All {
+			r := &report.All[i]
+			f := report.Filter{}
+			f.From, f.To = r.Period(today)
+			for _, s := range p.ask(t, r.Name, f).Sections {
+				at := slices.IndexFunc(s.Columns, func(c report.Column) bool { return c.Key == "share" })
+				if at < 0 || len(s.Rows) < 3 {
+					continue
+				}
+				found++
+				sum := decimal.Decimal(0)
+				for _, row := range s.Rows {
+					sum += row[at].(decimal.Decimal)
+				}
+				if sum != 100_00 {
+					t.Errorf("%s: the shares of %s add up to %s", r.Name, s.Key, sum)
+				}
+			}
+		}
+		if found < 4 {
+			t.Errorf("only %d tables of shares", found)
+		}
+	})
+}
+
+// TestUnknownSortIsRefusedBeforeReading: also by a report without rows.
+func TestUnknownSortIsRefusedBeforeReading(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		never := civil.MustParse("1950-01-01")
+		for i := range report.All {
+			r := &report.All[i]
+			for _, f := range []report.Filter{
+				{From: never, To: never, Sort: "nonsense"},
+				{From: never, To: never, Sort: "-nonsense", Behind: &report.Behind{Measure: r.Records.Measures[0].Key}},
+			} {
+				ctx := report.WithProgress(p.ctx, func(int, int) { t.Errorf("%s has begun", r.Name) })
+				if _, err := r.Ask(ctx, p.Ent, f); !errors.Is(err, report.ErrSort) {
+					t.Errorf("%s: %v, want ErrSort", r.Name, err)
 				}
 			}
 		}

@@ -26,22 +26,28 @@ var income = Report{
 	Group: GroupMoney, Question: "Invoiced, paid and outstanding amounts by month, practitioner and payment plan, NHS and private.", Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
 	Records: incomeRecords,
 	Definitions: []Definition{
-		{"Invoiced", "Invoices dated in the period, excluding void ones."},
-		{"Paid", "Payments dated in the period, excluding deleted ones, whichever invoices they pay."},
-		{"Outstanding", "The amounts still unpaid today of the invoices dated in the period."},
-		{"Practitioner, NHS or private", "Taken from each item of the invoice."},
-		{"Payment plan", "The plan of the treatment charged. Products have none."},
-		{"Split", "A payment is split over the items of the invoices it is matched with, an outstanding amount over all items of its invoice, in proportion to their prices. Parts are rounded so that they add up to the penny."},
-		{"Not matched", "Payments, or parts of payments, that are matched with no invoice or with a void one, and invoices without items."},
-		{"Site", "The site of the invoice or payment."},
+		{Term: "Invoiced", Meaning: "Invoices dated in the period, excluding void ones."},
+		{Term: "Paid", Meaning: "Payments dated in the period, excluding deleted ones, whichever invoices they pay."},
+		{Term: "Outstanding", Meaning: "The amounts still unpaid today of the invoices dated in the period."},
+		{Term: "Practitioner, NHS or private", Meaning: "Taken from each item of the invoice."},
+		{Term: "Payment plan", Meaning: "The plan of the treatment charged. Products have none."},
+		{Term: "Split", Meaning: "A payment is split over the items of the invoices it is matched with, an outstanding amount over all items of its invoice, in proportion to their prices. Parts are rounded so that they add up to the penny."},
+		{Term: "Share of invoiced", Meaning: "The row's part of the amount invoiced in total. " + sharesAddUp},
+		{Term: "Not matched", Meaning: "Payments, or parts of payments, that are matched with no invoice or with a void one, and invoices without items."},
+		{Term: "Site", Meaning: "The site of the invoice or payment."},
 	},
 	Run: func(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
 		rows, err := Income(ctx, client, f)
 		if err != nil {
 			return nil, err
 		}
-		return incomeResult(ctx, client, f, rows)
+		names, err := readIncomeNames(ctx, client)
+		if err != nil {
+			return nil, err
+		}
+		return incomeResult(names, f, rows), nil
 	},
+	Layout: func(f Filter, _ Locale) *Result { return incomeResult(incomeNames{}, f, nil) },
 }
 
 // IncomeKind says who pays.

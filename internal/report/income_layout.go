@@ -26,15 +26,7 @@ func (s *incomeSum) add(r IncomeRow) {
 
 // incomeResult lays the report out: four tables that add up the same rows by month,
 // practitioner, payment plan and kind.
-func incomeResult(ctx context.Context, client *ent.Client, f Filter, rows []IncomeRow) (*Result, error) {
-	practitioners, err := practitionerNames(ctx, client)
-	if err != nil {
-		return nil, err
-	}
-	plans, err := planNames(ctx, client)
-	if err != nil {
-		return nil, err
-	}
+func incomeResult(names incomeNames, f Filter, rows []IncomeRow) *Result {
 	var total incomeSum
 	for _, r := range rows {
 		total.add(r)
@@ -54,10 +46,10 @@ func incomeResult(ctx context.Context, client *ent.Client, f Filter, rows []Inco
 		byMonth = nil
 	}
 	byPractitioner := incomeBy(rows, func(r IncomeRow) (int64, string) {
-		return r.PractitionerID, nameOr(practitioners, r.PractitionerID, "No practitioner", "Practitioner")
+		return r.PractitionerID, nameOr(names.practitioners, r.PractitionerID, "No practitioner", "Practitioner")
 	})
 	byPlan := incomeBy(rows, func(r IncomeRow) (int64, string) {
-		return r.PaymentPlanID, nameOr(plans, r.PaymentPlanID, "No plan", "Plan")
+		return r.PaymentPlanID, nameOr(names.plans, r.PaymentPlanID, "No plan", "Plan")
 	})
 	byKind := incomeBy(rows, func(r IncomeRow) (int64, string) { return 0, string(r.Kind) })
 
@@ -73,7 +65,7 @@ func incomeResult(ctx context.Context, client *ent.Client, f Filter, rows []Inco
 			incomeSection("payment_plans", "By payment plan", HorizontalBars, byPlan, total, idColumn("payment_plan_id"), Column{Key: "payment_plan", Title: "Payment plan"}),
 			incomeSection("nhs_and_private", "NHS and private", HorizontalBars, byKind, total, Column{Key: "kind", Title: "NHS or private"}),
 		},
-	}, nil
+	}
 }
 
 // nameOr returns the name of the record with the ID, none if the ID is 0, or "Plan 7" if
@@ -138,12 +130,28 @@ func incomeSection(key, title string, form Form, sums []incomeSum, total incomeS
 		}
 		return values
 	}
-	for _, sum := range sums {
-		s.Rows = append(s.Rows, line(sum.id, sum.label, sum, percent(int64(sum.invoiced), int64(total.invoiced))))
+	invoiced := make([]int64, len(sums))
+	for i := range sums {
+		invoiced[i] = int64(sums[i].invoiced)
+	}
+	shares := shares(invoiced)
+	for i, sum := range sums {
+		s.Rows = append(s.Rows, line(sum.id, sum.label, sum, shares[i]))
 		s.Chart.Add(English.Format(label.Kind, sum.label), int64(sum.invoiced), int64(sum.paid), int64(sum.outstanding))
 	}
 	s.Total = line(nil, "All", total, nil)
 	return s
+}
+
+// incomeNames are the names of practitioners and payment plans, by ID.
+type incomeNames struct{ practitioners, plans map[int64]string }
+
+func readIncomeNames(ctx context.Context, client *ent.Client) (names incomeNames, err error) {
+	if names.practitioners, err = practitionerNames(ctx, client); err != nil {
+		return names, err
+	}
+	names.plans, err = planNames(ctx, client)
+	return names, err
 }
 
 // planNames returns the names of the practice's payment plans, by ID.

@@ -27,15 +27,15 @@ var recalls = Report{
 	Name: "recalls", Title: "Recalls",
 	Group: GroupPatients, Question: "Patients due for an exam or a hygiene visit who have not booked, and how to reach them.",
 	Definitions: []Definition{
-		{"Included", "Active patients whose dental exam or hygiene visit is due in the period and who have no appointment from today on. Cancelled and missed appointments do not count."},
-		{"Due", "The due date of an open recall: one that is neither completed nor cancelled. For a patient without an open recall of this kind, the recall date on the patient, unless a recall of this kind with that due date or a later one is completed or cancelled."},
-		{"Overdue", "Due before today. The days overdue are counted up to today."},
-		{"Dental recalls, hygiene recalls", "Visits for an exam with the dentist, and with the hygienist."},
-		{"Last seen", "The patient's last completed appointment."},
-		{"Contact missing", "Recalls without a number or address for the method."},
-		{"Contact", "For the recall's method, or else the patient's preferred one: the mobile number for SMS, the e-mail address for Email, the preferred number for Phone, the postal address for Letter."},
-		{"Site", "The patient's site."},
-		{"Practitioner", "The recall's practitioner, or else the patient's dentist for a dental recall and hygienist for a hygiene recall."},
+		{Term: "Included", Meaning: "Active patients whose dental exam or hygiene visit is due in the period and who have no appointment from today on. Cancelled and missed appointments do not count."},
+		{Term: "Due", Meaning: "The due date of an open recall: one that is neither completed nor cancelled. For a patient without an open recall of this kind, the recall date on the patient, unless a recall of this kind with that due date or a later one is completed or cancelled."},
+		{Term: "Overdue", Meaning: "Due before today. The days overdue are counted up to today."},
+		{Term: "Dental recalls, hygiene recalls", Meaning: "Visits for an exam with the dentist, and with the hygienist."},
+		{Term: "Last seen", Meaning: "The patient's last completed appointment."},
+		{Term: "Contact missing", Meaning: "Recalls without a number or address for the method."},
+		{Term: "Contact", Meaning: "For the recall's method, or else the patient's preferred one: the mobile number for SMS, the e-mail address for Email, the preferred number for Phone, the postal address for Letter."},
+		{Term: "Site", Meaning: "The patient's site."},
+		{Term: "Practitioner", Meaning: "The recall's practitioner, or else the patient's dentist for a dental recall and hygienist for a hygiene recall."},
 	},
 	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: overdueAndNextMonth, Practitioners: true,
 	Records: recallRecords,
@@ -46,6 +46,7 @@ var recalls = Report{
 		}
 		return recallsResult(rows), nil
 	},
+	Layout: func(Filter, Locale) *Result { return recallsResult(nil) },
 }
 
 // overdueAndNextMonth covers all overdue recalls and those due within a month.

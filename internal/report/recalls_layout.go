@@ -92,9 +92,6 @@ func recallsResult(rows []RecallRow) *Result {
 			unreachable++
 		}
 	}
-	if len(rows) == 0 {
-		return &Result{Sections: []Section{main}}
-	}
 	main.Chart = &Chart{
 		Form: StackedHorizontalBars, Title: "How long overdue", Kind: Count, Labels: append(labels, "Not yet due"),
 		Series: []Series{{"Dental", counts[DentalRecall]}, {"Hygiene", counts[HygieneRecall]}},

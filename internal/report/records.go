@@ -90,21 +90,31 @@ func (a *Answer) BehindCell(s *Section, row []any, column int) *Behind {
 	return b
 }
 
-// listRecords lists the records behind a figure and adds them up.
-func (a *Answer) listRecords(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
-	all, at := &a.Records, a.Records.measured(f.Behind.Measure)
-	if at < 0 || slices.ContainsFunc(f.Behind.Where, func(c Condition) bool { return all.column(c.Column) < 0 }) {
+// layOutRecords returns the table of the records behind a figure, without rows.
+func (a *Answer) layOutRecords(b Behind) (*Result, error) {
+	all, at := &a.Records, a.Records.measured(b.Measure)
+	if at < 0 || slices.ContainsFunc(b.Where, func(c Condition) bool { return all.column(c.Column) < 0 }) {
 		return nil, ErrBehind
 	}
+	measure := all.Measures[at]
+	return &Result{Sections: []Section{{
+		Key: "records", Title: measure.Title, Columns: append(slices.Clone(all.Columns), measure),
+		Empty: "No records make up this figure now. They may have changed since the report was opened.",
+	}}}, nil
+}
+
+// listRecords lists the records behind a figure and adds them up.
+func (a *Answer) listRecords(ctx context.Context, client *ent.Client, f Filter) (*Result, error) {
+	result, err := a.layOutRecords(*f.Behind)
+	if err != nil {
+		return nil, err
+	}
+	all, s := &a.Records, &result.Sections[0]
 	records, err := all.Read(ctx, client, f)
 	if err != nil {
 		return nil, err
 	}
-	measure, selected := all.Measures[at], all.Select(records, *f.Behind)
-	s := Section{
-		Key: "records", Title: measure.Title, Columns: append(slices.Clone(all.Columns), measure),
-		Empty: "No records make up this figure now. They may have changed since the report was opened.",
-	}
+	at, selected := all.measured(f.Behind.Measure), all.Select(records, *f.Behind)
 	for i, r := range selected {
 		if i == 0 {
 			s.Note = all.describe(r, f.Behind.Where, a.Locale)
@@ -114,7 +124,7 @@ func (a *Answer) listRecords(ctx context.Context, client *ent.Client, f Filter) 
 	s.Total = make([]any, len(s.Columns))
 	first := slices.IndexFunc(s.Columns, func(c Column) bool { return !c.Hidden && !c.Minor && !c.Group })
 	s.Total[first], s.Total[len(s.Total)-1] = "Sum", all.Sum(selected, *f.Behind)
-	return &Result{Sections: []Section{s}}, nil
+	return result, nil
 }
 
 // Select returns the records that a figure adds up.

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"chairside/ent"
@@ -54,12 +55,29 @@ type Report struct {
 	// Run answers the question for the practice (and site) of the caller in ctx.
 	// It only reads. The client must show one snapshot of the database: see store.DB.View.
 	Run func(ctx context.Context, client *ent.Client, f Filter) (*Result, error)
+	// Layout lays out the report without rows: Run returns the same tables, columns and
+	// figures, whatever the data.
+	Layout func(f Filter, l Locale) *Result
 	// Records are what its figures add up.
 	Records Records
 }
 
 // Definition says how a report uses a term: what counts, and what does not.
-type Definition struct{ Term, Meaning string }
+type Definition struct {
+	Term, Meaning string
+	// Source names the regulation or guidance that the rule comes from; "" for a rule of the
+	// program's own.
+	Source string
+}
+
+// Sources of rules.
+const (
+	gdsContracts = "NHS (General Dental Services Contracts) Regulations 2005 (S.I. 2005/3361)"
+	bsaYear      = "NHSBSA, \"Which financial year will my activity be awarded to?\""
+	bsaTwoMonths = "NHSBSA, \"Two Month Rule\" (knowledge base article KA-01820)"
+	bsaYearEnd   = "NHSBSA, year-end reconciliation (knowledge base article KA-01672)"
+	yearEnd      = "NHS England, guidance on dental contract management arrangements for 2023/24 year-end reconciliation"
+)
 
 // OpenTo reports whether users of a permission level may see the report. A report
 // without Reads is open to no one.
@@ -86,6 +104,14 @@ type Figure struct {
 	// one with the figure's key, if there is one. Where selects the records.
 	Measure string
 	Where   []Condition
+	// Unused says that the practice has nothing that the figure measures. Programs find its
+	// key without a value; pages and terminals leave it out.
+	Unused bool
+}
+
+// Figures returns the figures that pages and terminals show.
+func (r *Result) Figures() []Figure {
+	return slices.DeleteFunc(slices.Clone(r.Summary), func(f Figure) bool { return f.Unused })
 }
 
 // Section is a table with an optional chart above it. Consecutive sections with the

@@ -8,20 +8,17 @@ import (
 // sortBy orders the rows of every table that has a column, in descending order for "-column".
 // Rows without a value come last, and rows with the same value stay in the report's order. A
 // table is grouped only in the order of its groups.
-func (r *Result) sortBy(column string) error {
+func (r *Result) sortBy(column string) {
 	if column == "" {
-		return nil
+		return
 	}
 	key, descending := strings.CutPrefix(column, "-")
-	found, rows := false, 0
 	for i := range r.Sections {
 		s := &r.Sections[i]
-		rows += len(s.Rows)
 		at := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Key == key })
 		if at < 0 {
 			continue
 		}
-		found = true
 		kind := s.Columns[at].Kind
 		s.Columns = slices.Clone(s.Columns) // reports share them
 		for j := range s.Columns {
@@ -42,8 +39,12 @@ func (r *Result) sortBy(column string) error {
 			return kind.compare(x, y)
 		})
 	}
-	if !found && rows > 0 { // a report without rows may leave tables out
-		return ErrSort
-	}
-	return nil
+}
+
+// sortable reports whether a table has the column to sort by.
+func (r *Result) sortable(column string) bool {
+	key := strings.TrimPrefix(column, "-")
+	return column == "" || slices.ContainsFunc(r.Sections, func(s Section) bool {
+		return slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Key == key })
+	})
 }

@@ -25,13 +25,14 @@ var sources = Report{
 	Name: "sources", Title: "New patients by source",
 	Group: GroupPatients, Question: "How new patients found the practice, and the income from their first year.",
 	Definitions: []Definition{
-		{"New patients", "Patients added in the period, including archived ones, by how they found the practice and the month in which they were added."},
-		{"First year", "The 365 days from the day the patient was added. Patients whose first year is not over count with the amounts so far."},
-		{"Invoiced", "Invoices dated in the first year, excluding void ones."},
-		{"Paid", "Payments dated in the first year, excluding deleted ones."},
-		{"Paid per new patient", "The amount paid, divided by the number of new patients."},
-		{"Site", "The patient's site."},
-		{"Practitioner", "The patient's usual dentist."},
+		{Term: "New patients", Meaning: "Patients added in the period, including archived ones, by how they found the practice and the month in which they were added."},
+		{Term: "First year", Meaning: "The 365 days from the day the patient was added. Patients whose first year is not over count with the amounts so far."},
+		{Term: "Invoiced", Meaning: "Invoices dated in the first year, excluding void ones."},
+		{Term: "Paid", Meaning: "Payments dated in the first year, excluding deleted ones."},
+		{Term: "Share", Meaning: "New patients of the source as a share of all new patients. " + sharesAddUp},
+		{Term: "Paid per new patient", Meaning: "The amount paid, divided by the number of new patients."},
+		{Term: "Site", Meaning: "The patient's site."},
+		{Term: "Practitioner", Meaning: "The patient's usual dentist."},
 	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Records: sourceRecords,
@@ -42,6 +43,7 @@ var sources = Report{
 		}
 		return sourcesResult(rows, f), nil
 	},
+	Layout: func(f Filter, _ Locale) *Result { return sourcesResult(nil, f) },
 }
 
 // SourceRow counts the new patients of one month from one acquisition source.
@@ -217,9 +219,6 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 		},
 		Empty: "No patients were added in this period. The source is chosen when a patient is registered.",
 	}
-	if len(rows) == 0 {
-		return &Result{Sections: []Section{main}}
-	}
 	bySource := Section{
 		Key: "sources", Title: "By source", Keys: []string{"source_id"},
 		Columns: []Column{
@@ -227,6 +226,7 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 			{Key: "invoiced", Title: "Invoiced in the first year", Kind: Money}, {Key: "paid", Title: "Paid in the first year", Kind: Money}, {Key: "paid_per_patient", Title: "Paid per patient", Kind: Money},
 		},
 		Chart: &Chart{Form: HorizontalBars, Title: "Paid in the first year", Kind: Money, Series: []Series{{Name: "Paid"}}},
+		Empty: "No source brought a patient in this period.",
 	}
 	var all SourceRow
 	var each []SourceRow
@@ -249,17 +249,21 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 			sum.Paid += row.Paid
 		}
 	}
-	main.Total = []any{nil, "All sources", nil, all.Patients, all.Invoiced, all.Paid}
-	perPatient := func(row *SourceRow) decimal.Decimal {
-		return decimal.Decimal(ratio(int64(row.Paid), 1, int64(row.Patients)))
+	counts := make([]int64, len(each))
+	for i := range each {
+		counts[i] = int64(each[i].Patients)
 	}
+	shares := shares(counts)
 	for i := range each {
 		s := &each[i]
-		bySource.Rows = append(bySource.Rows, []any{s.id(), s.Source, s.Patients, percent(int64(s.Patients), int64(all.Patients)), s.Invoiced, s.Paid, perPatient(s)})
+		bySource.Rows = append(bySource.Rows, []any{s.id(), s.Source, s.Patients, shares[i], s.Invoiced, s.Paid, perPatient(s)})
 		bySource.Chart.Add(s.Source, int64(s.Paid))
 	}
 	main.Chart.Series = mergeSmallest(main.Chart.Series)
-	bySource.Total = []any{nil, "All sources", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
+	if len(rows) > 0 {
+		main.Total = []any{nil, "All sources", nil, all.Patients, all.Invoiced, all.Paid}
+		bySource.Total = []any{nil, "All sources", all.Patients, percent(1, 1), all.Invoiced, all.Paid, perPatient(&all)}
+	}
 	return &Result{
 		Summary: []Figure{
 			{Key: "patients", Label: "New patients", Kind: Count, Value: all.Patients},
@@ -268,6 +272,14 @@ func sourcesResult(rows []SourceRow, f Filter) *Result {
 		},
 		Sections: []Section{main, bySource},
 	}
+}
+
+// perPatient returns the amount paid per patient, nil for no patients.
+func perPatient(row *SourceRow) any {
+	if row.Patients == 0 {
+		return nil
+	}
+	return decimal.Decimal(ratio(int64(row.Paid), 1, int64(row.Patients)))
 }
 
 // sourcesShown is the most series that the chart by month shows: one per colour.

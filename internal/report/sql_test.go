@@ -179,7 +179,9 @@ func figure(t testing.TB, a *report.Answer, key string) int64 {
 type claim struct {
 	id, contract, status string
 	practitioner         int64
-	date                 civil.Date
+	date                 civil.Date // of the claims report
+	counted              civil.Date // of the contract year
+	late                 bool
 	ortho                bool
 	expected             int64
 	awarded              *int64
@@ -188,23 +190,39 @@ type claim struct {
 // claims reads all claims of the practice with their dates.
 func (p practice) claims(t testing.TB) (all []claim) {
 	t.Helper()
-	found, err := p.SQL.QueryContext(t.Context(), `SELECT CAST(id AS text), CAST(contract_id AS text), claim_status, practitioner_id, submitted_date, created_at,
-		ortho, COALESCE(expected_uda, 0), awarded_uda FROM nhs_claims WHERE practice_id = `+ours)
+	found, err := p.SQL.QueryContext(t.Context(), `SELECT CAST(c.id AS text), CAST(contract_id AS text), claim_status, c.practitioner_id, submitted_date, c.created_at,
+		ortho, COALESCE(expected_uda, 0), awarded_uda, t.completed_at, t.start_date, t.end_date
+		FROM nhs_claims c LEFT JOIN treatment_plans t ON t.id = c.treatment_plan_id WHERE c.practice_id = `+ours)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer found.Close()
 	for found.Next() {
 		var c claim
-		var submitted *civil.Date
-		var created sql.NullTime
-		if err := found.Scan(&c.id, &c.contract, &c.status, &c.practitioner, &submitted, &created, &c.ortho, &c.expected, &c.awarded); err != nil {
+		var submitted, started, ended *civil.Date
+		var created, completed sql.NullTime
+		if err := found.Scan(&c.id, &c.contract, &c.status, &c.practitioner, &submitted, &created, &c.ortho, &c.expected, &c.awarded, &completed, &started, &ended); err != nil {
 			t.Fatal(err)
 		}
 		if submitted != nil {
 			c.date = *submitted
 		} else {
 			c.date = civil.Of(created.Time.In(p.zone))
+		}
+		day := civil.Of(completed.Time.In(p.zone))
+		switch {
+		case c.ortho && started != nil:
+			c.counted = *started
+		case c.ortho || !completed.Valid && ended == nil:
+			c.counted = c.date
+		case completed.Valid:
+			c.counted = day
+		default:
+			c.counted = *ended
+		}
+		if !c.ortho && completed.Valid && c.awarded == nil {
+			last := day.AddMonths(2)
+			c.late = submitted == nil && last.Before(today) || submitted != nil && last.Before(*submitted)
 		}
 		all = append(all, c)
 	}
@@ -297,7 +315,7 @@ func TestContractPerformanceMatchesSQL(t *testing.T) {
 			a := p.ask(t, "contract-performance", report.Filter{To: at})
 			sums := map[string][]int64{}
 			for _, c := range p.claims(t) {
-				if c.date.Before(start) || at.Before(c.date) {
+				if c.counted.Before(start) || at.Before(c.counted) {
 					continue
 				}
 				unit := "UDA"
@@ -306,7 +324,7 @@ func TestContractPerformanceMatchesSQL(t *testing.T) {
 				}
 				s := sums[fmt.Sprintf("%s|%d|%s", c.contract, c.practitioner, unit)]
 				if s == nil {
-					s = make([]int64, 4)
+					s = make([]int64, 5)
 					sums[fmt.Sprintf("%s|%d|%s", c.contract, c.practitioner, unit)] = s
 				}
 				switch {
@@ -314,6 +332,8 @@ func TestContractPerformanceMatchesSQL(t *testing.T) {
 					s[2] += c.expected
 				case c.awarded != nil:
 					s[0], s[1], s[3] = s[0]+c.expected, s[1]+*c.awarded, s[3]+*c.awarded
+				case c.late:
+					s[0], s[4] = s[0]+c.expected, s[4]+c.expected
 				default:
 					s[0], s[3] = s[0]+c.expected, s[3]+c.expected
 				}
@@ -328,9 +348,9 @@ func TestContractPerformanceMatchesSQL(t *testing.T) {
 				want = append(want, numbers[id]+"|"+rest)
 			}
 			slices.Sort(want)
-			got := slices.DeleteFunc(cells(t, a, "practitioners", "contract_number", "practitioner_id", "unit", "expected", "awarded", "refused", "delivered"),
-				func(line string) bool { return strings.HasSuffix(line, "|0|0|0|0") }) // a target, but no claims
-			sameRows(t, at.String(), got, slices.DeleteFunc(want, func(line string) bool { return strings.HasSuffix(line, "|0|0|0|0") }))
+			got := slices.DeleteFunc(cells(t, a, "practitioners", "contract_number", "practitioner_id", "unit", "expected", "awarded", "refused", "delivered", "late"),
+				func(line string) bool { return strings.HasSuffix(line, "|0|0|0|0|0") }) // a target, but no claims
+			sameRows(t, at.String(), got, slices.DeleteFunc(want, func(line string) bool { return strings.HasSuffix(line, "|0|0|0|0|0") }))
 
 			// Each practitioner's target appears once, and so does each contract's.
 			// Inactive practitioners are listed only in years with claims.
@@ -371,7 +391,7 @@ func checkMeasures(t testing.TB, p practice, a *report.Answer, start, at civil.D
 	year := start.AddMonths(12).Time().Sub(start.Time()).Hours() / 24
 	gone := at.Time().Sub(start.Time()).Hours()/24 + 1
 	elapsed := new(big.Rat).SetFrac64(int64(gone), int64(year))
-	for _, line := range cells(t, a, "practitioners", "contract_number", "unit", "target", "awarded", "delivered", "value", "pace", "projected", "shortfall", "shortfall_value") {
+	for _, line := range cells(t, a, "practitioners", "contract_number", "unit", "target", "awarded", "delivered", "value", "pace", "projected", "shortfall", "shortfall_value", "carried_forward") {
 		v := strings.Split(line, "|")
 		unit := number(units[v[0]+v[1]])
 		hundredth := big.NewRat(1, 100)
@@ -390,9 +410,15 @@ func checkMeasures(t testing.TB, p practice, a *report.Answer, start, at civil.D
 		if v[6] != whole(pace) {
 			t.Errorf("%s: pace %s, want %s", line, v[6], whole(pace))
 		}
-		short := new(big.Rat).Sub(new(big.Rat).Mul(target, big.NewRat(96, 100)), number(v[7]))
-		if short.Sign() < 0 {
-			short = new(big.Rat)
+		short, carried := new(big.Rat), new(big.Rat).Sub(number(v[7]), target)
+		if number(v[7]).Cmp(new(big.Rat).Mul(target, big.NewRat(96, 100))) < 0 {
+			short.Neg(carried)
+			carried.SetInt64(0)
+		} else if most := new(big.Rat).Mul(target, big.NewRat(2, 100)); carried.Cmp(most) > 0 {
+			carried = most
+		}
+		if v[10] != whole(carried) {
+			t.Errorf("%s: carried forward %s, want %s", line, v[10], whole(carried))
 		}
 		if v[8] != whole(short) {
 			t.Errorf("%s: shortfall %s, want %s", line, v[8], whole(short))

@@ -18,13 +18,14 @@ var treatments = Report{
 	Name: "treatments", Title: "Treatment mix",
 	Group: GroupMoney, Question: "The most frequent treatments, and whether they earn the fee that the payment plan sets.",
 	Definitions: []Definition{
-		{"Treatments done", "Treatment plan items completed in the period."},
-		{"Value", "The sum of their prices."},
-		{"Average price", "The value divided by the number done, half a penny rounded up."},
-		{"Fee", "The payment plan's current fee for one tooth or surface."},
-		{"Difference from fee", "The average price less the fee. Work on several teeth or surfaces, and NHS charges, which count once per course of treatment, differ from the fee."},
-		{"Site", "The patient's site."},
-		{"Practitioner", "Who carried out the treatment."},
+		{Term: "Treatments done", Meaning: "Treatment plan items completed in the period."},
+		{Term: "Value", Meaning: "The sum of their prices."},
+		{Term: "Share of value", Meaning: "The category's value as a share of the value of all. " + sharesAddUp},
+		{Term: "Average price", Meaning: "The value divided by the number done, half a penny rounded up."},
+		{Term: "Fee", Meaning: "The payment plan's current fee for one tooth or surface."},
+		{Term: "Difference from fee", Meaning: "The average price less the fee. Work on several teeth or surfaces, and NHS charges, which count once per course of treatment, differ from the fee."},
+		{Term: "Site", Meaning: "The patient's site."},
+		{Term: "Practitioner", Meaning: "Who carried out the treatment."},
 	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
 	Records: treatmentRecords,
@@ -35,6 +36,7 @@ var treatments = Report{
 		}
 		return treatmentsResult(rows), nil
 	},
+	Layout: func(Filter, Locale) *Result { return treatmentsResult(nil) },
 }
 
 // TreatmentRow adds up one treatment under one payment plan.
@@ -135,9 +137,6 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 		},
 		Empty: "No treatment was completed in this period. Treatment plan items count once they are marked as completed.",
 	}
-	if len(rows) == 0 {
-		return &Result{Sections: []Section{main}}
-	}
 	var all TreatmentRow
 	var byTreatment, byCategory []TreatmentRow // sums
 	add := func(sum *TreatmentRow, row *TreatmentRow) {
@@ -157,7 +156,6 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 		add(&byCategory[len(byCategory)-1], row)
 		add(&all, row)
 	}
-	main.Total = []any{"All treatments", nil, nil, nil, nil, all.Count, all.Value, average(&all), nil, nil}
 	slices.SortStableFunc(byTreatment, func(a, b TreatmentRow) int { return cmp.Compare(b.Value, a.Value) })
 	main.Chart = &Chart{Form: HorizontalBars, Title: "Value by treatment", Kind: Money, Series: []Series{{Name: "Value"}}}
 	for _, t := range byTreatment[:min(len(byTreatment), treatmentsShown)] {
@@ -170,11 +168,20 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 			{Key: "category", Title: "Category"}, {Key: "count", Title: "Done", Kind: Count}, {Key: "value", Title: "Value", Kind: Money},
 			{Key: "share", Title: "Share of value", Kind: Percent}, {Key: "average_price", Title: "Average price", Kind: Money},
 		},
-		Total: []any{"All", all.Count, all.Value, percent(int64(all.Value), int64(all.Value)), average(&all)},
+		Empty: "No category has a treatment that was completed in this period.",
 	}
+	if len(rows) > 0 {
+		main.Total = []any{"All treatments", nil, nil, nil, nil, all.Count, all.Value, average(&all), nil, nil}
+		categories.Total = []any{"All", all.Count, all.Value, percent(int64(all.Value), int64(all.Value)), average(&all)}
+	}
+	values := make([]int64, len(byCategory))
+	for i := range byCategory {
+		values[i] = int64(byCategory[i].Value)
+	}
+	shares := shares(values)
 	for i := range byCategory {
 		c := &byCategory[i]
-		categories.Rows = append(categories.Rows, []any{cmp.Or(c.Category, noCategory), c.Count, c.Value, percent(int64(c.Value), int64(all.Value)), average(c)})
+		categories.Rows = append(categories.Rows, []any{cmp.Or(c.Category, noCategory), c.Count, c.Value, shares[i], average(c)})
 	}
 	return &Result{
 		Summary: []Figure{
@@ -186,8 +193,11 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 	}
 }
 
-// average returns the average price, half a penny rounded up.
-func average(row *TreatmentRow) decimal.Decimal {
+// average returns the average price, half a penny rounded up, nil for no treatments.
+func average(row *TreatmentRow) any {
+	if row.Count == 0 {
+		return nil
+	}
 	return decimal.Decimal(ratio(int64(row.Value), 1, int64(row.Count)))
 }
 

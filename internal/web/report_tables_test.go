@@ -17,6 +17,7 @@ import (
 	"chairside/internal/report"
 	"chairside/internal/seed"
 	"chairside/internal/test/harness"
+	"chairside/schema"
 )
 
 // linksIn returns the links of the list with a label.
@@ -281,9 +282,20 @@ func TestReportDefinitions(t *testing.T) {
 			terms := b.Get("/reports/" + r.Name).All(func(n *html.Node) bool {
 				return n.DataAtom == atom.Dt && harness.Attr(n.Parent.Parent, "class") == "definitions"
 			})
+			page := b.Get("/reports/"+r.Name+"/definitions").Status(t, http.StatusOK).Has(t, r.Title)
+			checkPage(t, page)
+			for _, d := range r.Definitions {
+				page.Has(t, d.Term, d.Source)
+			}
 			if len(terms) != len(r.Definitions) {
 				t.Errorf("%s: %s", r.Name, fmt.Sprint(len(terms), " of ", len(r.Definitions), " definitions"))
 			}
 		}
+		for _, path := range []string{"income.csv/definitions", "turnover/definitions"} {
+			b.Get("/reports/"+path).Status(t, http.StatusNotFound)
+		}
+		dentist := e.Browser(t).SignIn(userWithRole(t, e, schema.RoleDentist).Email)
+		dentist.Get("/reports/diary/definitions").Status(t, http.StatusOK)
+		dentist.Get("/reports/income/definitions").Status(t, http.StatusForbidden)
 	})
 }

@@ -113,7 +113,8 @@ func (s *Site) Routes() []Route {
 		{"/settings/second-factor/recovery-codes", nil, s.renewRecoveryCodes, user, plain},
 
 		{"/reports", s.reports, nil, user, plain},
-		{"/reports/{name}", s.report, nil, user, proofToDownload}, // checks the role against the report's scopes
+		{"/reports/{name}/definitions", s.reportDefinitions, nil, user, plain}, // as the report
+		{"/reports/{name}", s.report, nil, user, proofToDownload},              // checks the role against the report's scopes
 
 		{referencePath, s.reference, nil, anyone, plain},
 		{referencePath + "/operations/{id}", s.operation, nil, anyone, plain},

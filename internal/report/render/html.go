@@ -63,6 +63,16 @@ func Fragment(a *report.Answer, maxRows int, links *Links) (template.HTML, error
 	return template.HTML(b.String()), nil //nolint:gosec // made by the template
 }
 
+// DefinitionList returns a report's definitions with their sources, for a page that uses Style
+// and has an element of the class "report" around it.
+func DefinitionList(r *report.Report) (template.HTML, error) {
+	var b strings.Builder
+	if err := pages.ExecuteTemplate(&b, "definitions", r.Definitions); err != nil {
+		return "", err
+	}
+	return template.HTML(b.String()), nil //nolint:gosec // made by the template
+}
+
 // Tables returns the sections; those that continue a table have no links of their own.
 func (p *page) Tables() (all []*table) {
 	for i := range p.Sections {

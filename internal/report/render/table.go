@@ -34,7 +34,7 @@ func writeTable(w io.Writer, a *report.Answer, width int) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", a.Title, wrap(report.Printable(a.Practice)+" · "+a.Scope(), prose))
-	if len(a.Summary) > 0 {
+	if len(a.Figures()) > 0 {
 		b.WriteString("\n" + figures(a) + "\n")
 	}
 	if a.Before != nil {
@@ -53,13 +53,23 @@ func writeTable(w io.Writer, a *report.Answer, width int) error {
 		draw(&b, a, s, width)
 	}
 	if len(a.Definitions) > 0 {
-		b.WriteString("\nDefinitions\n")
-	}
-	for _, d := range a.Definitions {
-		b.WriteString(wrap("• "+d.Term+": "+d.Meaning, prose) + "\n")
+		b.WriteString("\n" + Definitions(a.Report, prose))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Definitions lists the definitions of a report with their sources, in lines of a width.
+func Definitions(r *report.Report, width int) string {
+	var b strings.Builder
+	b.WriteString("Definitions\n")
+	for _, d := range r.Definitions {
+		b.WriteString(wrap("• "+d.Term+": "+d.Meaning, width) + "\n")
+		if d.Source != "" {
+			b.WriteString(wrap("Source: "+d.Source, width) + "\n")
+		}
+	}
+	return b.String()
 }
 
 // figures formats the summary, one line per figure.
@@ -73,7 +83,7 @@ func figures(a *report.Answer) string {
 		right = append(right, pretty.ColumnConfig{Number: 3, Align: text.AlignRight})
 	}
 	t.SetColumnConfigs(right)
-	for _, f := range a.Summary {
+	for _, f := range a.Figures() {
 		row := pretty.Row{f.Label, a.Locale.Format(f.Kind, f.Value)}
 		if a.Before != nil {
 			before := a.FigureBefore(f)

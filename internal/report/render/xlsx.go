@@ -109,7 +109,7 @@ func (b *workbook) summary(a *report.Answer) {
 		line(b.head, "", "", "Period before", "Change")
 		line(0, "", "", a.NameBefore())
 	}
-	for _, f := range a.Summary {
+	for _, f := range a.Figures() {
 		if a.Before == nil {
 			line(0, f.Label, "", f.Note)
 		} else {
@@ -121,7 +121,11 @@ func (b *workbook) summary(a *report.Answer) {
 	}
 	row++
 	for _, d := range a.Definitions {
-		line(0, d.Term, d.Meaning)
+		if d.Source == "" {
+			line(0, d.Term, d.Meaning)
+		} else {
+			line(0, d.Term, d.Meaning+" Source: "+d.Source)
+		}
 	}
 	b.keep(b.SetColWidth(summarySheet, "A", "A", 32))
 	b.keep(b.SetColWidth(summarySheet, "B", "D", 16))
