@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/lib/pq"
@@ -43,6 +42,7 @@ type Direct int
 const (
 	Behind Direct = iota // a pooler is in between
 	Said                 // the operator says that there is none, or one that keeps sessions
+	Hidden               // TLS hides whether there is one; taken as none
 	Found                // Find found none
 )
 
@@ -51,7 +51,8 @@ func NewServer(probe *Connector, direct Direct) *Server {
 	return &Server{newMonitor(probe), direct != Behind, direct == Found}
 }
 
-// Find finds out whether a pooler is in between.
+// Find finds out whether a pooler is in between: it announces a process of its own (BackendKeyData),
+// not the one that serves a statement.
 func Find(ctx context.Context, probe *Connector) (direct Direct, err error) {
 	connection, err := probe.Connect(ctx)
 	if err != nil {
@@ -63,24 +64,17 @@ func Find(ctx context.Context, probe *Connector) (direct Direct, err error) {
 	if err != nil {
 		return Behind, err
 	}
-	if announced, err := announcedProcess(inner.pqConn); err != nil || announced != process {
-		return Behind, err
+	switch inner.socket.greeting.process {
+	case process:
+		return Found, nil
+	case 0:
+		return Hidden, nil
+	default:
+		return Behind, nil
 	}
-	return Found, nil
 }
 
 const askProcess = "SELECT pg_backend_pid()"
-
-// announcedProcess is the server process that the start of a connection named (BackendKeyData). A
-// pooler cannot know which process will serve the connection, so it names none. lib/pq keeps the
-// number to cancel statements, and shows it to nobody.
-func announcedProcess(connection pqConn) (int64, error) {
-	field := reflect.Indirect(reflect.ValueOf(connection)).FieldByName("pid")
-	if !field.IsValid() || !field.CanInt() {
-		return 0, fmt.Errorf("store: %T does not hold the server's process", connection)
-	}
-	return field.Int(), nil
-}
 
 // errPooler refuses a connection through a pooler that was not there at the start: its other
 // connections count on statements that stay prepared.
@@ -132,8 +126,8 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 			_ = bounded.Close()
 			return nil, unreachable{err}
 		}
-		if announced, err := announcedProcess(inner); c.sure && (err != nil || announced != process) {
-			return nil, errors.Join(errPooler, err, bounded.Close())
+		if c.sure && s.greeting.process != process {
+			return nil, errors.Join(errPooler, bounded.Close())
 		}
 		s.backend.Store(process)
 	}

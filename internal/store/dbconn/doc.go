@@ -18,6 +18,7 @@
 //	   │          pooled.go            behind a pooler: parses each statement anew, in the same round trip
 //	   │
 //	socket        socket.go, dial.go   limits the time of every read and write
+//	   │          greeting.go          reads the server's process from the beginning of the connection
 //	   │          broken_unix.go       detects idle connections that have ended
 //	monitor       monitor.go           asks the server what it is doing for a silent connection
 //

@@ -40,9 +40,10 @@ var errSilent = errors.New("store: bytes were lost: the server is waiting for th
 // database/sql from repeating a statement that may have run.
 type socket struct {
 	net.Conn
-	monitor *monitor     // nil for an unmonitored connection
-	backend atomic.Int64 // the server's process; 0 if unknown
-	ready   atomic.Bool  // whether the connection is established
+	monitor  *monitor     // nil for an unmonitored connection
+	greeting greeting     // of the server
+	backend  atomic.Int64 // the server's process; 0 if unknown
+	ready    atomic.Bool  // whether the connection is established
 
 	// seenFailures is the monitor's number of failures when bytes last arrived.
 	seenFailures atomic.Int64
@@ -92,7 +93,9 @@ func (s *socket) SetWriteDeadline(t time.Time) error {
 }
 
 func (s *socket) Read(p []byte) (int, error) {
-	return s.transfer("read", &s.readDeadline, s.Conn.SetReadDeadline, func() (int, error) { return s.Conn.Read(p) })
+	n, err := s.transfer("read", &s.readDeadline, s.Conn.SetReadDeadline, func() (int, error) { return s.Conn.Read(p) })
+	s.greeting.receive(p[:n])
+	return n, err
 }
 
 func (s *socket) Write(p []byte) (sent int, err error) {
