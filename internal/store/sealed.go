@@ -12,6 +12,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
+	"chairside/internal/audit"
 	"chairside/internal/entx"
 	"chairside/internal/seal"
 	"chairside/schema"
@@ -48,7 +49,7 @@ var sealedColumns = func() map[string][]sealedColumn {
 func (db *DB) sealPlain(ctx context.Context, m ent.Mutation) error {
 	for _, c := range sealedColumns[m.Type()] {
 		if c.hash != "" && m.FieldCleared(c.Column) {
-			if err := m.ClearField(c.hash); err != nil {
+			if err := replaceText(ctx, m, c.hash, ""); err != nil {
 				return err
 			}
 		}
@@ -84,19 +85,42 @@ func (db *DB) sealPlain(ctx context.Context, m ent.Mutation) error {
 	return nil
 }
 
-// setHash sets the column with the hash of a value's digits.
+// setHash sets the column with the hash of a value's digits. A value without digits has none.
 func (db *DB) setHash(ctx context.Context, m ent.Mutation, column string, practice uuid.UUID, digits string) error {
 	if digits == "" {
-		if m.Op().Is(ent.OpCreate) {
-			return nil
-		}
-		return m.ClearField(column)
+		return replaceText(ctx, m, column, "")
 	}
 	key, err := db.hashKey(ctx, m.(interface{ Client() *ent.Client }).Client(), practice)
 	if err != nil {
 		return err
 	}
-	return m.SetField(column, seal.Hash(key, digits))
+	return replaceText(ctx, m, column, seal.Hash(key, digits))
+}
+
+// replaceText sets an optional text column, "" for null, unless the row has the text already,
+// because the audit log would list the column as changed. The audit log does not say that the
+// user has read the row.
+func replaceText(ctx context.Context, m ent.Mutation, column, text string) error {
+	old := new(string)
+	if m.Op().Is(ent.OpUpdateOne) {
+		quiet, _ := audit.With(ctx)
+		v, err := m.OldField(quiet, column)
+		switch s, _ := v.(*string); {
+		case ent.IsNotFound(err): // then the write says so
+			return nil
+		case err != nil:
+			return err
+		case s != nil:
+			old = s
+		}
+	}
+	switch {
+	case text == *old:
+		return nil
+	case text == "":
+		return m.ClearField(column)
+	}
+	return m.SetField(column, text)
 }
 
 // hashKey returns the key of a practice's hashes in a transaction. The first use makes it.
