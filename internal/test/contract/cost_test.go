@@ -76,7 +76,7 @@ var costs = map[string]cost{
 	"listTreatmentAppointments":   {0, 1},
 	"listPatientStats":            {0, 6}, // three of appointments, invoices, payments; total from a counter
 	"getPatientStats":             {0, 6},
-	"listRotaPractitionerDiaries": {0, 3}, // practitioners, sessions, opening hours
+	"listRotaPractitionerDiaries": {0, 2}, // practitioners, sessions; opening hours for those without
 	"listNhsClaims":               {0, 1},
 	"listNotes":                   {0, 1},
 	"listRecalls":                 {0, 1},
