@@ -29,7 +29,7 @@ type AuditEvent struct {
 	Action string `json:"action,omitempty"`
 	// Kind of the record that was written: Patient, AccessToken; null for events that are no writes.
 	Resource *string `json:"resource,omitempty"`
-	// Id of the record that was written, name of the report that was shown, or id of the user who signed in; of records that were sent, the webhook.
+	// Id of the record that was written, name of the report that was shown, id of the user who signed in or, of an Invitation, was invited; of records that were sent, the webhook.
 	RecordID *string `json:"record_id,omitempty"`
 	// The patient of the record that was written.
 	PatientID *int64 `json:"patient_id,omitempty"`

@@ -1405,8 +1405,8 @@ type AuditEvent struct {
 	Action string `json:"action"`
 	// Kind of the record that was written: Patient, AccessToken; null for events that are no writes.
 	Resource NilString `json:"resource"`
-	// Id of the record that was written, name of the report that was shown, or id of the user who signed
-	// in; of records that were sent, the webhook.
+	// Id of the record that was written, name of the report that was shown, id of the user who signed in
+	// or, of an Invitation, was invited; of records that were sent, the webhook.
 	RecordID NilString `json:"record_id"`
 	// The patient of the record that was written.
 	PatientID NilInt64 `json:"patient_id"`

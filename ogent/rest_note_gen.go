@@ -132,6 +132,9 @@ func (w Writes) resourceOfNote() *write.Resource[int64, ent.Note, *ent.NoteMutat
 	return &write.Resource[int64, ent.Note, *ent.NoteMutation, NoteInput, *NoteResponse]{
 		DB: w.DB, Rule: w.Rules.Note, PracticeWide: false, Conflicts: false,
 		GetForUpdate: func(ctx context.Context, tx *ent.Client, id int64) (*ent.Note, error) {
+			if _, err := tx.Patient.Query().Where(store.ReferencedBy(note.Table, note.FieldPatientID, id), store.ForReference).IDs(ctx); err != nil {
+				return nil, err
+			}
 			old, err := tx.Note.Query().Where(note.ID(id), store.ForUpdate).Only(ctx)
 			if err != nil {
 				return nil, err

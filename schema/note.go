@@ -51,6 +51,7 @@ func (Note) Annotations() []schema.Annotation {
 	return []schema.Annotation{apispec.Resource{
 		Key: "note", Plural: "notes", Scope: "patient", Doc: "Notes about patients.",
 		Counters:      everyRow,
+		LockFirst:     "patient_id", // of the NoteVersion
 		Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
 		ExampleUpdate: []string{"body", "pinned"},
 		Descriptions: map[apispec.Verb]string{

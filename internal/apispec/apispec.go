@@ -38,6 +38,11 @@ type Resource struct {
 	// Archive is the column that delete sets: a boolean to false, a time to the request's time.
 	// If it is empty, delete removes the row.
 	Archive string
+	// LockFirst is a column whose row an update or delete keeps from being erased before it locks its
+	// own row. It is for a resource whose writes also insert rows with the same reference: taken
+	// later, that lock deadlocks with an erasure, which locks the patient before the patient's rows.
+	// Clients cannot change the column.
+	LockFirst string
 	// Conflict describes the 409 that a create or update may return. The rule in
 	// internal/api finds it.
 	Conflict *Conflict

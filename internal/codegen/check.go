@@ -112,6 +112,9 @@ func (e *entity) checkEntity() (problems []string) {
 	if _, err := e.Links(); err != nil {
 		complain("%s: %v", e.Name, err)
 	}
+	if _, err := e.LockedFirst(); err != nil {
+		complain("%v", err)
+	}
 	if c := e.R.Archive; c != "" && (e.Column(c) == nil || !e.Column(c).IsBool() && !e.Column(c).Clearable()) {
 		complain("%s: Archive must be a boolean or a nullable time, not %s", e.Name, c)
 	}

@@ -385,6 +385,22 @@ func (e *entity) Links() (links []link, err error) {
 	return links, nil
 }
 
+// LockedFirst returns the column of LockFirst, or nil.
+func (e *entity) LockedFirst() (*column, error) {
+	name := e.R.LockFirst
+	if name == "" {
+		return nil, nil
+	}
+	c := e.Column(name)
+	if c == nil || c.References() == nil {
+		return nil, fmt.Errorf("%s: LockFirst must be a reference, not %s", e.Name, name)
+	}
+	if c.API.Write && !c.API.CreateOnly {
+		return nil, fmt.Errorf("%s: LockFirst must be a reference that an update cannot change, not %s", e.Name, name)
+	}
+	return c, nil
+}
+
 // Referrers returns the columns that point at rows of the entity, if its delete removes rows.
 // They are cleared before such a row is deleted.
 func (e *entity) Referrers() (referrers []*column) {

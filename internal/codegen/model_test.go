@@ -88,3 +88,15 @@ func TestCreateReturnsItsRow(t *testing.T) {
 		}
 	}
 }
+
+// TestLockFirstIsAReference checks that the generator refuses other columns for LockFirst.
+func TestLockFirstIsAReference(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"room_number", "dentist"} {
+		visit := newVisit(nil)
+		visit.R.LockFirst = name
+		if _, err := visit.LockedFirst(); err == nil || err.Error() != "Visit: LockFirst must be a reference, not "+name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -132,7 +132,7 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	b.replicas.Collect(to)
 	b.lag.Collect(to)
 	now := b.clock.Now()
-	for _, j := range b.jobs.all() {
+	for _, j := range b.jobs.all {
 		shown := j.shown(now)
 		if shown.Off != "" || shown.Last.IsZero() {
 			continue

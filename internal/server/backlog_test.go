@@ -19,7 +19,7 @@ const monitoring = "../../cmd/chairside/deploy/monitoring/"
 func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for _, j := range b.jobs.all() {
+	for _, j := range b.jobs.all {
 		j.ran(nil)
 	}
 	if err := b.backlog.measure(t.Context()); err != nil {
@@ -49,7 +49,7 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 		files[name] = string(text)
 	}
 	names := map[string]bool{}
-	for _, j := range b.jobs.all() {
+	for _, j := range b.jobs.all {
 		if names[j.id] {
 			t.Errorf("two jobs are called %s", j.id)
 		}

@@ -60,6 +60,8 @@ type jobs struct {
 	number, deliver, record, seal, sign, compact    *job
 	logRequests, measure                            *job
 	sweepFeed, sweepWebhooks, prune, closePractices *job
+
+	all []*job // the most frequent first
 }
 
 func newJobs(c clock.Clock, db *store.DB, signs bool) *jobs {
@@ -70,23 +72,23 @@ func newJobs(c clock.Clock, db *store.DB, signs bool) *jobs {
 	if !signs {
 		noCheckpoints = "The server was started without --audit-checkpoints."
 	}
-	return &jobs{
-		number:         &job{id: "number_changes", name: "Number changes for the change feed", every: feed.NumberEvery, clock: c, off: notPostgres},
-		deliver:        &job{id: "deliver_webhooks", name: "Deliver webhooks", every: webhook.DeliverEvery, clock: c},
-		record:         &job{id: "write_audit_log", name: "Write the audit log", every: trail.FlushEvery, clock: c},
-		logRequests:    &job{id: "write_request_log", name: "Write the request log", every: trail.FlushEvery, clock: c},
-		seal:           &job{id: "seal_audit_log", name: "Seal the audit log", every: chain.SealEvery, clock: c},
-		sign:           &job{id: "write_checkpoints", name: "Write checkpoints of the audit log", every: chain.CheckpointEvery, clock: c, off: noCheckpoints},
-		compact:        &job{id: "compact_counters", name: "Compact the totals of lists", every: counters.CompactEvery, clock: c, off: notPostgres},
-		sweepFeed:      &job{id: "delete_changes", name: "Delete old changes", every: feed.SweepEvery, clock: c},
-		sweepWebhooks:  &job{id: "delete_deliveries", name: "Delete old webhook deliveries", every: webhook.SweepEvery, clock: c},
-		prune:          &job{id: "delete_idempotency_keys", name: "Delete old idempotency keys", every: idempotency.PruneEvery, clock: c},
-		measure:        &job{id: "measure_backlog", name: "Measure the work that waits", every: measureEvery, clock: c},
-		closePractices: &job{id: "delete_practices", name: "Delete closed practices", every: closure.RunEvery, clock: c},
+	j := &jobs{}
+	add := func(id, name string, every time.Duration, off string) *job {
+		made := &job{id: id, name: name, every: every, clock: c, off: off}
+		j.all = append(j.all, made)
+		return made
 	}
-}
-
-// all lists the jobs, the most frequent first.
-func (j *jobs) all() []*job {
-	return []*job{j.number, j.deliver, j.record, j.logRequests, j.seal, j.compact, j.measure, j.sign, j.prune, j.closePractices, j.sweepFeed, j.sweepWebhooks}
+	j.number = add("number_changes", "Number changes for the change feed", feed.NumberEvery, notPostgres)
+	j.deliver = add("deliver_webhooks", "Deliver webhooks", webhook.DeliverEvery, "")
+	j.record = add("write_audit_log", "Write the audit log", trail.FlushEvery, "")
+	j.logRequests = add("write_request_log", "Write the request log", trail.FlushEvery, "")
+	j.seal = add("seal_audit_log", "Seal the audit log", chain.SealEvery, "")
+	j.compact = add("compact_counters", "Compact the totals of lists", counters.CompactEvery, notPostgres)
+	j.measure = add("measure_backlog", "Measure the work that waits", measureEvery, "")
+	j.sign = add("write_checkpoints", "Write checkpoints of the audit log", chain.CheckpointEvery, noCheckpoints)
+	j.prune = add("delete_idempotency_keys", "Delete old idempotency keys", idempotency.PruneEvery, "")
+	j.closePractices = add("delete_practices", "Delete closed practices", closure.RunEvery, "")
+	j.sweepFeed = add("delete_changes", "Delete old changes", feed.SweepEvery, "")
+	j.sweepWebhooks = add("delete_deliveries", "Delete old webhook deliveries", webhook.SweepEvery, "")
+	return j
 }

@@ -54,7 +54,7 @@ func (s *Server) status(ctx context.Context) *web.Status {
 	st := &web.Status{Facts: s.facts(ctx)}
 	st.Checks, st.CheckedAt = s.diagnose(ctx)
 	waits := s.waits()
-	for _, j := range s.jobs.all() {
+	for _, j := range s.jobs.all {
 		shown := j.shown(clock.Now(ctx))
 		if wait := waits[j]; wait != nil && shown.Off == "" {
 			var err error

@@ -30,8 +30,10 @@ var ErrInvitation = errors.New("the invitation does not work")
 
 // Invite returns an invitation: a secret with which a user can choose a password without the old one,
 // once, within InvitationLife. It is not stored. It names the user and seals the hash of the
-// credentials that it replaces, so it ends as soon as they change. It fails with seal.ErrNoKeys.
-func (s *Sessions) Invite(ctx context.Context, u *ent.User) (string, error) {
+// credentials that it replaces, so it ends as soon as they change. The audit log gets an entry, with
+// the user's id, in the transaction of tx: a caller shows the invitation after that. It fails with
+// seal.ErrNoKeys.
+func (s *Sessions) Invite(ctx context.Context, tx *ent.Client, u *ent.User) (string, error) {
 	replaces, err := credentials(s.db.Keys, u)
 	if err != nil {
 		return "", err
@@ -40,6 +42,9 @@ func (s *Sessions) Invite(ctx context.Context, u *ent.User) (string, error) {
 	sealed, err := s.db.Keys.Seal(placeOfInvitation(u.PracticeID, u.ID), fmt.Sprintf("%d %s", until, replaces))
 	if err != nil {
 		return "", fmt.Errorf("seal an invitation: %w", err)
+	}
+	if err := store.AuditCreation(ctx, tx, u.PracticeID, "Invitation", strconv.FormatInt(u.ID, 10)); err != nil {
+		return "", fmt.Errorf("signin: audit an invitation: %w", err)
 	}
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %d %s", u.PracticeID, u.ID, sealed)), nil
 }

@@ -206,6 +206,12 @@ func setActor(ctx context.Context, entry *ent.AuditEventCreate) *ent.AuditEventC
 	return entry.SetNillableApplicationID(c.ApplicationID)
 }
 
+// AuditCreation appends an entry to the audit log for a record that is created but not stored.
+func AuditCreation(ctx context.Context, tx *ent.Client, practice uuid.UUID, resource, id string) error {
+	return setActor(ctx, tx.AuditEvent.Create()).SetPracticeID(practice).SetAt(clock.Now(ctx)).
+		SetAction(actionCreate).SetResource(resource).SetRecordID(id).Exec(ctx)
+}
+
 // changesOnlyUnaudited reports whether m is an update of unaudited columns only.
 func changesOnlyUnaudited(m ent.Mutation) bool {
 	audited := func(column string) bool { return !slices.Contains(unauditedColumns, column) }

@@ -33,6 +33,14 @@ func ForReference(s *sql.Selector) {
 	}
 }
 
+// ReferencedBy selects the row that a column of the row with an id references.
+func ReferencedBy(table, column string, id any) func(*sql.Selector) {
+	return func(s *sql.Selector) {
+		t := sql.Table(table)
+		s.Where(sql.In(s.C("id"), sql.Dialect(s.Dialect()).Select(t.C(column)).From(t).Where(sql.EQ(t.C("id"), id))))
+	}
+}
+
 // Lock is the key of a lock that one transaction at a time holds, across all processes.
 // It locks no row: it excludes only transactions that ask for the same key.
 type Lock = dbconn.Lock

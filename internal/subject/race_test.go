@@ -134,6 +134,39 @@ func TestNoRequestWritesBesideAnErasure(t *testing.T) {
 	})
 }
 
+// TestNoteChangesBesideAnErasure: a change of a note, which keeps the earlier text, waits for an
+// erasure of the patient without a lock that the erasure needs, so none of them is cancelled.
+func TestNoteChangesBesideAnErasure(t *testing.T) {
+	e := harness.Start(t, harness.Postgres(t)) // SQLite has one writer at a time
+	later := clock.With(e.As(t, seed.DemoSlug), harness.Now.AddDate(101, 0, 0))
+	id, _ := victim(t, e.DB)
+	token := e.Token(t, "")
+	note := func() string { // later in the table than the one that the erasure waits for
+		body := map[string]any{"note": map[string]any{"patient_id": id, "body": canary}}
+		return "/v1/notes/" + e.Post(t, "/v1/notes", token, body).Status(t, http.StatusCreated).Text(t, "note.id")
+	}
+	var writes []func()
+	for _, q := range []harness.Request{
+		{Method: http.MethodPatch, Path: note(), Body: map[string]any{"note": map[string]any{"body": canary + " again"}}},
+		{Method: http.MethodDelete, Path: note()},
+	} {
+		writes = append(writes, func() {
+			q.Token = token
+			if r := e.Do(t, q); r.Code != http.StatusNotFound {
+				t.Errorf("%s: status %d: %s", q.Method, r.Code, r.Raw)
+			}
+		})
+	}
+	e.Clock.Set(clock.Now(later))
+	token = e.Token(t, "")
+	besideErasure(t, e, later, id, writes...)
+	for _, name := range []string{"notes", "note_versions"} {
+		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM "+name+" WHERE patient_id = $1", id); n != 0 {
+			t.Errorf("%d %s refer to the erased patient", n, name)
+		}
+	}
+}
+
 // TestNoImportWritesBesideAnErasure: an import that runs when a patient is erased changes no row of
 // the patient, and adds none.
 func TestNoImportWritesBesideAnErasure(t *testing.T) {

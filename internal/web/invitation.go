@@ -21,8 +21,8 @@ type invitation struct {
 	Until time.Time
 }
 
-func (s *Site) invite(r *http.Request, u *ent.User) (invitation, error) {
-	secret, err := s.sessions.Invite(r.Context(), u)
+func (s *Site) invite(r *http.Request, tx *ent.Client, u *ent.User) (invitation, error) {
+	secret, err := s.sessions.Invite(r.Context(), tx, u)
 	link := s.BaseURL + invitationPath + "?" + url.Values{"invitation": {secret}}.Encode()
 	return invitation{userRow{u}, link, clock.Now(r.Context()).Add(signin.InvitationLife)}, err
 }
@@ -34,7 +34,11 @@ func (s *Site) inviteUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	made, err := s.invite(r, u)
+	var made invitation
+	err = s.DB.Tx(r.Context(), func(tx *ent.Client) error {
+		made, err = s.invite(r, tx, u)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (s *Site) createUser(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		made, err = s.invite(r, u)
+		made, err = s.invite(r, tx, u)
 		return err
 	})
 	switch {

@@ -71,6 +71,9 @@ func TestAdministratorsAddUsers(t *testing.T) {
 		if by := storetest.Value(t, e.DB.SQL, fmt.Sprintf("SELECT user_id FROM audit_events WHERE resource = 'User' AND action = 'create' AND record_id = '%d'", ann.ID)); by == "" {
 			t.Error("the audit log does not say who added the user")
 		}
+		if n := invitationsOf(t, e, ann.ID); n != 1 {
+			t.Errorf("the audit log has %d invitations of a new user", n)
+		}
 
 		own := e.Browser(t)
 		checkFieldErrors(t, choosePassword(t, own, link, "short"), map[string]string{"password": "The password must have at least 10 characters."})
@@ -86,6 +89,12 @@ func TestAdministratorsAddUsers(t *testing.T) {
 	})
 }
 
+// invitationsOf returns how many invitations of a user the audit log has, with who made them.
+func invitationsOf(t *testing.T, e *harness.Env, id int64) int {
+	t.Helper()
+	return storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE resource = 'Invitation' AND action = 'create' AND record_id = CAST($1 AS text) AND user_id IS NOT NULL AND session_id IS NOT NULL", id)
+}
+
 // TestInvitations end with time, with a use, with the user, and when they are changed.
 func TestInvitations(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
@@ -94,7 +103,12 @@ func TestInvitations(t *testing.T) {
 		page := fmt.Sprintf("%s/%d", usersList, u.ID)
 		invite := func() string {
 			t.Helper()
-			return b.Submit(b.Get(page).Form(t, page+"/invitation"), nil).Status(t, http.StatusOK).Value(t, "invitation-link")
+			before := invitationsOf(t, e, u.ID)
+			link := b.Submit(b.Get(page).Form(t, page+"/invitation"), nil).Status(t, http.StatusOK).Value(t, "invitation-link")
+			if n := invitationsOf(t, e, u.ID) - before; n != 1 {
+				t.Errorf("an invitation has %d entries in the audit log", n)
+			}
+			return link
 		}
 		works := func(link string) bool {
 			address, err := url.Parse(link)

@@ -15,10 +15,10 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/store"
+	"chairside/internal/store/rowsecurity"
 )
 
 const (
-	tenantColumn = "practice_id"
 	// byteOrder is PostgreSQL's collation that sorts by code point, as SQLite does.
 	byteOrder = "C"
 	// maxNameLength is the maximum length of a name in PostgreSQL, in bytes.
@@ -35,7 +35,8 @@ func Desired(dialectName string) ([]*schema.Table, error) {
 //
 //   - A foreign key between two tables that belong to practices, x_id → t(id), becomes
 //     (practice_id, x_id) → t(practice_id, id), so that no row can reference a row of
-//     another practice, whatever bugs the program has. Each referenced table gets the
+//     another practice, whatever bugs the program has. Only the keys to applications, which
+//     users of every practice can authorise, stay simple. Each referenced table gets the
 //     UNIQUE index that this needs. All keys are NO ACTION: SET NULL, Ent's default for
 //     optional edges, would also clear practice_id.
 //   - On PostgreSQL text has the collation "C", so that both databases sort alike, whatever
@@ -102,15 +103,15 @@ func addChecks(t *schema.Table, postgres bool) {
 	t.Annotation = &a
 }
 
-// confineToPractice adds the practice to a foreign key of t if both tables belong to one. A table
-// whose practice may be null keeps its simple keys, because a composite key with a null in it
-// checks nothing.
+// confineToPractice adds the practice to a foreign key of t if both tables belong to one, except to a
+// table whose rows other practices use. A table whose practice may be null keeps its simple keys,
+// because a composite key with a null in it checks nothing.
 func confineToPractice(t *schema.Table, key *schema.ForeignKey) {
-	own, ok := t.Column(tenantColumn)
-	if !ok || own.Nullable || len(key.Columns) != 1 || key.Columns[0].Name == tenantColumn {
+	own, ok := t.Column(rowsecurity.PracticeColumn(t))
+	if !ok || own.Nullable || len(key.Columns) != 1 || key.Columns[0].Name == own.Name || rowsecurity.Shared(key.RefTable.Name) {
 		return
 	}
-	theirs, ok := key.RefTable.Column(tenantColumn)
+	theirs, ok := key.RefTable.Column(rowsecurity.PracticeColumn(key.RefTable))
 	if !ok || theirs.Nullable {
 		return
 	}

@@ -98,6 +98,10 @@ func Tables(all []*schema.Table) ([]Table, error) {
 	return tables, nil
 }
 
+// Shared reports whether rows of other practices may reference the rows of a practice's table: users
+// of every practice can authorise an application.
+func Shared(name string) bool { return name == application.Table }
+
 // PracticeColumn returns the column with the practice that owns a row of a table, or "".
 func PracticeColumn(t *schema.Table) string {
 	switch t.Name {
