@@ -210,15 +210,22 @@ func TestReportsAreInAccessLog(t *testing.T) {
 				if !named && len(found) == 0 {
 					continue
 				}
-				if len(found) != 1 {
+				if ending != "" && len(found) != 1 {
 					t.Errorf("%s%s: %d lines in the access log", r.Name, ending, len(found))
-					continue
 				}
-				l := found[0]
-				records, _ := l["records"].(map[string]any)
-				patients, _ := records["patients"].([]any)
-				if l["user_id"] != float64(admin.ID) || l["practice_id"] != admin.PracticeID.String() || l["operation"] != "/reports/{name}" || named && len(patients) == 0 {
-					t.Errorf("%s%s: %v", r.Name, ending, l)
+				seen := map[any]bool{} // a page is sent while it is read, and each part logs what it adds
+				for _, l := range found {
+					records, _ := l["records"].(map[string]any)
+					patients, _ := records["patients"].([]any)
+					if l["user_id"] != float64(admin.ID) || l["practice_id"] != admin.PracticeID.String() || l["operation"] != "/reports/{name}" {
+						t.Errorf("%s%s: %v", r.Name, ending, l)
+					}
+					for _, id := range patients {
+						seen[id] = true
+					}
+				}
+				if named && len(seen) == 0 {
+					t.Errorf("%s%s: no patients in the access log", r.Name, ending)
 				}
 			}
 		}
