@@ -135,7 +135,7 @@ func (d *drill) stop() (err error) {
 	for _, s := range d.servers {
 		if s.process != nil && s.process.ProcessState == nil {
 			_ = s.process.Process.Kill() // fails if it has ended
-			_ = <-s.ended                // its error says that it was killed
+			<-s.ended                    // its error says that it was killed
 		}
 	}
 	return d.proxy.stop()
