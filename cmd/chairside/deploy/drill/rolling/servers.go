@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -135,10 +136,12 @@ func (d *drill) stop() (err error) {
 	for _, s := range d.servers {
 		if s.process != nil && s.process.ProcessState == nil {
 			_ = s.process.Process.Kill() // fails if it has ended
-			<-s.ended                    // its error says that it was killed
+			if ended, killed := <-s.ended, (*exec.ExitError)(nil); !errors.As(ended, &killed) {
+				err = errors.Join(err, ended)
+			}
 		}
 	}
-	return d.proxy.stop()
+	return errors.Join(err, d.proxy.stop())
 }
 
 // freeAddress returns a loopback address that no process listens on.
