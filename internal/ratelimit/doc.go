@@ -24,14 +24,17 @@
 //
 // # Many processes
 //
-// Each process decides alone, on buckets in memory, so a request never waits for the
-// database and a database that is down limits nothing. A bucket that has spent more than
+// Each process decides alone, on buckets in memory, so a database that is down limits nothing. A bucket that has spent more than
 // 1/25 of its limit since the last time (1/10 while it is more than half full) is
 // synchronised in the background: one statement adds what the process has spent to the
 // shared buckets and returns what all processes have spent together. A token's bucket is
 // synchronised together with its practice's. What others have spent is deducted even below
 // zero, so in the long run the limit is exact. Two processes together exceed it by at most
 // 1/20 in an hour.
+//
+// While a bucket is being synchronised, a process spends at most 1/100 of its limit more; then
+// requests wait for the other processes' spending, at most 250 ms and only once if the database
+// hangs. So a burst that is faster than the database cannot spend the limit in each process.
 //
 // A bucket that refuses is synchronised as well, after a second at first and 6 times an hour
 // in the long run. So only the first Retry-After after a burst over several processes may be

@@ -42,7 +42,9 @@ type Limiter struct {
 
 	queue    []queued // buckets to share
 	sharing  bool
-	pausedTo time.Time // no sharing before, after it has failed
+	shared   chan struct{} // closed when the buckets that are being shared have been
+	late     chan struct{} // shared, if a request has waited for it in vain
+	pausedTo time.Time     // no sharing before, after it has failed
 	working  sync.WaitGroup
 }
 
@@ -51,13 +53,16 @@ const (
 	minSweep = 1024
 	// pause is the time between attempts to share while the database fails.
 	pause = time.Second
+	// maxAwait is how long a request waits for sharing under way, if its token or practice has
+	// spent much since it began.
+	maxAwait = 250 * time.Millisecond
 	// maxBatch is the most buckets that are shared in one statement.
 	maxBatch = 500
 )
 
 // New returns a limiter.
 func New(o Options) *Limiter {
-	l := &Limiter{share: o.Share, buckets: map[uuid.UUID]*bucket{}, sweepAt: minSweep}
+	l := &Limiter{share: o.Share, buckets: map[uuid.UUID]*bucket{}, sweepAt: minSweep, shared: make(chan struct{})}
 	if o.PerToken > 0 {
 		l.token = newRate(o.PerToken)
 	}
@@ -81,7 +86,7 @@ func (l *Limiter) Peek(token, practice uuid.UUID, now time.Time) Usage {
 }
 
 // Take counts a request if it is possible, and returns what remains. ok is false if it is not
-// possible.
+// possible. In a burst it waits until other processes know of the requests before, at most maxAwait.
 func (l *Limiter) Take(token, practice uuid.UUID, now time.Time) (u Usage, ok bool) {
 	if l.token.limit == 0 && l.practice.limit == 0 {
 		return l.usage(nil, nil, now), true
@@ -90,6 +95,9 @@ func (l *Limiter) Take(token, practice uuid.UUID, now time.Time) (u Usage, ok bo
 	defer l.mu.Unlock()
 	l.sweep(now)
 	own, all := queued{token, l.bucket(token), l.token}, queued{practice, l.bucket(practice), l.practice}
+	if l.sharing && (own.ahead() || all.ahead()) {
+		l.await()
+	}
 	if u = l.usage(own.bucket, all.bucket, now); u.Wait() > 0 {
 		if u.Token.Wait > 0 && own.asks(now) || u.Practice.Wait > 0 && all.asks(now) {
 			l.shareSoon(now, own, all)
@@ -185,6 +193,28 @@ func (q queued) due(now time.Time) bool {
 	return q.rate.limit > 0 && !q.shares && q.spent >= max(share, 1)
 }
 
+// ahead reports whether the bucket has spent so much since it was due that this process must not
+// go on before the others know.
+func (q queued) ahead() bool { return q.shares && q.spent >= max(q.rate.limit/100, 1) }
+
+// await waits until the buckets that are being shared have been, unless that has taken a request
+// too long already: a database that hangs delays a request once. mu is held, but not meanwhile.
+func (l *Limiter) await() {
+	shared := l.shared
+	if shared == l.late {
+		return
+	}
+	l.mu.Unlock()
+	defer l.mu.Lock()
+	select {
+	case <-shared:
+	case <-time.After(maxAwait):
+		l.mu.Lock()
+		l.late = shared
+		l.mu.Unlock()
+	}
+}
+
 // asks reports whether a bucket that refuses should learn what other processes have spent: a
 // second after the last time, then after twice as long, and so on.
 func (q queued) asks(now time.Time) bool {
@@ -244,6 +274,8 @@ func (l *Limiter) shareQueue(now time.Time) {
 			}
 			q.settle(fullAt[i], spent[i], now)
 		}
+		close(l.shared)
+		l.shared = make(chan struct{})
 		if err != nil {
 			l.pausedTo = now.Add(pause)
 			return

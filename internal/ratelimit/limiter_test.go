@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"errors"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -188,5 +190,53 @@ func BenchmarkTake(b *testing.B) {
 	l, now, token, practice := New(Options{PerToken: 1 << 30, PerPractice: 1 << 30}), start, uuid.New(), uuid.New()
 	for b.Loop() {
 		l.Take(token, practice, now)
+	}
+}
+
+// TestSlowSharingHoldsBurstsBack: two processes whose bursts are over before the database has
+// responded once serve together no more than one would, to within a twentieth.
+func TestSlowSharingHoldsBurstsBack(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+	for _, o := range []Options{{PerToken: 600}, {PerToken: 36000, PerPractice: 180}} {
+		var mu sync.Mutex
+		stored := map[uuid.UUID]time.Time{}
+		o.Share = func(spent []Spending) (fullAt []time.Time, err error) {
+			time.Sleep(30 * time.Millisecond)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, s := range spent {
+				if stored[s.ID].Before(s.Since) {
+					stored[s.ID] = s.Since
+				}
+				stored[s.ID] = stored[s.ID].Add(s.Cost)
+				fullAt = append(fullAt, stored[s.ID])
+			}
+			return fullAt, nil
+		}
+		token, practice := uuid.New(), uuid.New()
+		limit := o.PerToken // what one process serves in a burst
+		if o.PerPractice > 0 {
+			limit = o.PerPractice * 2 / 3
+		}
+		var served atomic.Int64
+		var clients sync.WaitGroup
+		for range 2 {
+			process := New(o)
+			defer process.Settle()
+			for range 4 {
+				clients.Go(func() {
+					for range limit {
+						if _, ok := process.Take(token, practice, now); ok {
+							served.Add(1)
+						}
+					}
+				})
+			}
+		}
+		clients.Wait()
+		if most := int64(limit + limit/20 + 8); served.Load() > most || served.Load() < int64(limit)*9/10 {
+			t.Errorf("two processes served %d, want %d to %d", served.Load(), limit*9/10, most)
+		}
 	}
 }
