@@ -35,7 +35,7 @@ type requestState struct {
 	query      url.Values               // in canonical form, set by readQuery
 	known      string                   // If-None-Match of a read
 	position   string                   // of a list in the change feed, for its tag; see unchanged
-	same       string                   // tag of the list that the client has already, set by unchanged
+	same       string                   // tag of the response that the client has already; of a list, set by unchanged
 	shape      *shape                   // of the records in the response; nil for whole records
 	response   *bufferedResponse        // what the operation has written so far
 	client     context.Context          // ends when the client disconnects; set for the API

@@ -109,6 +109,7 @@ func (s *Server) call(w http.ResponseWriter, x *requestState) {
 	} else if x.response.send(w, x) != nil {
 		return // an aborted HTTP/2 stream may still read the buffer, so it is not reused
 	}
+	s.confirm(x)
 	x.response.free()
 }
 
@@ -188,8 +189,8 @@ func (b *bufferedResponse) send(w http.ResponseWriter, x *requestState) error {
 	if x.position != "" {
 		tag = etag.At(tag, x.position)
 	}
-	if same := etag.NoneMatch(x.known, tag); same != "" {
-		x.notModified(w, same)
+	if x.same = etag.NoneMatch(x.known, tag); x.same != "" {
+		x.notModified(w, x.same)
 		return nil
 	}
 	x.header.Set("ETag", tag)

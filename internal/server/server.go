@@ -105,7 +105,8 @@ type Server struct {
 	jobs      *jobs
 	backlog   *backlog
 	started   time.Time
-	diagnosis diagnosis    // of the last time
+	diagnosis diagnosis // of the last time
+	confirmed confirmed
 	migrated  atomic.Bool  // whether all migrations were found applied
 	stopping  atomic.Int32 // a stopState
 	handler   http.Handler

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -31,7 +33,7 @@ func (s *Server) unchanged(x *requestState) (same string) {
 	suffix := "." + s.dependence(x)
 	x.position = current + suffix
 	for tag, position := range etag.Positions(x.known) {
-		seen, ours := strings.CutSuffix(position, suffix)
+		seen, ours := strings.CutSuffix(s.confirmed.latest(tag, position), suffix)
 		if !ours {
 			continue
 		}
@@ -45,6 +47,47 @@ func (s *Server) unchanged(x *requestState) (same string) {
 		return ""
 	}
 	return ""
+}
+
+// confirm remembers that a list with the client's tag is still the same at the request's position.
+func (s *Server) confirm(x *requestState) {
+	if x.same == "" || x.position == "" {
+		return
+	}
+	suffix := x.position[strings.LastIndexByte(x.position, '.'):]
+	for tag, position := range etag.Positions(x.same) {
+		if strings.HasSuffix(position, suffix) {
+			s.confirmed.set(tag, x.position)
+		}
+	}
+}
+
+// maxConfirmed is the most tags that confirmed holds, of about 200 bytes each.
+const maxConfirmed = 4096
+
+// confirmed holds, for tags of lists that were still the same later, the later position. A client
+// never gets it, because a 304 repeats the client's tag (RFC 9111, section 4.3.4). Without it, a
+// list would be read for each request once a resource that it depends on had changed. Each
+// process has its own.
+type confirmed struct {
+	mu        sync.Mutex
+	positions map[string]string // by tag
+}
+
+func (c *confirmed) set(tag, position string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.positions == nil || len(c.positions) >= maxConfirmed {
+		c.positions = map[string]string{}
+	}
+	c.positions[tag] = position
+}
+
+// latest returns the latest position of a tag, whose own position is first.
+func (c *confirmed) latest(tag, first string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return cmp.Or(c.positions[tag], first)
 }
 
 // dependence returns a hash of everything but the database that a list depends on.

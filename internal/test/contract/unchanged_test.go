@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -223,5 +224,49 @@ func TestUnchangedListsAreNotRead(t *testing.T) {
 			t.Errorf("status %d after a change", r.Code)
 		}
 		ask(path, token, `"nonsense.x.y"`).Status(t, http.StatusOK)
+	})
+}
+
+// TestConfirmedListsAreNotReadAgain: a change that a list does not show makes the server read it, but
+// not for each request from then on.
+func TestConfirmedListsAreNotReadAgain(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		run(t, e)
+		token := e.Token(t, "")
+		const path = "/v1/patients?per_page=7"
+		first := positioned(t, e, path, token)
+		tag := first.Header.Get("ETag")
+		listed := first.Column(t, "patients", "id")
+		change := func(shown bool) {
+			for id := 1; ; id++ {
+				if slices.Contains(listed, strconv.Itoa(id)) == shown {
+					e.Do(t, harness.Request{Method: http.MethodPatch, Path: fmt.Sprint("/v1/patients/", id), Token: token,
+						Body: map[string]any{"patient": map[string]any{"preferred_name": "Bo"}}}).Status(t, http.StatusOK)
+					return
+				}
+			}
+		}
+		reads := func() int {
+			e.Settle()
+			return strings.Count(e.Log.String(), `"records"`)
+		}
+		change(false)
+		for deadline := time.Now().Add(10 * time.Second); ; {
+			before := reads()
+			r := e.Do(t, harness.Request{Path: path, Token: token, Header: map[string]string{"If-None-Match": tag}})
+			if r.Code != http.StatusNotModified || r.Header.Get("ETag") != tag {
+				t.Fatalf("status %d with tag %s for %s", r.Code, r.Header.Get("ETag"), tag)
+			}
+			if reads() == before {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("the list is read for each request")
+			}
+		}
+		change(true)
+		if r := e.Do(t, harness.Request{Path: path, Token: token, Header: map[string]string{"If-None-Match": tag}}); r.Code != http.StatusOK {
+			t.Errorf("status %d after a change that the list shows", r.Code)
+		}
 	})
 }
