@@ -54,19 +54,26 @@ func (s *Server) logRequest(x *requestState, w *responseWriter, duration time.Du
 		slog.Float64("duration_ms", float64(duration.Microseconds())/1000),
 		slog.Int64("bytes", w.bytes),
 	}
-	if x.caller != nil {
-		attrs = append(attrs, slog.String("practice_id", x.caller.PracticeID.String()), slog.Int64("user_id", x.caller.UserID))
-		switch {
-		case x.session != uuid.Nil:
-			attrs = append(attrs, slog.String("session_id", x.session.String()))
-		default:
-			attrs = append(attrs, slog.String("token_id", x.caller.TokenID.String()))
-		}
-		if application := x.caller.ApplicationID; application != nil {
-			attrs = append(attrs, slog.String("application_id", application.String()))
-		}
+	s.Logger.LogAttrs(x.r.Context(), level, "request", append(attrs, who(x)...)...)
+}
+
+// who are the attributes of the caller of a request, with the session or the token; none without a
+// caller.
+func who(x *requestState) (attrs []slog.Attr) {
+	if x.caller == nil {
+		return nil
 	}
-	s.Logger.LogAttrs(x.r.Context(), level, "request", attrs...)
+	attrs = append(attrs, slog.String("practice_id", x.caller.PracticeID.String()), slog.Int64("user_id", x.caller.UserID))
+	switch {
+	case x.session != uuid.Nil:
+		attrs = append(attrs, slog.String("session_id", x.session.String()))
+	default:
+		attrs = append(attrs, slog.String("token_id", x.caller.TokenID.String()))
+	}
+	if application := x.caller.ApplicationID; application != nil {
+		attrs = append(attrs, slog.String("application_id", application.String()))
+	}
+	return attrs
 }
 
 // record logs the reads and the events of a request that are not logged yet, and hands them to the
@@ -85,14 +92,11 @@ func (s *Server) recordReads(x *requestState) {
 	if reads == nil {
 		return
 	}
-	s.Logger.LogAttrs(x.r.Context(), slog.LevelInfo, "patient data read",
-		slog.String("practice_id", x.caller.PracticeID.String()),
-		slog.Int64("user_id", x.caller.UserID),
-		slog.String("token_id", x.caller.TokenID.String()),
+	s.Logger.LogAttrs(x.r.Context(), slog.LevelInfo, "patient data read", append(who(x),
 		slog.String("request_id", x.id),
 		slog.String("operation", x.name),
 		slog.Any("records", reads),
-	)
+	)...)
 	s.trail.Read(s.entry(x), reads)
 }
 

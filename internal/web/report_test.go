@@ -217,7 +217,7 @@ func TestReportsAreInAccessLog(t *testing.T) {
 				for _, l := range found {
 					records, _ := l["records"].(map[string]any)
 					patients, _ := records["patients"].([]any)
-					if l["user_id"] != float64(admin.ID) || l["practice_id"] != admin.PracticeID.String() || l["operation"] != "/reports/{name}" {
+					if l["user_id"] != float64(admin.ID) || l["practice_id"] != admin.PracticeID.String() || l["operation"] != "/reports/{name}" || l["session_id"] == nil || l["token_id"] != nil {
 						t.Errorf("%s%s: %v", r.Name, ending, l)
 					}
 					for _, id := range patients {
@@ -236,6 +236,25 @@ func TestReportsAreInAccessLog(t *testing.T) {
 		for _, p := range people {
 			if strings.Contains(e.Log.String(), p.LastName) {
 				t.Errorf("%s is in the log", p.LastName)
+			}
+		}
+	})
+}
+
+// TestRecordsAreInAccessLog: what a page of the record browser reads has the page's request id and the
+// visitor's session.
+func TestRecordsAreInAccessLog(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		for _, path := range []string{"/settings/records/patients", "/settings/records/patients/1"} {
+			found := reads(t, e, b.Get(path).Status(t, http.StatusOK).Header.Get("X-Request-Id"))
+			if len(found) == 0 {
+				t.Errorf("%s: no line in the access log", path)
+			}
+			for _, l := range found {
+				if l["session_id"] == nil || l["token_id"] != nil {
+					t.Errorf("%s: %v", path, l)
+				}
 			}
 		}
 	})

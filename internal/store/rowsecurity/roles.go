@@ -75,12 +75,11 @@ CREATE POLICY %[2]s ON %[1]s TO %[3]s USING (%[4]s) WITH CHECK (%[4]s)`, name, p
 func (r Roles) grant(tables []Table, revisions string) string {
 	both := r.Serving + ", " + r.System
 	all := []string{
-		"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM " + both,
+		r.revokeAll(),
 		"REVOKE CREATE ON SCHEMA public FROM PUBLIC, " + both, // PostgreSQL 14 and older give it to all
 		"GRANT USAGE ON SCHEMA public TO " + both,
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO " + both, // a new row's id is known before its sealed values
 		"GRANT SELECT ON " + revisions + " TO " + r.System,
-		"GRANT SELECT ON " + SearchView + " TO " + r.Serving,
 	}
 	for _, t := range tables {
 		if t.serving != "" {
@@ -89,6 +88,22 @@ func (r Roles) grant(tables []Table, revisions string) string {
 		all = append(all, "GRANT "+t.system+" ON "+table.Quote(t.Name)+" TO "+r.System)
 	}
 	return strings.Join(all, ";\n")
+}
+
+// revokeAll returns the statement that takes away all privileges but that of the view. It leaves
+// relations of other owners alone: the tables' owner may not touch the view, which belongs to the
+// system role and has had its privilege since a superuser made it.
+func (r Roles) revokeAll() string {
+	return fmt.Sprintf(`DO $$
+DECLARE relation regclass;
+BEGIN
+	FOR relation IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_has_role(relowner, 'USAGE') LOOP
+		EXECUTE format('REVOKE ALL ON %%s FROM %[1]s, %[2]s', relation);
+	END LOOP;
+	IF pg_has_role((SELECT relowner FROM pg_class WHERE oid = '%[3]s'::regclass), 'USAGE') THEN
+		GRANT SELECT ON %[3]s TO %[1]s;
+	END IF;
+END $$`, r.Serving, r.System, SearchView)
 }
 
 // search returns the statements that create the view of a search, in one transaction.

@@ -1,6 +1,9 @@
 package rowsecurity_test
 
 import (
+	"context"
+	"crypto/rand"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -66,18 +69,16 @@ func TestForeignKeysCarryThePractice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Applications belong to the practice that registered them, but every practice may use
-	// them. Their user is set by the program alone, from the session that registers them.
-	exempt := []string{
-		"access_tokens.application_id", "applications.user_id", "authorization_codes.application_id",
-	}
+	// Applications belong to the practice that registered them, but every practice may use them.
+	exempt := []string{"access_tokens.application_id", "authorization_codes.application_id"}
 	var simple []string
 	for _, table := range tables {
 		for _, key := range table.ForeignKeys {
-			if rowsecurity.PracticeColumn(table) == "" || rowsecurity.PracticeColumn(key.RefTable) == "" || key.RefTable.Name == "practices" {
+			from, to := rowsecurity.PracticeColumn(table), rowsecurity.PracticeColumn(key.RefTable)
+			if from == "" || to == "" || key.RefTable.Name == "practices" {
 				continue
 			}
-			if len(key.Columns) == 1 || key.Columns[0].Name != "practice_id" || key.RefColumns[0].Name != "practice_id" {
+			if len(key.Columns) == 1 || key.Columns[0].Name != from || key.RefColumns[0].Name != to {
 				simple = append(simple, table.Name+"."+key.Columns[0].Name)
 			}
 		}
@@ -232,5 +233,44 @@ func TestTheFunctionBelongsToTheOwnerOfTheTables(t *testing.T) {
 	}
 	if owner := storetest.Value(t, superuser.SQL, "SELECT proowner::regrole FROM pg_proc WHERE proname = 'chairside_delete_rows'"); owner != "chairside_system" {
 		t.Errorf("the function belongs to %s", owner)
+	}
+}
+
+// TestOwnerOfTheTablesProtectsNewOnes: after a migration the tables' owner, who is no superuser, runs
+// the command again.
+func TestOwnerOfTheTablesProtectsNewOnes(t *testing.T) {
+	t.Parallel()
+	raw, superuser := protected(t)
+	role := "owner_" + strings.ToLower(rand.Text())
+	storetest.Exec(t, superuser, "CREATE ROLE "+role+" LOGIN PASSWORD '"+role+"'")
+	t.Cleanup(func() { // the role outlives the database
+		if _, err := superuser.SQL.ExecContext(context.Background(), "REASSIGN OWNED BY "+role+" TO CURRENT_USER; DROP OWNED BY "+role+"; DROP ROLE "+role); err != nil {
+			t.Error(err)
+		}
+	})
+	storetest.Exec(t, superuser, `DO $$
+DECLARE relation regclass;
+BEGIN
+	FOR relation IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') LOOP
+		EXECUTE format('ALTER TABLE %s OWNER TO `+role+`', relation);
+	END LOOP;
+	EXECUTE format('ALTER DATABASE %I OWNER TO `+role+`', current_database());
+	ALTER FUNCTION chairside_delete_rows OWNER TO `+role+`;
+	ALTER SCHEMA public OWNER TO `+role+`;
+END $$`)
+	storetest.Exec(t, superuser, "DROP POLICY chairside_practice ON recalls; ALTER TABLE recalls DISABLE ROW LEVEL SECURITY; REVOKE ALL ON recalls FROM chairside_serving, chairside_system")
+	address, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.User = url.UserPassword(role, role)
+	owner := storetest.Open(t, address.String())
+	names, err := owner.CreateRoles(t.Context(), rowsecurity.DefaultRoles)
+	if err != nil || !slices.Equal(names, []string{"recalls"}) {
+		t.Fatalf("protected %v: %v", names, err)
+	}
+	state, err := superuser.RowSecurity(t.Context())
+	if err != nil || len(state.Problems) > 0 {
+		t.Errorf("%v, %v", state.Problems, err)
 	}
 }

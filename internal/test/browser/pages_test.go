@@ -295,6 +295,7 @@ func pages() []state {
 		{"report-records", admin, "/reports/income?rows=paid", 0, nil},
 		{"report-records-of-a-day", admin, "/reports/day-sheet?rows=visits", 0, nil},
 		{"report-no-records", admin, "/reports/claims?rows=claims&in=status:Nothing", 0, nil},
+		{"report-definitions", admin, "/reports/contract-performance/definitions", 0, nil},
 		{"report-wrong", admin, "/reports/income?from=2026-07-01&to=2026-06-01", wrong, nil},
 	}
 	for _, r := range report.All {
