@@ -89,7 +89,7 @@ var costs = map[string]cost{
 	"updateAppointment": {2, 7},
 	"deleteAppointment": {2, 9},  // the audit log keeps its values; no recall, treatment appointment or waiting list entry has it
 	"createNote":        {2, 7},  // its id is reserved before its text is sealed
-	"deleteNote":        {3, 10},  // its text is kept, sealed; the audit log keeps the rest
+	"deleteNote":        {3, 10}, // its text is kept, sealed; the audit log keeps the rest
 	"createPatient":     {6, 14}, // the patient, whose id is reserved, the account, an answer
 	"putPatient":        {2, 8},
 	"updatePatient":     {2, 8},
