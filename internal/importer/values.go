@@ -156,7 +156,7 @@ func (p *plan) refuse(r *record, t *target, message string) {
 			return
 		}
 	}
-	var shown []string // the cells, of which a pattern may match no part
+	var shown []string // the cells; a pattern may match none of a cell
 	for _, c := range t.cells {
 		shown = append(shown, p.cell(r.cells, c.index))
 	}

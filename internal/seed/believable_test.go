@@ -79,7 +79,7 @@ func TestDiariesAreFullAroundToday(t *testing.T) {
 				}
 			}
 			if !slices.ContainsFunc(b.appointments, func(a ent.Appointment) bool { return a.State == schema.InSurgery }) {
-				t.Error("nobody is in surgery")
+				t.Error("no patient is in surgery")
 			}
 		})
 	}

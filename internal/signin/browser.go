@@ -122,7 +122,7 @@ func (s *Sessions) changeBrowsers(ctx context.Context, userID int64, change func
 	})
 }
 
-// browserNames and systemNames are all that BrowserName says of a client. A client may send any
+// browserNames and systemNames are the only names that BrowserName returns. A client may send any
 // text, such as a name or a token, which must not reach the audit log.
 var (
 	browserNames = []string{

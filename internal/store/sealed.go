@@ -85,7 +85,7 @@ func (db *DB) sealPlain(ctx context.Context, m ent.Mutation) error {
 	return nil
 }
 
-// setHash sets the column with the hash of a value's digits. A value without digits has none.
+// setHash sets the column with the hash of a value's digits. If there are no digits it clears the column.
 func (db *DB) setHash(ctx context.Context, m ent.Mutation, column string, practice uuid.UUID, digits string) error {
 	if digits == "" {
 		return replaceText(ctx, m, column, "")

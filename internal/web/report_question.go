@@ -191,7 +191,7 @@ func (q *question) address(ending string, change func(url.Values)) string {
 	return reportsPath + "/" + q.report.Name + ending + "?" + values.Encode()
 }
 
-// links are the addresses of what the page offers beside the tables.
+// links returns the addresses that the page links to beside the tables.
 func (q *question) links() *render.Links {
 	return &render.Links{
 		Sort:  func(column string) string { return q.address("", func(v url.Values) { v.Set("sort", column) }) },

@@ -80,6 +80,6 @@ func TestStatusShowsTheLastBackup(t *testing.T) {
 	}
 	p := e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/status").Has(t, "By “chairside backup” on 1 Jul 2026, 09:15", "v1.2.3 (commit abc)")
 	if strings.Contains(p.Text(), "None known") {
-		t.Error("the page says that there is no backup")
+		t.Error("the page does not show the backup")
 	}
 }

@@ -31,8 +31,8 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(Style) }, //nolint:gosec // our own file
 }).Parse(markup))
 
-// Links are the addresses of what a page of package web offers beside a report's tables. A
-// page without Links has none of it.
+// Links holds the addresses that a page of package web links to beside a report's tables. A
+// page without Links shows only the tables.
 type Links struct {
 	Sort   func(column string) string         // the same page, sorted by a column or "-column"
 	Table  func(key string) string            // a table as CSV

@@ -41,7 +41,7 @@ type Direct int
 // Without a pooler in between, the monitor can ask the server what it is doing for a connection.
 const (
 	Behind Direct = iota // a pooler is in between
-	Said                 // the operator says that there is none, or one that keeps sessions
+	Said                 // set in the URL: no pooler, or one that keeps sessions
 	Hidden               // TLS hides whether there is one; taken as none
 	Found                // Find found none
 )

@@ -95,8 +95,8 @@ func exampleToken(t *testing.T, e *harness.Env) (value string) {
 	return value
 }
 
-// exampled returns all operations in an order in which the examples work: reads, creations, the
-// reads of what they made, changes, deletions.
+// exampled returns all operations in an order in which the examples work: reads, creates, reads of
+// the created records, updates, deletes.
 func exampled() []operation {
 	all := slices.Clone(operations())
 	for path, method := range map[string]string{"/batch": http.MethodPost, "/changes": http.MethodGet, "/snapshot": http.MethodGet} {
