@@ -281,6 +281,7 @@ var unrun = map[string]int{
 	"leaving":            1, // a second server
 	"patient-data":       1, // cannot be undone, and is refused for recent records
 	"row-level-security": 3, // roles of a PostgreSQL server
+	"install":            4, // packages, services, containers
 	"availability":       4, // a load balancer, a service of systemd, a pooler and its roles
 }
 

@@ -1,0 +1,187 @@
+// Command install builds the packages twice, installs the .deb in a clean Debian, and upgrades it
+// while clients book:
+//
+//	go run ./cmd/chairside/deploy/drill/install
+//
+// It fails if the same commit gives different bytes in another directory, or if a booking that was
+// acknowledged is missing or there twice. The service runs as an unprivileged user with the
+// settings of the package, in the directory of the installation (chroot), because there is no
+// systemd in it. A single server cannot be upgraded without a pause: clients repeat what got no
+// response, with the same Idempotency-Key. It needs mmdebstrap, buildah and root, and takes about
+// three minutes.
+//
+//	main.go     the steps
+//	root.go     the installation
+//	clients.go  the clients
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+var limit = flag.Duration("limit", 15*time.Minute, "the drill fails if it takes longer")
+
+func main() {
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, *limit)
+	defer cancel()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1) //nolint:gocritic // the process ends, and its contexts with it
+	}
+}
+
+// newerMigration is what the newer program adds to an embedded database.
+const newerMigration = "ALTER TABLE `appointments` ADD COLUMN `drill` bool NULL;\n"
+
+func run(ctx context.Context) (err error) {
+	if os.Getuid() != 0 {
+		return errors.New("the drill installs a package: run it as root")
+	}
+	dir, err := os.MkdirTemp("", "chairside-install-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+
+	fmt.Println("step                                     result")
+	first, err := packages(ctx, dir, "first")
+	if err != nil {
+		return err
+	}
+	second, err := packages(ctx, dir, "second")
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(first.checksums, second.checksums) {
+		return fmt.Errorf("the same commit gives different bytes:\n%s\n%s", first.checksums, second.checksums)
+	}
+	step("packages built twice", "the same bytes")
+	if err := second.addMigration(ctx); err != nil {
+		return err
+	}
+
+	root, err := createRoot(ctx, filepath.Join(dir, "root"))
+	if err != nil {
+		return err
+	}
+	if err := root.install(ctx, first.deb); err != nil {
+		return err
+	}
+	step("installed in a clean Debian", filepath.Base(first.deb))
+	if err := root.start(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.stop()) }()
+	token, err := root.provision(ctx)
+	if err != nil {
+		return err
+	}
+	clients, err := startClients(ctx, root.url, token)
+	if err != nil {
+		return err
+	}
+	defer clients.stop()
+	time.Sleep(3 * time.Second)
+	step("started and booked", fmt.Sprintf("%d bookings", clients.booked.Load()))
+
+	if err := root.install(ctx, second.deb); err != nil {
+		return err
+	}
+	stopped := time.Now()
+	if err := errors.Join(root.stop(), root.start(ctx)); err != nil {
+		return err
+	}
+	pause := time.Since(stopped)
+	version, err := root.command(ctx, "", "version")
+	if err != nil {
+		return err
+	}
+	time.Sleep(3 * time.Second)
+	clients.stop()
+	step("upgraded under load", fmt.Sprintf("%s; no server for %.1f s", strings.Fields(version)[1], pause.Seconds()))
+	if err := clients.verify(ctx); err != nil {
+		return err
+	}
+	step("every booking is there once", fmt.Sprintf("%d bookings, %d requests repeated", clients.booked.Load(), clients.repeated.Load()))
+	return nil
+}
+
+func step(name, result string) { fmt.Printf("%-40s %s\n", name, result) }
+
+// packaged is a clone of the repository and the packages built from it.
+type packaged struct {
+	repository, deb string
+	checksums       []byte
+}
+
+// packages clones the repository's last commit to a directory of its own and builds the packages.
+func packages(ctx context.Context, dir, name string) (*packaged, error) {
+	p := &packaged{repository: filepath.Join(dir, name)}
+	if _, err := execute(ctx, ".", "git", "clone", "--quiet", ".", p.repository); err != nil {
+		return nil, err
+	}
+	return p, p.build(ctx)
+}
+
+func (p *packaged) build(ctx context.Context) error {
+	dist := filepath.Join(p.repository, "dist")
+	if err := os.RemoveAll(dist); err != nil {
+		return err
+	}
+	if _, err := execute(ctx, p.repository, "go", "run", "./cmd/chairside/deploy/package", "-out", "dist"); err != nil {
+		return err
+	}
+	debs, err := filepath.Glob(filepath.Join(dist, "*.deb"))
+	if err != nil || len(debs) != 1 {
+		return errors.Join(err, fmt.Errorf("%d .deb in %s, want 1", len(debs), dist))
+	}
+	p.deb = debs[0]
+	p.checksums, err = os.ReadFile(filepath.Join(dist, "SHA256SUMS"))
+	return err
+}
+
+// addMigration commits a migration to the clone, whose packages are then newer ones.
+func (p *packaged) addMigration(ctx context.Context) error {
+	file := filepath.Join(p.repository, "internal/store/migrate/migrations/sqlite/29990101000001_drill.sql")
+	if err := os.WriteFile(file, []byte(newerMigration), 0o600); err != nil {
+		return err
+	}
+	for _, command := range [][]string{
+		{"go", "run", "./internal/store/migrate/diff", "-hash"},
+		{"git", "add", "--all"},
+		{"git", "-c", "user.name=drill", "-c", "user.email=drill@example.com", "commit", "--quiet", "--message", "migrate: add a column"},
+	} {
+		if _, err := execute(ctx, p.repository, command[0], command[1:]...); err != nil {
+			return err
+		}
+	}
+	return p.build(ctx)
+}
+
+// execute runs a program in a directory and returns what it writes to standard output; an error
+// has the rest.
+func execute(ctx context.Context, dir, name string, arguments ...string) (string, error) {
+	command := exec.CommandContext(ctx, name, arguments...)
+	command.Dir = dir
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	output, err := command.Output()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(arguments, " "), err, complaints.String())
+	}
+	return string(output), err
+}

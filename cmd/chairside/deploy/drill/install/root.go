@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// nobody is the user that the service runs as.
+const nobody = 65534
+
+// root is a Debian in a directory, with the package installed.
+type root struct {
+	dir, url    string
+	environment []string
+	server      *exec.Cmd
+	log         bytes.Buffer
+}
+
+// createRoot creates a Debian that has only what every Debian has, of the release of this machine.
+func createRoot(ctx context.Context, dir string) (*root, error) {
+	release, err := os.ReadFile("/etc/os-release")
+	if err != nil {
+		return nil, err
+	}
+	_, rest, found := strings.Cut(string(release), "\nVERSION_CODENAME=")
+	if !found {
+		return nil, errors.New("/etc/os-release names no Debian release")
+	}
+	codename, _, _ := strings.Cut(rest, "\n")
+	if _, err := execute(ctx, ".", "mmdebstrap", "--quiet", "--variant=essential", codename, dir); err != nil {
+		return nil, err
+	}
+	var listener net.ListenConfig
+	l, err := listener.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := l.Addr().String()
+	return &root{dir: dir, url: "http://" + address, environment: []string{"CHAIRSIDE_ADDR=" + address}}, l.Close()
+}
+
+// install installs a package, or upgrades to it, and reads its settings.
+func (r *root) install(ctx context.Context, deb string) error {
+	content, err := os.ReadFile(deb)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "chairside.deb"), content, 0o600); err != nil {
+		return err
+	}
+	if _, err := execute(ctx, ".", "chroot", r.dir, "dpkg", "--install", "/chairside.deb"); err != nil {
+		return err
+	}
+	state := filepath.Join(r.dir, "var/lib/chairside") // systemd's StateDirectory
+	if err := errors.Join(os.MkdirAll(state, 0o700), os.Chown(state, nobody, nobody)); err != nil {
+		return err
+	}
+	settings, err := os.Open(filepath.Join(r.dir, "etc/chairside/chairside.env"))
+	if err != nil {
+		return err
+	}
+	defer settings.Close()
+	r.environment = r.environment[:1]
+	for lines := bufio.NewScanner(settings); lines.Scan(); {
+		if line := lines.Text(); line != "" && line[0] != '#' && !strings.HasPrefix(line, "CHAIRSIDE_ADDR=") {
+			r.environment = append(r.environment, line)
+		}
+	}
+	return nil
+}
+
+// program prepares the installed program as the service's user.
+func (r *root) program(ctx context.Context, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, "/usr/bin/chairside", arguments...) //nolint:gosec // the program that was just installed
+	command.Err = nil                                                       // the program is in the directory, not on this machine
+	command.Dir = "/var/lib/chairside"
+	command.Env = r.environment
+	command.SysProcAttr = &syscall.SysProcAttr{Chroot: r.dir, Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return command
+}
+
+// command runs a command of the installed program.
+func (r *root) command(ctx context.Context, input string, arguments ...string) (string, error) {
+	command := r.program(ctx, arguments...)
+	command.Stdin = strings.NewReader(input)
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	output, err := command.Output()
+	if err != nil {
+		err = fmt.Errorf("chairside %s: %w\n%s", strings.Join(arguments, " "), err, complaints.String())
+	}
+	return strings.TrimSpace(string(output)), err
+}
+
+// provision creates a practice, and a token for its first user.
+func (r *root) provision(ctx context.Context) (token string, err error) {
+	const user = "owner@highstreet.example"
+	if _, err := r.command(ctx, "a long password\n", "practice", "create", "--name", "High Street Dental", "--time-zone", "Europe/London", "--country", "GB", "--email", user); err != nil {
+		return "", err
+	}
+	return r.command(ctx, "", "token", "create", "--user", user, "--name", "drill", "--scopes", "appointment practice:read")
+}
+
+// start starts the service and waits until it is ready.
+func (r *root) start(ctx context.Context) error {
+	r.server = r.program(context.WithoutCancel(ctx), "serve", "--drain", "0", "--rate-limit", "0")
+	r.server.Stderr = &r.log
+	if err := r.server.Start(); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url+"/readyz", http.NoBody)
+		if err != nil {
+			return err
+		}
+		if response, err := http.DefaultClient.Do(request); err == nil {
+			_, _ = io.Copy(io.Discard, response.Body)
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return fmt.Errorf("the server does not become ready: %w\n%s", ctx.Err(), r.log.String())
+}
+
+// stop stops the service as systemd does.
+func (r *root) stop() error {
+	if r.server == nil {
+		return nil
+	}
+	server := r.server
+	r.server = nil
+	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	if err := server.Wait(); err != nil {
+		return fmt.Errorf("the server failed: %w\n%s", err, r.log.String())
+	}
+	return nil
+}
