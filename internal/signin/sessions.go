@@ -71,7 +71,7 @@ func New(db *store.DB, public *url.URL, fail func(http.ResponseWriter, *http.Req
 	m.Store = &sessionStore{db, m.Codec}
 	m.HashTokenInStore = true
 	m.Lifetime = Lifetime
-	m.ErrorFunc = fail
+	m.ErrorFunc = failOnce(fail)
 	m.Cookie.Persist = false // practices share machines: the cookie ends with the browser
 	prefix := ""
 	if public.Scheme == "https" {

@@ -65,7 +65,7 @@ type lastUseKey struct{}
 func (s *Sessions) Load(next http.Handler) http.Handler {
 	load := s.load(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		load.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), lastUseKey{}, &lastUse{})))
+		load.ServeHTTP(newResponse(w), r.WithContext(context.WithValue(r.Context(), lastUseKey{}, &lastUse{})))
 	})
 }
 

@@ -76,7 +76,7 @@ type Env struct {
 	Log    *Log // the server's log
 
 	serving sync.RWMutex   // held by every request in progress
-	late    chan string    // requests whose reads were logged after they were sent
+	wrong   chan string    // what was wrong with a request: see serve
 	owner   func() *sql.DB // Owner
 }
 
@@ -90,8 +90,8 @@ func Start(t testing.TB, url string, change ...func(*server.Options)) *Env {
 	t.Cleanup(func() {
 		stop()
 		select {
-		case request := <-e.late:
-			t.Errorf("reads were logged after they were sent: %s", request)
+		case wrong := <-e.wrong:
+			t.Error(wrong)
 		default:
 		}
 	})
@@ -105,7 +105,7 @@ func start(ctx context.Context, url string, change ...func(*server.Options)) (e 
 		return nil, nil, err
 	}
 	db.Keys = testkeys.Keys()
-	e = &Env{DB: db, Clock: &Clock{now: Now}, Log: &Log{}, late: make(chan string, 1)}
+	e = &Env{DB: db, Clock: &Clock{now: Now}, Log: &Log{}, wrong: make(chan string, 1)}
 	listener := httptest.NewUnstartedServer(nil)
 	e.URL = "http://" + listener.Listener.Addr().String()
 	o := server.Options{DB: db, BaseURL: e.URL, Clock: e.Clock.Now, Logger: slog.New(slog.NewJSONHandler(e.Log, nil))}
@@ -128,28 +128,44 @@ func start(ctx context.Context, url string, change ...func(*server.Options)) (e 
 	}, nil
 }
 
-// serve counts the requests in progress for Settle, and notes one whose reads or events were
-// logged after its response was written: a crash in between would lose the record of them.
+// serve counts the requests in progress for Settle. It notes a request whose reads or events were logged
+// after its response was written, because a crash in between would lose the record of them, and one whose
+// response was begun twice.
 func (e *Env) serve(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.serving.RLock()
 		defer e.serving.RUnlock()
 		watched := &watchedWriter{ResponseWriter: w, log: e.Log, logged: -1}
 		handler.ServeHTTP(watched, r)
-		if id := w.Header().Get("X-Request-Id"); watched.logged >= 0 && e.Log.records(id) != watched.logged {
-			select {
-			case e.late <- r.Method + " " + r.URL.Path:
-			default:
-			}
+		var wrong string
+		switch id := w.Header().Get("X-Request-Id"); {
+		case watched.logged >= 0 && e.Log.records(id) != watched.logged:
+			wrong = "reads were logged after they were sent"
+		case watched.begun > 1:
+			wrong = "the response was begun twice"
+		default:
+			return
+		}
+		select {
+		case e.wrong <- wrong + ": " + r.Method + " " + r.URL.Path:
+		default:
 		}
 	})
 }
 
-// watchedWriter notes how many lines about its reads and events a request had when it last wrote.
+// watchedWriter notes how many lines about its reads and events a request had when it last wrote, and how
+// often its response was begun.
 type watchedWriter struct {
 	http.ResponseWriter
 	log    *Log
 	logged int // -1 if it has not written
+	begun  int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *watchedWriter) WriteHeader(status int) {
+	w.begun++
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
