@@ -48365,7 +48365,7 @@ type SessionMutation struct {
 	updated_at      *time.Time
 	token_hash      *string
 	data            *[]byte
-	user_agent      *string
+	browser         *string
 	address         *string
 	last_seen_at    *time.Time
 	expires_at      *time.Time
@@ -48699,40 +48699,40 @@ func (m *SessionMutation) ResetUserID() {
 	m.user = nil
 }
 
-// SetUserAgent sets the "user_agent" field.
-func (m *SessionMutation) SetUserAgent(s string) {
-	m.user_agent = &s
+// SetBrowser sets the "browser" field.
+func (m *SessionMutation) SetBrowser(s string) {
+	m.browser = &s
 }
 
-// UserAgent returns the value of the "user_agent" field in the mutation.
-func (m *SessionMutation) UserAgent() (r string, exists bool) {
-	v := m.user_agent
+// Browser returns the value of the "browser" field in the mutation.
+func (m *SessionMutation) Browser() (r string, exists bool) {
+	v := m.browser
 	if v == nil {
 		return
 	}
 	return *v, true
 }
 
-// OldUserAgent returns the old "user_agent" field's value of the Session entity.
+// OldBrowser returns the old "browser" field's value of the Session entity.
 // If the Session object wasn't provided to the builder, the object is fetched from the database.
 // An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SessionMutation) OldUserAgent(ctx context.Context) (v string, err error) {
+func (m *SessionMutation) OldBrowser(ctx context.Context) (v string, err error) {
 	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldUserAgent is only allowed on UpdateOne operations")
+		return v, errors.New("OldBrowser is only allowed on UpdateOne operations")
 	}
 	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldUserAgent requires an ID field in the mutation")
+		return v, errors.New("OldBrowser requires an ID field in the mutation")
 	}
 	oldValue, err := m.oldValue(ctx)
 	if err != nil {
-		return v, fmt.Errorf("querying old value for OldUserAgent: %w", err)
+		return v, fmt.Errorf("querying old value for OldBrowser: %w", err)
 	}
-	return oldValue.UserAgent, nil
+	return oldValue.Browser, nil
 }
 
-// ResetUserAgent resets all changes to the "user_agent" field.
-func (m *SessionMutation) ResetUserAgent() {
-	m.user_agent = nil
+// ResetBrowser resets all changes to the "browser" field.
+func (m *SessionMutation) ResetBrowser() {
+	m.browser = nil
 }
 
 // SetAddress sets the "address" field.
@@ -48950,8 +48950,8 @@ func (m *SessionMutation) Fields() []string {
 	if m.user != nil {
 		fields = append(fields, session.FieldUserID)
 	}
-	if m.user_agent != nil {
-		fields = append(fields, session.FieldUserAgent)
+	if m.browser != nil {
+		fields = append(fields, session.FieldBrowser)
 	}
 	if m.address != nil {
 		fields = append(fields, session.FieldAddress)
@@ -48982,8 +48982,8 @@ func (m *SessionMutation) Field(name string) (ent.Value, bool) {
 		return m.Data()
 	case session.FieldUserID:
 		return m.UserID()
-	case session.FieldUserAgent:
-		return m.UserAgent()
+	case session.FieldBrowser:
+		return m.Browser()
 	case session.FieldAddress:
 		return m.Address()
 	case session.FieldLastSeenAt:
@@ -49011,8 +49011,8 @@ func (m *SessionMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldData(ctx)
 	case session.FieldUserID:
 		return m.OldUserID(ctx)
-	case session.FieldUserAgent:
-		return m.OldUserAgent(ctx)
+	case session.FieldBrowser:
+		return m.OldBrowser(ctx)
 	case session.FieldAddress:
 		return m.OldAddress(ctx)
 	case session.FieldLastSeenAt:
@@ -49070,12 +49070,12 @@ func (m *SessionMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetUserID(v)
 		return nil
-	case session.FieldUserAgent:
+	case session.FieldBrowser:
 		v, ok := value.(string)
 		if !ok {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
-		m.SetUserAgent(v)
+		m.SetBrowser(v)
 		return nil
 	case session.FieldAddress:
 		v, ok := value.(string)
@@ -49168,8 +49168,8 @@ func (m *SessionMutation) ResetField(name string) error {
 	case session.FieldUserID:
 		m.ResetUserID()
 		return nil
-	case session.FieldUserAgent:
-		m.ResetUserAgent()
+	case session.FieldBrowser:
+		m.ResetBrowser()
 		return nil
 	case session.FieldAddress:
 		m.ResetAddress()

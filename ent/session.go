@@ -33,8 +33,8 @@ type Session struct {
 	Data []byte `json:"-"`
 	// The user who signed in.
 	UserID int64 `json:"user_id,omitempty"`
-	// User-Agent of the browser.
-	UserAgent string `json:"user_agent,omitempty"`
+	// Name of the browser: a few known words, because a User-Agent may hold any text.
+	Browser string `json:"browser,omitempty"`
 	// The network address at sign-in.
 	Address string `json:"address,omitempty"`
 	// Last request.
@@ -89,7 +89,7 @@ func (*Session) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case session.FieldUserID:
 			values[i] = new(sql.NullInt64)
-		case session.FieldTokenHash, session.FieldUserAgent, session.FieldAddress:
+		case session.FieldTokenHash, session.FieldBrowser, session.FieldAddress:
 			values[i] = new(sql.NullString)
 		case session.FieldCreatedAt, session.FieldUpdatedAt, session.FieldLastSeenAt, session.FieldExpiresAt:
 			values[i] = new(sql.NullTime)
@@ -152,11 +152,11 @@ func (_m *Session) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.UserID = value.Int64
 			}
-		case session.FieldUserAgent:
+		case session.FieldBrowser:
 			if value, ok := values[i].(*sql.NullString); !ok {
-				return fmt.Errorf("unexpected type %T for field user_agent", values[i])
+				return fmt.Errorf("unexpected type %T for field browser", values[i])
 			} else if value.Valid {
-				_m.UserAgent = value.String
+				_m.Browser = value.String
 			}
 		case session.FieldAddress:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -238,8 +238,8 @@ func (_m *Session) String() string {
 	builder.WriteString("user_id=")
 	builder.WriteString(fmt.Sprintf("%v", _m.UserID))
 	builder.WriteString(", ")
-	builder.WriteString("user_agent=")
-	builder.WriteString(_m.UserAgent)
+	builder.WriteString("browser=")
+	builder.WriteString(_m.Browser)
 	builder.WriteString(", ")
 	builder.WriteString("address=")
 	builder.WriteString(_m.Address)

@@ -59,16 +59,16 @@ func (_c *SessionCreate) SetUserID(v int64) *SessionCreate {
 	return _c
 }
 
-// SetUserAgent sets the "user_agent" field.
-func (_c *SessionCreate) SetUserAgent(v string) *SessionCreate {
-	_c.mutation.SetUserAgent(v)
+// SetBrowser sets the "browser" field.
+func (_c *SessionCreate) SetBrowser(v string) *SessionCreate {
+	_c.mutation.SetBrowser(v)
 	return _c
 }
 
-// SetNillableUserAgent sets the "user_agent" field if the given value is not nil.
-func (_c *SessionCreate) SetNillableUserAgent(v *string) *SessionCreate {
+// SetNillableBrowser sets the "browser" field if the given value is not nil.
+func (_c *SessionCreate) SetNillableBrowser(v *string) *SessionCreate {
 	if v != nil {
-		_c.SetUserAgent(*v)
+		_c.SetBrowser(*v)
 	}
 	return _c
 }
@@ -160,9 +160,9 @@ func (_c *SessionCreate) ExecX(ctx context.Context) {
 
 // defaults sets the default values of the builder before save.
 func (_c *SessionCreate) defaults() error {
-	if _, ok := _c.mutation.UserAgent(); !ok {
-		v := session.DefaultUserAgent
-		_c.mutation.SetUserAgent(v)
+	if _, ok := _c.mutation.Browser(); !ok {
+		v := session.DefaultBrowser
+		_c.mutation.SetBrowser(v)
 	}
 	if _, ok := _c.mutation.Address(); !ok {
 		v := session.DefaultAddress
@@ -198,8 +198,8 @@ func (_c *SessionCreate) check() error {
 	if _, ok := _c.mutation.UserID(); !ok {
 		return &ValidationError{Name: "user_id", err: errors.New(`ent: missing required field "Session.user_id"`)}
 	}
-	if _, ok := _c.mutation.UserAgent(); !ok {
-		return &ValidationError{Name: "user_agent", err: errors.New(`ent: missing required field "Session.user_agent"`)}
+	if _, ok := _c.mutation.Browser(); !ok {
+		return &ValidationError{Name: "browser", err: errors.New(`ent: missing required field "Session.browser"`)}
 	}
 	if _, ok := _c.mutation.Address(); !ok {
 		return &ValidationError{Name: "address", err: errors.New(`ent: missing required field "Session.address"`)}
@@ -267,9 +267,9 @@ func (_c *SessionCreate) createSpec() (*Session, *sqlgraph.CreateSpec) {
 		_spec.SetField(session.FieldData, field.TypeBytes, value)
 		_node.Data = value
 	}
-	if value, ok := _c.mutation.UserAgent(); ok {
-		_spec.SetField(session.FieldUserAgent, field.TypeString, value)
-		_node.UserAgent = value
+	if value, ok := _c.mutation.Browser(); ok {
+		_spec.SetField(session.FieldBrowser, field.TypeString, value)
+		_node.Browser = value
 	}
 	if value, ok := _c.mutation.Address(); ok {
 		_spec.SetField(session.FieldAddress, field.TypeString, value)

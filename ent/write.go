@@ -96,7 +96,7 @@ var Columns = map[string][]string{
 	TypeRecall:                        {"practice_id", "created_at", "updated_at", "patient_id", "practitioner_id", "recall_type", "due_on", "method", "status", "contacted_at", "appointment_id"},
 	TypeRefreshToken:                  {"practice_id", "hash", "token_id", "scopes", "created_at", "expires_at", "used_at"},
 	TypeRoom:                          {"practice_id", "created_at", "updated_at", "name", "site_id", "active"},
-	TypeSession:                       {"practice_id", "created_at", "updated_at", "token_hash", "data", "user_id", "user_agent", "address", "last_seen_at", "expires_at"},
+	TypeSession:                       {"practice_id", "created_at", "updated_at", "token_hash", "data", "user_id", "browser", "address", "last_seen_at", "expires_at"},
 	TypeSignInAttempt:                 {"account", "address", "at", "succeeded"},
 	TypeSite:                          {"practice_id", "created_at", "updated_at", "name", "nickname", "active", "phone_number", "email_address", "opening_hours", "address_line_1", "address_line_2", "town", "county", "postcode"},
 	TypeSundry:                        {"practice_id", "created_at", "updated_at", "name", "price", "site_id", "active"},

@@ -22,7 +22,7 @@ func (Session) Fields() []ent.Field {
 		field.String("token_hash").Unique().Sensitive().Comment("SHA-256 of the cookie, base64."),
 		field.Bytes("data").Sensitive().Comment("The session manager's data."),
 		field.Int64("user_id").Immutable().Comment("The user who signed in."),
-		field.String("user_agent").Default("").Immutable().Comment("User-Agent of the browser."),
+		field.String("browser").Default("").Immutable().Comment("Name of the browser: a few known words, because a User-Agent may hold any text."),
 		field.String("address").Default("").Immutable().Comment("The network address at sign-in."),
 		field.Time("last_seen_at").Comment("Last request."),
 		field.Time("expires_at").Comment("Expiry, extended by requests."),

@@ -2255,7 +2255,7 @@ var (
 		{Name: "updated_at", Type: field.TypeTime},
 		{Name: "token_hash", Type: field.TypeString, Unique: true},
 		{Name: "data", Type: field.TypeBytes},
-		{Name: "user_agent", Type: field.TypeString, Default: ""},
+		{Name: "browser", Type: field.TypeString, Default: ""},
 		{Name: "address", Type: field.TypeString, Default: ""},
 		{Name: "last_seen_at", Type: field.TypeTime},
 		{Name: "expires_at", Type: field.TypeTime},

@@ -813,10 +813,10 @@ func init() {
 	session.Interceptors[0] = sessionMixinInters0[0]
 	sessionFields := schema.Session{}.Fields()
 	_ = sessionFields
-	// sessionDescUserAgent is the schema descriptor for user_agent field.
-	sessionDescUserAgent := sessionFields[4].Descriptor()
-	// session.DefaultUserAgent holds the default value on creation for the user_agent field.
-	session.DefaultUserAgent = sessionDescUserAgent.Default.(string)
+	// sessionDescBrowser is the schema descriptor for browser field.
+	sessionDescBrowser := sessionFields[4].Descriptor()
+	// session.DefaultBrowser holds the default value on creation for the browser field.
+	session.DefaultBrowser = sessionDescBrowser.Default.(string)
 	// sessionDescAddress is the schema descriptor for address field.
 	sessionDescAddress := sessionFields[5].Descriptor()
 	// session.DefaultAddress holds the default value on creation for the address field.

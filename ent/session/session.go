@@ -26,8 +26,8 @@ const (
 	FieldData = "data"
 	// FieldUserID holds the string denoting the user_id field in the database.
 	FieldUserID = "user_id"
-	// FieldUserAgent holds the string denoting the user_agent field in the database.
-	FieldUserAgent = "user_agent"
+	// FieldBrowser holds the string denoting the browser field in the database.
+	FieldBrowser = "browser"
 	// FieldAddress holds the string denoting the address field in the database.
 	FieldAddress = "address"
 	// FieldLastSeenAt holds the string denoting the last_seen_at field in the database.
@@ -65,7 +65,7 @@ var Columns = []string{
 	FieldTokenHash,
 	FieldData,
 	FieldUserID,
-	FieldUserAgent,
+	FieldBrowser,
 	FieldAddress,
 	FieldLastSeenAt,
 	FieldExpiresAt,
@@ -89,8 +89,8 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [2]ent.Hook
 	Interceptors [1]ent.Interceptor
-	// DefaultUserAgent holds the default value on creation for the "user_agent" field.
-	DefaultUserAgent string
+	// DefaultBrowser holds the default value on creation for the "browser" field.
+	DefaultBrowser string
 	// DefaultAddress holds the default value on creation for the "address" field.
 	DefaultAddress string
 	// DefaultID holds the default value on creation for the "id" field.
@@ -130,9 +130,9 @@ func ByUserID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldUserID, opts...).ToFunc()
 }
 
-// ByUserAgent orders the results by the user_agent field.
-func ByUserAgent(opts ...sql.OrderTermOption) OrderOption {
-	return sql.OrderByField(FieldUserAgent, opts...).ToFunc()
+// ByBrowser orders the results by the browser field.
+func ByBrowser(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBrowser, opts...).ToFunc()
 }
 
 // ByAddress orders the results by the address field.

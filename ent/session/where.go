@@ -86,9 +86,9 @@ func UserID(v int64) predicate.Session {
 	return predicate.Session(sql.FieldEQ(FieldUserID, v))
 }
 
-// UserAgent applies equality check predicate on the "user_agent" field. It's identical to UserAgentEQ.
-func UserAgent(v string) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldUserAgent, v))
+// Browser applies equality check predicate on the "browser" field. It's identical to BrowserEQ.
+func Browser(v string) predicate.Session {
+	return predicate.Session(sql.FieldEQ(FieldBrowser, v))
 }
 
 // Address applies equality check predicate on the "address" field. It's identical to AddressEQ.
@@ -331,69 +331,69 @@ func UserIDNotIn(vs ...int64) predicate.Session {
 	return predicate.Session(sql.FieldNotIn(FieldUserID, vs...))
 }
 
-// UserAgentEQ applies the EQ predicate on the "user_agent" field.
-func UserAgentEQ(v string) predicate.Session {
-	return predicate.Session(sql.FieldEQ(FieldUserAgent, v))
+// BrowserEQ applies the EQ predicate on the "browser" field.
+func BrowserEQ(v string) predicate.Session {
+	return predicate.Session(sql.FieldEQ(FieldBrowser, v))
 }
 
-// UserAgentNEQ applies the NEQ predicate on the "user_agent" field.
-func UserAgentNEQ(v string) predicate.Session {
-	return predicate.Session(sql.FieldNEQ(FieldUserAgent, v))
+// BrowserNEQ applies the NEQ predicate on the "browser" field.
+func BrowserNEQ(v string) predicate.Session {
+	return predicate.Session(sql.FieldNEQ(FieldBrowser, v))
 }
 
-// UserAgentIn applies the In predicate on the "user_agent" field.
-func UserAgentIn(vs ...string) predicate.Session {
-	return predicate.Session(sql.FieldIn(FieldUserAgent, vs...))
+// BrowserIn applies the In predicate on the "browser" field.
+func BrowserIn(vs ...string) predicate.Session {
+	return predicate.Session(sql.FieldIn(FieldBrowser, vs...))
 }
 
-// UserAgentNotIn applies the NotIn predicate on the "user_agent" field.
-func UserAgentNotIn(vs ...string) predicate.Session {
-	return predicate.Session(sql.FieldNotIn(FieldUserAgent, vs...))
+// BrowserNotIn applies the NotIn predicate on the "browser" field.
+func BrowserNotIn(vs ...string) predicate.Session {
+	return predicate.Session(sql.FieldNotIn(FieldBrowser, vs...))
 }
 
-// UserAgentGT applies the GT predicate on the "user_agent" field.
-func UserAgentGT(v string) predicate.Session {
-	return predicate.Session(sql.FieldGT(FieldUserAgent, v))
+// BrowserGT applies the GT predicate on the "browser" field.
+func BrowserGT(v string) predicate.Session {
+	return predicate.Session(sql.FieldGT(FieldBrowser, v))
 }
 
-// UserAgentGTE applies the GTE predicate on the "user_agent" field.
-func UserAgentGTE(v string) predicate.Session {
-	return predicate.Session(sql.FieldGTE(FieldUserAgent, v))
+// BrowserGTE applies the GTE predicate on the "browser" field.
+func BrowserGTE(v string) predicate.Session {
+	return predicate.Session(sql.FieldGTE(FieldBrowser, v))
 }
 
-// UserAgentLT applies the LT predicate on the "user_agent" field.
-func UserAgentLT(v string) predicate.Session {
-	return predicate.Session(sql.FieldLT(FieldUserAgent, v))
+// BrowserLT applies the LT predicate on the "browser" field.
+func BrowserLT(v string) predicate.Session {
+	return predicate.Session(sql.FieldLT(FieldBrowser, v))
 }
 
-// UserAgentLTE applies the LTE predicate on the "user_agent" field.
-func UserAgentLTE(v string) predicate.Session {
-	return predicate.Session(sql.FieldLTE(FieldUserAgent, v))
+// BrowserLTE applies the LTE predicate on the "browser" field.
+func BrowserLTE(v string) predicate.Session {
+	return predicate.Session(sql.FieldLTE(FieldBrowser, v))
 }
 
-// UserAgentContains applies the Contains predicate on the "user_agent" field.
-func UserAgentContains(v string) predicate.Session {
-	return predicate.Session(sql.FieldContains(FieldUserAgent, v))
+// BrowserContains applies the Contains predicate on the "browser" field.
+func BrowserContains(v string) predicate.Session {
+	return predicate.Session(sql.FieldContains(FieldBrowser, v))
 }
 
-// UserAgentHasPrefix applies the HasPrefix predicate on the "user_agent" field.
-func UserAgentHasPrefix(v string) predicate.Session {
-	return predicate.Session(sql.FieldHasPrefix(FieldUserAgent, v))
+// BrowserHasPrefix applies the HasPrefix predicate on the "browser" field.
+func BrowserHasPrefix(v string) predicate.Session {
+	return predicate.Session(sql.FieldHasPrefix(FieldBrowser, v))
 }
 
-// UserAgentHasSuffix applies the HasSuffix predicate on the "user_agent" field.
-func UserAgentHasSuffix(v string) predicate.Session {
-	return predicate.Session(sql.FieldHasSuffix(FieldUserAgent, v))
+// BrowserHasSuffix applies the HasSuffix predicate on the "browser" field.
+func BrowserHasSuffix(v string) predicate.Session {
+	return predicate.Session(sql.FieldHasSuffix(FieldBrowser, v))
 }
 
-// UserAgentEqualFold applies the EqualFold predicate on the "user_agent" field.
-func UserAgentEqualFold(v string) predicate.Session {
-	return predicate.Session(sql.FieldEqualFold(FieldUserAgent, v))
+// BrowserEqualFold applies the EqualFold predicate on the "browser" field.
+func BrowserEqualFold(v string) predicate.Session {
+	return predicate.Session(sql.FieldEqualFold(FieldBrowser, v))
 }
 
-// UserAgentContainsFold applies the ContainsFold predicate on the "user_agent" field.
-func UserAgentContainsFold(v string) predicate.Session {
-	return predicate.Session(sql.FieldContainsFold(FieldUserAgent, v))
+// BrowserContainsFold applies the ContainsFold predicate on the "browser" field.
+func BrowserContainsFold(v string) predicate.Session {
+	return predicate.Session(sql.FieldContainsFold(FieldBrowser, v))
 }
 
 // AddressEQ applies the EQ predicate on the "address" field.

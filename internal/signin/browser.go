@@ -68,7 +68,7 @@ func (s *Sessions) recordSignIn(ctx context.Context, userID int64, from Browser)
 	now := clock.Now(ctx)
 	return s.changeBrowsers(ctx, userID, func(all []schema.KnownBrowser, update *ent.UserUpdateOne) []schema.KnownBrowser {
 		update.SetLastLogin(now)
-		b := schema.KnownBrowser{Hash: from.hash(userID), Name: BrowserName(from.UserAgent), First: now, Last: now, Unseen: len(all) > 0}
+		b := schema.KnownBrowser{Hash: from.hash(userID), Name: from.Name, First: now, Last: now, Unseen: len(all) > 0}
 		if i := slices.IndexFunc(all, func(known schema.KnownBrowser) bool { return from.is(known, userID) }); i >= 0 {
 			b.First, b.Unseen = all[i].First, all[i].Unseen
 			all = slices.Delete(all, i, i+1)
@@ -123,7 +123,7 @@ func (s *Sessions) changeBrowsers(ctx context.Context, userID int64, change func
 }
 
 // browserNames and systemNames are the only names that BrowserName returns. A client may send any
-// text, such as a name or a token, which must not reach the audit log.
+// text, such as a name or a token, which must reach neither the audit log nor a session.
 var (
 	browserNames = []string{
 		useragent.Chrome, useragent.Edge, useragent.Firefox, useragent.Safari, useragent.Opera, useragent.OperaMini, useragent.OperaTouch,
@@ -134,9 +134,12 @@ var (
 	}
 )
 
+// maxUserAgent is the most bytes of a User-Agent that are read.
+const maxUserAgent = 255
+
 // BrowserName names the browser of a User-Agent header: "Firefox on Windows".
 func BrowserName(header string) string {
-	agent := useragent.Parse(header)
+	agent := useragent.Parse(header[:min(len(header), maxUserAgent)])
 	name, system := "Unknown browser", ""
 	if slices.Contains(browserNames, agent.Name) {
 		name = agent.Name

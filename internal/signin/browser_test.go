@@ -1,11 +1,14 @@
 package signin_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	"chairside/ent/user"
+	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/signin"
 	"chairside/internal/store/storetest"
@@ -30,8 +33,8 @@ func TestBrowserNames(t *testing.T) {
 	}
 }
 
-// TestUserAgentsStayOutOfTheAuditLog: whatever text signs in, or fails to.
-func TestUserAgentsStayOutOfTheAuditLog(t *testing.T) {
+// TestUserAgentsAreNotStored in the audit log, in sessions or with users, whatever text signs in, or fails to.
+func TestUserAgentsAreNotStored(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		const canary = "Qcanaryagent"
 		for i, agent := range []string{canary, canary + "/1.0", "Mozilla/5.0 (" + canary + "; " + canary + ") " + canary + "/2.0 Chrome/137.0", "Mozilla/5.0 (Windows NT 10.0) " + canary} {
@@ -57,6 +60,18 @@ func TestUserAgentsStayOutOfTheAuditLog(t *testing.T) {
 		}
 		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE CAST(details AS text) LIKE '%"+canary+"%'"); n > 0 {
 			t.Errorf("%d events have the text", n)
+		}
+		ctx := principal.AsSystem(t.Context())
+		sessions := e.DB.Ent.Session.Query().AllX(ctx)
+		for _, row := range sessions {
+			if text := fmt.Sprint(row) + string(row.Data); strings.Contains(text, canary) {
+				t.Errorf("a session has the text: %s", text)
+			}
+		}
+		for _, row := range e.DB.Ent.User.Query().Where(user.Email(seed.DemoAdmin)).AllX(ctx) {
+			if text := fmt.Sprintf("%+v", row.KnownBrowsers); strings.Contains(text, canary) || len(row.KnownBrowsers) != len(sessions) {
+				t.Errorf("the user's browsers: %s", text)
+			}
 		}
 		if strings.Contains(e.Log.String(), canary) {
 			t.Error("the log has the text")

@@ -113,7 +113,7 @@ func noteSignIn(ctx context.Context, action string, u *ent.User, session uuid.UU
 
 // signInEvent returns the event of noteSignIn, without the method.
 func signInEvent(action string, u *ent.User, session uuid.UUID, from Browser) audit.Event {
-	e := audit.Event{Action: action, Session: session, Browser: BrowserName(from.UserAgent), Network: network(from.Address)}
+	e := audit.Event{Action: action, Session: session, Browser: from.Name, Network: network(from.Address)}
 	if u != nil {
 		e.Practice, e.User, e.Record = u.PracticeID, u.ID, strconv.FormatInt(u.ID, 10)
 	}

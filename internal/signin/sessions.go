@@ -46,7 +46,7 @@ const (
 	keyPending  = "pending"  // id of a user who has given only the password
 	keyPractice = "practice" // id of the user's practice, as text
 	keyNew      = "new"      // set until the session is first stored
-	keyAgent    = "agent"    // User-Agent, set until then
+	keyBrowser  = "browser"  // name of the browser, set until then
 	keyAddress  = "address"  // network address, set until then
 	keyProof    = "proof"    // hash of the credentials at sign-in, with the id of the passkey if one was used, set until then
 	keySecret   = "secret"   // of an authenticator that is being set up
@@ -93,7 +93,7 @@ func (s *Sessions) startSession(ctx context.Context, u *ent.User, key string, us
 	s.manager.Put(ctx, keyNew, true)
 	s.manager.Put(ctx, keySession, schema.NewID().String())
 	s.manager.Put(ctx, keyPractice, u.PracticeID.String())
-	s.manager.Put(ctx, keyAgent, from.UserAgent)
+	s.manager.Put(ctx, keyBrowser, from.Name)
 	s.manager.Put(ctx, keyAddress, from.Address)
 	if used != nil {
 		proof += ":" + used.ID.String()
@@ -191,22 +191,22 @@ func (k *sessionStore) CommitCtx(ctx context.Context, hash string, data []byte, 
 	if _, isNew := values[keyNew]; !isNew {
 		return k.db.Ent.Session.Update().Where(session.TokenHash(hash)).SetData(data).Exec(principal.AsSystem(ctx))
 	}
-	agent, _ := values[keyAgent].(string)
+	browser, _ := values[keyBrowser].(string)
 	address, _ := values[keyAddress].(string)
 	proven, _ := values[keyProof].(string)
-	for _, key := range []string{keyNew, keyAgent, keyAddress, keyProof} {
+	for _, key := range []string{keyNew, keyBrowser, keyAddress, keyProof} {
 		delete(values, key)
 	}
 	if data, err = k.codec.Encode(deadline, values); err != nil {
 		return err
 	}
-	return k.add(ctx, hash, data, values, proven, strings.ToValidUTF8(agent, "�"), address)
+	return k.add(ctx, hash, data, values, proven, Browser{Address: address, Name: browser})
 }
 
 // add stores a new session. It fails with store.ErrAccessEnded if the user was
 // disabled, the password or the authenticator changed, or the passkey was removed,
 // during the sign-in.
-func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values map[string]any, proven, agent, address string) error {
+func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values map[string]any, proven string, from Browser) error {
 	now := clock.Now(ctx)
 	ctx = principal.AsSystem(ctx)
 	ends := expiry(now, now)
@@ -234,14 +234,14 @@ func (k *sessionStore) add(ctx context.Context, hash string, data []byte, values
 		return tx.Session.Create().
 			SetID(id).SetPracticeID(practice).SetUserID(userID).
 			SetTokenHash(hash).SetData(data).
-			SetUserAgent(agent).SetAddress(address).
+			SetBrowser(from.Name).SetAddress(from.Address).
 			SetLastSeenAt(now).SetExpiresAt(ends).
 			Exec(ctx)
 	})
 	if err != nil {
 		return fmt.Errorf("store the session: %w", err)
 	}
-	noteSession(ctx, values, practice, userID, id, proven, Browser{Address: address, UserAgent: agent})
+	noteSession(ctx, values, practice, userID, id, proven, from)
 	return nil
 }
 

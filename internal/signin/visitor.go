@@ -149,17 +149,14 @@ func (s *Sessions) noteUse(ctx context.Context, id uuid.UUID) error {
 
 // Browser is the client of a request.
 type Browser struct {
-	Address   string // for IPv6 the /64 network, which one household shares
-	UserAgent string
-	cookie    string // by which Identify recognises it; "" from BrowserOf
+	Address string // for IPv6 the /64 network, which one household shares
+	Name    string // see BrowserName: the User-Agent itself goes no further
+	cookie  string // by which Identify recognises it; "" from BrowserOf
 }
-
-// maxUserAgent is the longest stored User-Agent in bytes.
-const maxUserAgent = 255
 
 // BrowserOf returns the client of a request.
 func BrowserOf(r *http.Request) Browser {
-	b := Browser{Address: r.RemoteAddr, UserAgent: r.UserAgent()}
+	b := Browser{Address: r.RemoteAddr, Name: BrowserName(r.UserAgent())}
 	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		b.Address = peer.Addr().String()
 	}
@@ -169,9 +166,6 @@ func BrowserOf(r *http.Request) Browser {
 		if network, err := address.Prefix(64); err == nil && address.Is6() {
 			b.Address = network.String()
 		}
-	}
-	if len(b.UserAgent) > maxUserAgent {
-		b.UserAgent = b.UserAgent[:maxUserAgent]
 	}
 	return b
 }

@@ -12,8 +12,7 @@ const sessionsPath = "/settings/sessions"
 // sessionRow is one session in the list.
 type sessionRow struct {
 	*ent.Session
-	Browser string
-	Mine    bool // the current session
+	Mine bool // the current session
 }
 
 // sessionList lists the visitor's sessions, the last used first.
@@ -24,7 +23,7 @@ func (s *Site) sessionList(w http.ResponseWriter, r *http.Request) error {
 	}
 	rows := make([]sessionRow, len(all))
 	for i, row := range all {
-		rows[i] = sessionRow{row, signin.BrowserName(row.UserAgent), row.ID == signin.From(r.Context()).SessionID}
+		rows[i] = sessionRow{row, row.ID == signin.From(r.Context()).SessionID}
 	}
 	s.show(w, r, http.StatusOK, "sessions", view{Title: "Sessions", Here: sessionsPath, Page: rows})
 	return nil

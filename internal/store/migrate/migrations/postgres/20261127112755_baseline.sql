@@ -1542,7 +1542,7 @@ CREATE TABLE "sessions" (
   "updated_at" timestamptz NOT NULL,
   "token_hash" character varying NOT NULL COLLATE "C",
   "data" bytea NOT NULL,
-  "user_agent" character varying NOT NULL DEFAULT '' COLLATE "C",
+  "browser" character varying NOT NULL DEFAULT '' COLLATE "C",
   "address" character varying NOT NULL DEFAULT '' COLLATE "C",
   "last_seen_at" timestamptz NOT NULL,
   "expires_at" timestamptz NOT NULL,

@@ -1206,7 +1206,7 @@ CREATE TABLE `sessions` (
   `updated_at` datetime NOT NULL,
   `token_hash` text NOT NULL,
   `data` blob NOT NULL,
-  `user_agent` text NOT NULL DEFAULT '',
+  `browser` text NOT NULL DEFAULT '',
   `address` text NOT NULL DEFAULT '',
   `last_seen_at` datetime NOT NULL,
   `expires_at` datetime NOT NULL,
