@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"chairside/ent"
 	"chairside/internal/audit/trail"
@@ -88,7 +89,9 @@ type subjectErase struct {
 func (subjectErase) Help() string {
 	return `Removes the patient's appointments, notes, treatment and everything else about the person, and blanks the name and all texts in what stays: the amounts and dates of invoices, payments, the account and NHS claims. This cannot be undone. Prints what was removed, what was blanked, and what stays and why.
 
-Refuses while the retention period (see "chairside practice retention") or a legal hold keeps the record, and prints the entry and the day on which the period ends. Safe while the server runs. On PostgreSQL, run the command as the tables' owner.`
+Refuses while the retention period (see "chairside practice retention") or a legal hold keeps the record, and prints the entry and the day on which the period ends. Safe while the server runs. On PostgreSQL, run the command as the tables' owner.
+
+Of an embedded database it also empties the write-ahead log. If another process keeps it from that, it says so: run it again later. Managers see what an erasure would do on the page /settings/patient-data, too.`
 }
 
 // Run erases the patient, or says what that would do.
@@ -104,29 +107,35 @@ func (e *subjectErase) Run(c *console) error {
 			}
 			return err
 		}
-		person, err := subject.Person(ctx, db, e.Patient)
+		person, erased, err := subject.Person(ctx, db, e.Patient)
 		if err != nil {
 			return err
 		}
-		if err := e.confirmDeletion(c, fmt.Sprintf("This erases patient %d, %s, for good.", e.Patient, person)); err != nil {
-			return err
+		if !erased {
+			if err := e.confirmDeletion(c, fmt.Sprintf("This erases patient %d, %s, for good.", e.Patient, person)); err != nil {
+				return err
+			}
 		}
 		done, err := subject.Erase(ctx, db, e.Patient)
 		if err != nil && !errors.Is(err, store.ErrNotScrubbed) {
+			return err
+		}
+		if done.Keeping.ErasedAt != nil {
+			c.printErasedBefore(db, done.Keeping, err == nil)
 			return err
 		}
 		return errors.Join(printErasure(c, done, "Was"), err)
 	})
 }
 
-// notReached is what an erasure does not reach.
-const notReached = `Not reached, and yours to deal with:
-- backups and exports: an import of an old one brings the patient back
-- files that were handed over
-- what receivers of webhooks and API clients have copied
-- the server's logs, which have ids
-- texts in which other records name the patient, such as an emergency contact
-`
+// printErasedBefore says that there was nothing left to erase, and what was done again.
+func (c *console) printErasedBefore(db *store.DB, k subject.Keeping, scrubbed bool) {
+	again := ""
+	if db.File != "" && scrubbed {
+		again = "; the database's write-ahead log was emptied again"
+	}
+	fmt.Fprintf(c.out, "patient %d was already erased on %s%s\n", k.Patient, k.ErasedOn(), again)
+}
 
 // printErasure prints what was removed, what was blanked, and what stays and why.
 func printErasure(c *console, e *subject.Erasure, verb string) error {
@@ -143,7 +152,7 @@ func printErasure(c *console, e *subject.Erasure, verb string) error {
 	if err := printWrapped(c.out, rows); err != nil || len(e.Stays) == 0 {
 		return err
 	}
-	_, err := io.WriteString(c.out, notReached)
+	_, err := fmt.Fprintf(c.out, "Not reached, and yours to deal with:\n- %s\n", strings.Join(subject.NotReached, "\n- "))
 	return err
 }
 

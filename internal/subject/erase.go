@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"entgo.io/ent/dialect"
 
@@ -23,13 +24,22 @@ import (
 	"chairside/schema"
 )
 
+// NotReached is what an erasure does not reach.
+var NotReached = []string{
+	"backups and exports: an import of an old one brings the patient back",
+	"files that were handed over",
+	"what receivers of webhooks and API clients have copied",
+	"the server's logs, which have ids",
+	"texts in which other records name the patient, such as an emergency contact",
+}
+
 // Erasure is what an erasure did, or would do.
 type Erasure struct {
-	Person  string // the patient before the erasure: see Person
-	Keeping Keeping
-	Removed []Rows // rows that no longer exist
-	Blanked []Rows // rows that stay without what identifies the patient
-	Stays   []Rows // rows that stay, with the reason
+	Person  string  // the patient before the erasure: see Person
+	Keeping Keeping // before the erasure
+	Removed []Rows  // rows that no longer exist
+	Blanked []Rows  // rows that stay without what identifies the patient
+	Stays   []Rows  // rows that stay, with the reason
 }
 
 // Rows are rows of a table.
@@ -39,15 +49,18 @@ type Rows struct {
 	Note  string // the blanked columns, or why the rows stay
 }
 
+// Words returns the note with spaces in the names of columns, for a page.
+func (r Rows) Words() string { return strings.ReplaceAll(r.Note, "_", " ") }
+
 // Person returns the name and the date of birth of a patient of the caller's practice, by which an
-// operator recognises the person. They are for a terminal, not for a log. It returns ent's error for
-// a row that does not exist if the practice has no such patient.
-func Person(ctx context.Context, db *store.DB, id int64) (string, error) {
+// operator recognises the person, and whether it was erased already. They are for a terminal, not for
+// a log. It returns ent's error for a row that does not exist if the practice has no such patient.
+func Person(ctx context.Context, db *store.DB, id int64) (name string, erased bool, err error) {
 	p, err := db.Ent.Patient.Get(ctx, id)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	return person(p), nil
+	return person(p), p.ErasedAt != nil, nil
 }
 
 func person(p *ent.Patient) string {
@@ -58,94 +71,120 @@ func person(p *ent.Patient) string {
 type eraser struct {
 	db       *store.DB
 	tx       *sql.Tx
+	counts   bool // count the rows instead of removing or blanking them
 	practice *ent.Practice
 	patient  *ent.Patient
 	ids      map[string]map[string]bool // of rows about the patient, by table and type; also of rows deleted before
 	result   *Erasure
 }
 
-// Check returns what an erasure would do and changes nothing: it erases the patient and rolls back.
-// The error is as that of Erase.
+// Check returns what an erasure would do. It counts the rows in one snapshot, so it locks and changes
+// nothing, and the role that serves requests may ask. The error is as that of Erase. With a Refusal it
+// still returns what an erasure would do once the record may be erased; a patient who was erased already
+// is a Refusal without any rows.
 func Check(ctx context.Context, db *store.DB, patient int64) (*Erasure, error) {
-	return erase(ctx, db, patient, false)
-}
-
-// Erase removes or blanks everything that identifies a patient of the caller's practice, in one
-// transaction with one entry of the audit log. A Refusal, if the law or a legal hold keeps the
-// record, is an entry too. It returns ent's error for a row that does not exist if the practice has no such patient.
-func Erase(ctx context.Context, db *store.DB, patient int64) (*Erasure, error) {
-	return erase(ctx, db, patient, true)
-}
-
-func erase(ctx context.Context, db *store.DB, id int64, commit bool) (*Erasure, error) {
 	caller := principal.Must(ctx)
 	if caller.SiteID != nil {
 		return nil, errSite
 	}
 	ctx = clock.With(ctx, clock.Now(ctx)) // one reading
-	e := &eraser{db: db, result: &Erasure{}}
-	var err error
-	if e.practice, err = db.Ent.Practice.Get(ctx, caller.PracticeID); err != nil {
-		return nil, err
-	}
-	tx, err := db.SQL.BeginTx(ctx, nil)
+	e := &eraser{db: db, counts: true, result: &Erasure{}}
+	err := db.Snapshot(ctx, func(client *ent.Client, tx *sql.Tx) (err error) {
+		e.tx = tx
+		if e.practice, err = client.Practice.Get(ctx, caller.PracticeID); err != nil {
+			return err
+		}
+		if err := e.read(ctx, patient, caller.Zone); err != nil || e.patient.ErasedAt != nil {
+			return err
+		}
+		if err := e.run(ctx); err != nil {
+			return fmt.Errorf("subject: count what an erasure of patient %d would reach: %w", patient, err)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer tx.Rollback() // after a commit it does nothing
-	e.tx = tx
-	if err := e.lock(ctx, id); err != nil {
+	return e.result, e.refusal(ctx, caller.Zone)
+}
+
+// Erase removes or blanks everything that identifies a patient of the caller's practice, in one
+// transaction with one entry of the audit log. A Refusal, if the law or a legal hold keeps the
+// record, is an entry too. Of a patient who was erased already it only scrubs the files again, because
+// an earlier call may not have been able to; the result's Keeping has the time of the erasure. It returns
+// ent's error for a row that does not exist if the practice has no such patient.
+func Erase(ctx context.Context, db *store.DB, patient int64) (*Erasure, error) {
+	caller := principal.Must(ctx)
+	if caller.SiteID != nil {
+		return nil, errSite
+	}
+	ctx = clock.With(ctx, clock.Now(ctx)) // one reading
+	practice, err := db.Ent.Practice.Get(ctx, caller.PracticeID)
+	if err != nil {
 		return nil, err
 	}
-	e.result.Person = person(e.patient)
-	if e.result.Keeping, err = keeping(ctx, tx, e.practice, e.patient, caller.Zone); err != nil {
+	e := &eraser{db: db, practice: practice, result: &Erasure{}}
+	refusal, err := e.erase(ctx, patient, caller.Zone)
+	if err != nil {
 		return nil, err
 	}
-	refusal := e.result.Keeping.Refuse(civil.Of(clock.Now(ctx).In(caller.Zone)))
-	switch {
-	case refusal != nil && commit:
-		if err := e.record(ctx, "refuse", map[string]any{"reason": e.reason()}); err != nil {
-			return nil, err
-		}
-		if err := tx.Commit(); err != nil {
-			return nil, err
-		}
+	if refusal != nil {
 		return e.result, refusal
-	case e.patient.ErasedAt != nil:
-		return e.result, refusal
-	}
-	if err := e.run(ctx); err != nil {
-		return nil, fmt.Errorf("subject: erase patient %d: %w", id, err)
-	}
-	if !commit {
-		return e.result, refusal
-	}
-	if err := tx.Commit(); err != nil {
-		return nil, err
 	}
 	if err := db.Scrub(ctx); err != nil {
-		return e.result, fmt.Errorf("patient %d is erased, but %w", id, err)
+		return e.result, fmt.Errorf("patient %d is erased, but %w; run the command again to empty it", patient, err)
 	}
 	return e.result, nil
+}
+
+// erase is Erase in its transaction.
+func (e *eraser) erase(ctx context.Context, id int64, zone *time.Location) (refusal, err error) {
+	if e.tx, err = e.db.SQL.BeginTx(ctx, nil); err != nil {
+		return nil, err
+	}
+	defer e.tx.Rollback() // after a commit it does nothing
+	if err := e.read(ctx, id, zone); err != nil || e.patient.ErasedAt != nil {
+		return nil, err
+	}
+	if refusal = e.refusal(ctx, zone); refusal != nil {
+		err = e.record(ctx, "refuse", map[string]any{"reason": e.reason()})
+	} else if err = e.run(ctx); err != nil {
+		err = fmt.Errorf("subject: erase patient %d: %w", id, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return refusal, e.tx.Commit()
+}
+
+// read reads the patient and what keeps the record.
+func (e *eraser) read(ctx context.Context, id int64, zone *time.Location) (err error) {
+	if err := e.lock(ctx, id); err != nil {
+		return err
+	}
+	e.result.Person = person(e.patient)
+	e.result.Keeping, err = keeping(ctx, e.tx, e.practice, e.patient, zone)
+	return err
+}
+
+// refusal returns why the record cannot be erased now, or nil.
+func (e *eraser) refusal(ctx context.Context, zone *time.Location) error {
+	return e.result.Keeping.Refuse(civil.Of(clock.Now(ctx).In(zone)))
 }
 
 // reason returns what the audit log keeps of a refusal: not the text of a hold, which may identify
 // the patient.
 func (e *eraser) reason() string {
-	switch k := e.result.Keeping; {
-	case k.ErasedAt != nil:
-		return "erased"
-	case k.HeldAt != nil:
-		return "legal hold"
-	default:
+	if k := e.result.Keeping; k.HeldAt == nil {
 		return "kept until " + k.Until.String()
 	}
+	return "legal hold"
 }
 
-// lock reads the patient and keeps others from changing or referring to the row.
+// lock reads the patient. Unless it only counts, it keeps others from changing or referring to the row.
 func (e *eraser) lock(ctx context.Context, id int64) error {
 	query := "SELECT id FROM patients WHERE practice_id = $1 AND id = $2"
-	if e.db.Dialect == dialect.Postgres {
+	if e.db.Dialect == dialect.Postgres && !e.counts {
 		query += " FOR UPDATE"
 	}
 	switch err := e.tx.QueryRowContext(ctx, query, e.practice.ID, id).Scan(&id); {
@@ -160,7 +199,7 @@ func (e *eraser) lock(ctx context.Context, id int64) error {
 		Scan(&p.FirstName, &p.LastName, &p.CreatedAt, &p.DateOfBirth, &p.ErasedAt, &p.LegalHoldAt, &p.LegalHoldReason)
 }
 
-// run erases the patient. Counts are in the order of ent.Tables.
+// run erases the patient, or counts the rows. Counts are in the order of ent.Tables.
 func (e *eraser) run(ctx context.Context) error {
 	removed, kept := map[string]int64{}, map[string]int64{}
 	if err := e.collect(ctx); err != nil {
@@ -196,6 +235,9 @@ func (e *eraser) run(ctx context.Context) error {
 		}
 		e.result.Stays = append(e.result.Stays, Rows{table.Title(t.Name), n, keptTables[t.Name]})
 	}
+	if e.counts {
+		return nil
+	}
 	return e.record(ctx, "erase", map[string]any{"removed": removed, "blanked": changed})
 }
 
@@ -217,6 +259,19 @@ func (e *eraser) exec(ctx context.Context, query string, args ...any) (int64, er
 		return 0, fmt.Errorf("%s: %w", query, err)
 	}
 	return result.RowsAffected()
+}
+
+// remove deletes rows of a table, or counts them, with arguments as for exec.
+func (e *eraser) remove(ctx context.Context, name, condition string, args ...any) (n int64, err error) {
+	rows := " FROM " + table.Quote(name) + " WHERE " + condition
+	if !e.counts {
+		return e.exec(ctx, "DELETE"+rows, args...)
+	}
+	query := "SELECT count(*)" + rows
+	if err := e.tx.QueryRowContext(ctx, query, append([]any{e.practice.ID, e.patient.ID}, args...)...).Scan(&n); err != nil {
+		return 0, fmt.Errorf("%s: %w", query, err)
+	}
+	return n, nil
 }
 
 // collect reads the ids of rows about the patient, including rows deleted earlier, which the audit
@@ -280,14 +335,14 @@ func (e *eraser) removeCopies(ctx context.Context, removed map[string]int64) err
 				}
 				named := "practice_id = $1 AND CAST($2 AS bigint) IS NOT NULL AND resource = $3 AND record_id IN (" + strings.Join(places, ", ") + ")"
 				if t.Name == "webhook_deliveries" {
-					n, err := e.exec(ctx, "DELETE FROM webhook_attempts WHERE delivery_id IN (SELECT id FROM webhook_deliveries WHERE "+named+")", args...)
+					n, err := e.remove(ctx, "webhook_attempts", "delivery_id IN (SELECT id FROM webhook_deliveries WHERE "+named+")", args...)
 					if err != nil {
 						return err
 					}
 					removed["webhook_attempts"] += n
 					named += " AND settled_at IS NOT NULL" // the others have ids alone: receivers learn that the records changed
 				}
-				n, err := e.exec(ctx, "DELETE FROM "+table.Quote(t.Name)+" WHERE "+named, args...)
+				n, err := e.remove(ctx, t.Name, named, args...)
 				if err != nil {
 					return err
 				}
@@ -295,7 +350,7 @@ func (e *eraser) removeCopies(ctx context.Context, removed map[string]int64) err
 			}
 		}
 	}
-	n, err := e.exec(ctx, "DELETE FROM idempotency_keys WHERE practice_id = $1 AND token_id IN (SELECT token_id FROM audit_events WHERE token_id IS NOT NULL AND at >= $3 AND "+where(find(auditevent.Table))+")",
+	n, err := e.remove(ctx, "idempotency_keys", "practice_id = $1 AND token_id IN (SELECT token_id FROM audit_events WHERE token_id IS NOT NULL AND at >= $3 AND "+where(find(auditevent.Table))+")",
 		clock.Now(ctx).Add(-idempotency.Retention))
 	removed["idempotency_keys"] += n
 	return err
@@ -303,6 +358,9 @@ func (e *eraser) removeCopies(ctx context.Context, removed map[string]int64) err
 
 // clearReferences sets references to null whose rows will be removed.
 func (e *eraser) clearReferences(ctx context.Context, _ map[string]int64) error {
+	if e.counts {
+		return nil
+	}
 	for _, t := range ent.Tables {
 		for _, c := range cleared(t) {
 			to := find(c.References)
@@ -322,7 +380,7 @@ func (e *eraser) clearReferences(ctx context.Context, _ map[string]int64) error 
 // removeRows removes the rows that do not stay.
 func (e *eraser) removeRows(ctx context.Context, removed map[string]int64) error {
 	for _, t := range removalOrder() {
-		n, err := e.exec(ctx, "DELETE FROM "+table.Quote(t.Name)+" WHERE "+where(t))
+		n, err := e.remove(ctx, t.Name, where(t))
 		if err != nil {
 			return err
 		}
@@ -343,7 +401,7 @@ func (e *eraser) blankRows(ctx context.Context, kept map[string]int64) error {
 		}
 		kept[t.Name] = n
 		columns := blanked(t)
-		if len(columns) == 0 || n == 0 {
+		if len(columns) == 0 || n == 0 || e.counts {
 			continue
 		}
 		var args []any

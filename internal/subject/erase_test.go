@@ -330,6 +330,7 @@ func TestErase(t *testing.T) {
 		if storetest.Int(t, e.DB, "SELECT count(*) FROM idempotency_keys") != 1 {
 			t.Fatal("no response is stored for the idempotency key")
 		}
+		previewOverHTTP(t, later, e, id)
 		plant(t, e.DB, practice, id)
 		planted := canaries(t, e.DB)
 		if len(planted) < 60 {
@@ -392,9 +393,14 @@ func TestErase(t *testing.T) {
 				t.Errorf("the change feed lacks %s", change)
 			}
 		}
-		if _, err := subject.Erase(later, e.DB, id); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "was erased on") {
-			t.Errorf("again: %v", err)
+		before = contents(t, e.DB)
+		if again, err := subject.Erase(later, e.DB, id); err != nil || again.Keeping.ErasedAt == nil || len(again.Removed)+len(again.Blanked)+len(again.Stays) > 0 {
+			t.Errorf("again: %+v, %v", again, err)
 		}
+		if _, err := subject.Check(later, e.DB, id); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "was erased on") {
+			t.Errorf("a dry run of it again: %v", err)
+		}
+		unchanged(t, e.DB, before)
 		erasedOverHTTP(t, e, token, id)
 		erasedAsFHIR(t, e, id)
 	})
@@ -427,6 +433,35 @@ func hold(t *testing.T, now, later context.Context, db *store.DB, id, other int6
 	}
 }
 
+// previewOverHTTP checks that the managers' page shows what an erasure would do, and does nothing.
+func previewOverHTTP(t *testing.T, later context.Context, e *harness.Env, id int64) {
+	t.Helper()
+	would, err := subject.Check(later, e.DB, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Settle()
+	admin := e.Browser(t).SignIn(seed.DemoAdmin)
+	e.Settle()
+	before := contents(t, e.DB)
+	p := admin.Get("/settings/patient-data?patient="+strconv.FormatInt(id, 10)).Status(t, http.StatusOK).Has(t, "What an erasure would do", "Nothing is erased on this page")
+	for part, rows := range map[string][]subject.Rows{"removed": would.Removed, "blanked": would.Blanked, "kept": would.Stays} {
+		text := p.Text()
+		_, text, found := strings.Cut(text, "Records that would be "+part)
+		if !found || len(rows) == 0 {
+			t.Fatalf("no table of what would be %s", part)
+		}
+		for _, r := range rows { // in the order of the table
+			if _, text, found = strings.Cut(text, fmt.Sprintf("%s%d", r.Table, r.Rows)); !found {
+				t.Errorf("%s: no row of %d %s", part, r.Rows, r.Table)
+			}
+		}
+	}
+	p.Has(t, "first name", would.Stays[0].Note, subject.NotReached[0])
+	e.Settle()
+	unchanged(t, e.DB, before, "audit_events", "audit_reads", "sessions", "sqlite_sequence", "logged_requests")
+}
+
 // erasedOverHTTP checks what the API and the page show of an erased patient.
 func erasedOverHTTP(t *testing.T, e *harness.Env, token string, id int64) {
 	t.Helper()
@@ -455,7 +490,7 @@ func erasedOverHTTP(t *testing.T, e *harness.Env, token string, id int64) {
 	if rows := e.Get(t, "/v1/patients?query="+canary, token).Status(t, http.StatusOK).JSON["patients"].([]any); len(rows) != 0 {
 		t.Errorf("the search finds %v", rows)
 	}
-	e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/patient-data?patient="+strconv.FormatInt(id, 10)).Status(t, http.StatusOK).Has(t, "This patient was erased on")
+	e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/patient-data?patient="+strconv.FormatInt(id, 10)).Status(t, http.StatusOK).Has(t, "This patient was erased on").Lacks(t, "What an erasure would do")
 }
 
 // TestConsentHistory: the file has each change of the consent to marketing, with who made it.

@@ -2,6 +2,7 @@ package subject_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"chairside/internal/clock"
 	"chairside/internal/seed"
+	"chairside/internal/store"
 	"chairside/internal/store/storetest"
 	"chairside/internal/subject"
 	"chairside/internal/test/harness"
@@ -78,4 +81,50 @@ func holding(t *testing.T, path, text string) (names []string) {
 		}
 	}
 	return names
+}
+
+// TestScrubAgain: while a reader holds the log of writes, an erasure says that it may still hold the patient.
+// A second erasure empties it.
+func TestScrubAgain(t *testing.T) {
+	t.Parallel()
+	e := harness.Start(t, harness.SQLite(t), harness.Patient)
+	ctx := e.As(t, seed.DemoSlug)
+	later := clock.With(ctx, harness.Now.AddDate(101, 0, 0))
+	token, id := e.Token(t, ""), int64(storetest.Int(t, e.DB, "SELECT min(id) FROM patients WHERE practice_id = (SELECT id FROM practices WHERE slug = 'demo')"))
+	path := "/v1/patients/" + strconv.FormatInt(id, 10)
+	e.Patch(t, path, token, map[string]any{"patient": map[string]any{"occupation": "qcanary"}}).Status(t, http.StatusOK)
+	e.Settle()
+	reader, err := e.DB.SQL.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	for _, statement := range []string{"BEGIN DEFERRED", "SELECT count(*) FROM patients"} {
+		if _, err := reader.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	interrupted, interrupt := context.WithCancel(later) // after the commit, so that the test need not wait until Scrub gives up
+	defer interrupt()
+	go func() {
+		for erased := 0; erased == 0 && interrupted.Err() == nil; time.Sleep(20 * time.Millisecond) {
+			_ = e.DB.SQL.QueryRowContext(interrupted, "SELECT count(*) FROM patients WHERE erased_at IS NOT NULL").Scan(&erased)
+		}
+		interrupt()
+	}()
+	if done, err := subject.Erase(interrupted, e.DB, id); !errors.Is(err, store.ErrNotScrubbed) || done == nil || !strings.Contains(err.Error(), "run the command again") {
+		t.Fatalf("while a reader holds the log: %+v, %v", done, err)
+	}
+	if files := holding(t, e.DB.File, "qcanary"); len(files) == 0 {
+		t.Fatal("the reader kept nothing in the files: the test tests nothing")
+	}
+	if _, err := reader.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := subject.Erase(later, e.DB, id); err != nil || again.Keeping.ErasedAt == nil {
+		t.Fatalf("again: %+v, %v", again, err)
+	}
+	if files := holding(t, e.DB.File, "qcanary"); len(files) > 0 {
+		t.Errorf("the erased patient is still in %v", files)
+	}
 }

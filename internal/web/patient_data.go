@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -16,8 +17,16 @@ import (
 
 const patientDataPath = "/settings/patient-data"
 
+// patientDataView is what the practice holds about a patient, and what an erasure would do.
+type patientDataView struct {
+	*subject.File
+	Erasure    *subject.Erasure // nil if the patient was erased
+	NotReached []string
+}
+
 // patientData shows a form for the id of a patient and, once it is given, what the practice holds
-// about the patient, with links to the files.
+// about the patient, with links to the files and what an erasure would do. The erasure itself is a
+// command.
 func (s *Site) patientData(w http.ResponseWriter, r *http.Request) error {
 	v := view{Title: "Patient data", Here: patientDataPath, Form: form{values: r.URL.Query()}}
 	if !r.URL.Query().Has("patient") {
@@ -33,7 +42,14 @@ func (s *Site) patientData(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Page = file
+	page := patientDataView{File: file, NotReached: subject.NotReached}
+	if file.Keeping.ErasedAt == nil {
+		var refusal subject.Refusal // File.Keeping has the reason
+		if page.Erasure, err = subject.Check(r.Context(), s.DB, file.Patient.ID); err != nil && !errors.As(err, &refusal) {
+			return err
+		}
+	}
+	v.Page = page
 	s.show(w, r, http.StatusOK, "patient_data", v)
 	return nil
 }
