@@ -17,6 +17,7 @@ import (
 
 	"chairside/internal/config"
 	"chairside/internal/scope"
+	"chairside/internal/store"
 )
 
 // commands is the grammar of the command line.
@@ -122,6 +123,8 @@ func run(c *console, args []string) int {
 		return misuse(c.err, err, command)
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(c.err, "chairside: interrupted")
+	case store.Denied(err) != "":
+		fmt.Fprintf(c.err, "chairside: %s\n", denied(store.Denied(err), command))
 	default:
 		fmt.Fprintf(c.err, "chairside: %s\n", packageName.ReplaceAllString(err.Error(), ""))
 	}

@@ -46,6 +46,15 @@ func APIError(ctx context.Context, err error) error {
 	return err
 }
 
+// Denied returns the database's reason if it refused a statement because the role lacks a privilege
+// (SQLSTATE 42501), and "" for other errors. It names tables and no values.
+func Denied(err error) string {
+	if refused := pq.As(err, pqerror.InsufficientPrivilege); refused != nil {
+		return refused.Message
+	}
+	return ""
+}
+
 // CheckError is a row that a CHECK constraint refused. Rows are checked before
 // they are written, so this is a bug. It does not wrap the driver's error,
 // because PostgreSQL puts the row's values into its text.
