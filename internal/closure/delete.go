@@ -87,12 +87,6 @@ func Run(ctx context.Context, db *store.DB) error {
 
 // readDue returns the practices that are due, or were deleted within sweepTime.
 func readDue(ctx context.Context, db *store.DB, now time.Time) (due []uuid.UUID, err error) {
-	if db.Dialect == dialect.Postgres {
-		var standby bool
-		if err := db.SQL.QueryRowContext(ctx, "SELECT pg_is_in_recovery()").Scan(&standby); err != nil || standby {
-			return nil, err
-		}
-	}
 	rows, err := db.SQL.QueryContext(ctx, "SELECT id FROM practice_deletions WHERE due_at <= $1 AND (deleted_at IS NULL OR deleted_at > $2) ORDER BY due_at, id", now, now.Add(-sweepTime))
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func (b *backlog) measure(ctx context.Context) error {
 		{b.jobs.seal, func(ctx context.Context) (time.Time, error) { return chain.Unsealed(ctx, b.db) }},
 		{b.jobs.deliver, func(ctx context.Context) (time.Time, error) { return webhook.Overdue(ctx, b.db) }},
 	} {
-		if m.job.off != "" {
+		if m.job.reason() != "" {
 			continue
 		}
 		switch oldest, err := m.oldest(ctx); {
@@ -144,6 +144,9 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(jobLast, prometheus.GaugeValue, float64(shown.Last.UnixMilli())/1000, j.id)
 		to <- prometheus.MustNewConstMetric(jobInterval, prometheus.GaugeValue, j.every.Seconds(), j.id)
 		to <- prometheus.MustNewConstMetric(jobFailing, prometheus.GaugeValue, failing, j.id)
+	}
+	if b.jobs.record.reason() != "" {
+		return // on a replica they wait by design
 	}
 	to <- prometheus.MustNewConstMetric(auditWaiting, prometheus.GaugeValue, float64(b.trail.Waiting()))
 }

@@ -40,6 +40,8 @@
 // of the API's checks, and errors of pages are pages. browsers.go gives browsers a page at addresses
 // that nothing else has.
 //
+// replica.go stops the work in the background that writes while the database is a read-only replica.
+//
 // status.go collects what administrators see of the server, jobs.go the runs of the work in the
 // background, and diagnose.go makes the checks that "chairside doctor" makes, too.
 //

@@ -23,8 +23,10 @@ type job struct {
 	id    string // in metrics
 	name  string
 	every time.Duration
-	off   string // why it does not run; "" if it does
+	off   string // why it does not run on this kind of server; "" if it does
 	clock clock.Clock
+
+	writes *replica // stops the job while the database is a replica; nil for a job that only reads there
 
 	mu            sync.Mutex
 	last, failing time.Time
@@ -44,6 +46,17 @@ func (j *job) ran(err error) {
 	}
 }
 
+// reason returns why the job does not run now, or "".
+func (j *job) reason() string {
+	if j.off != "" || j.writes == nil {
+		return j.off
+	}
+	if is, _ := j.writes.now(); is {
+		return "The database is a read-only replica: servers on its primary do this."
+	}
+	return ""
+}
+
 // latePause is how long a run may take before the next one counts as late, beside two pauses.
 const latePause = 2 * time.Minute
 
@@ -51,8 +64,9 @@ const latePause = 2 * time.Minute
 func (j *job) shown(now time.Time) web.Job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	late := j.off == "" && !j.last.IsZero() && now.Sub(j.last) > 2*j.every+latePause
-	return web.Job{Name: j.name, Every: j.every, Off: j.off, Last: j.last, Failing: j.failing, Late: late}
+	off := j.reason()
+	late := off == "" && !j.last.IsZero() && now.Sub(j.last) > 2*j.every+latePause
+	return web.Job{Name: j.name, Every: j.every, Off: off, Last: j.last, Failing: j.failing, Late: late}
 }
 
 // jobs are the work in the background that Run starts.
@@ -64,7 +78,7 @@ type jobs struct {
 	all []*job // the most frequent first
 }
 
-func newJobs(c clock.Clock, db *store.DB, signs bool) *jobs {
+func newJobs(c clock.Clock, db *store.DB, x *replica, signs bool) *jobs {
 	notPostgres, noCheckpoints := "", ""
 	if db.Dialect != dialect.Postgres {
 		notPostgres = "An embedded database does this as it writes."
@@ -90,5 +104,8 @@ func newJobs(c clock.Clock, db *store.DB, signs bool) *jobs {
 	j.closePractices = add("delete_practices", "Delete closed practices", closure.RunEvery, "")
 	j.sweepFeed = add("delete_changes", "Delete old changes", feed.SweepEvery, "")
 	j.sweepWebhooks = add("delete_deliveries", "Delete old webhook deliveries", webhook.SweepEvery, "")
+	for _, writer := range []*job{j.deliver, j.record, j.compact, j.logRequests, j.sweepFeed, j.sweepWebhooks, j.prune, j.closePractices} {
+		writer.writes = x
+	}
 	return j
 }

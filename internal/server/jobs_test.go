@@ -46,8 +46,8 @@ func TestEveryJobIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`\.Go\(func\(\) \{([^}]*)\}`).FindAllSubmatch(source, -1) {
-		if !strings.Contains(string(m[1]), "s.jobs.") {
+	for _, m := range regexp.MustCompile(`(?:\.Go\(func\(\)|writing\(func\(ctx context\.Context\)) \{([^}]*)\}`).FindAllSubmatch(source, -1) {
+		if work := string(m[1]); !strings.Contains(work, "s.jobs.") && !strings.Contains(work, "s.replica.") {
 			t.Errorf("no job notes the runs of %s", m[1])
 		}
 	}

@@ -15,13 +15,20 @@ import (
 	"chairside/internal/ratelimit"
 )
 
-// newLimiter returns the limiter of tokens and practices, whose buckets all processes share.
+// newLimiter returns the limiter of tokens and practices, whose buckets all processes share, except those
+// on a replica.
 func (s *Server) newLimiter() *ratelimit.Limiter {
+	share := ratelimit.Database(s.DB.SQL, s.DB.Dialect, func(err error) {
+		s.Logger.Warn("rate limits are not shared with other servers", slog.String("cause", describeError(err)))
+	})
 	return ratelimit.New(ratelimit.Options{
 		PerToken: s.RateLimit, PerPractice: s.PracticeRateLimit,
-		Share: ratelimit.Database(s.DB.SQL, s.DB.Dialect, func(err error) {
-			s.Logger.Warn("rate limits are not shared with other servers", slog.String("cause", describeError(err)))
-		}),
+		Share: func(spent []ratelimit.Spending) ([]time.Time, error) {
+			if is, _ := s.replica.now(); is {
+				return nil, errReplica
+			}
+			return share(spent)
+		},
 	})
 }
 

@@ -33,18 +33,29 @@ const (
 // 20 seconds to finish. It returns nil if all of them finished. While it serves, it also
 // compacts the database's counters, numbers and sweeps the change feed, delivers webhooks, writes
 // and seals the audit log, writes the request log, measures the work that waits, and deletes expired
-// idempotency keys and closed practices.
+// idempotency keys and closed practices. While the database is a read-only replica, it only reads.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.replica.look(working)
 	var background sync.WaitGroup
-	background.Go(func() { s.DB.Counters.KeepCompacting(working, s.Logger, s.jobs.compact.ran) })
-	background.Go(func() { idempotency.KeepPruning(s.Clock.With(working), s.DB, s.Logger, s.jobs.prune.ran) })
-	background.Go(func() { closure.Keep(s.Clock.With(working), s.DB, s.Logger, s.jobs.closePractices.ran) })
-	background.Go(func() { s.webhooks.Run(working, s.jobs.deliver.ran, s.jobs.sweepWebhooks.ran) })
-	background.Go(func() { s.feed.Run(working, s.ChangesRetention, s.Logger, s.jobs.number.ran, s.jobs.sweepFeed.ran) })
-	background.Go(func() { s.trail.Run(working, s.jobs.record.ran) })
+	writing := func(work func(ctx context.Context)) {
+		background.Go(func() { s.replica.whileWritable(working, work) })
+	}
+	writing(func(ctx context.Context) { s.DB.Counters.KeepCompacting(ctx, s.Logger, s.jobs.compact.ran) })
+	writing(func(ctx context.Context) {
+		idempotency.KeepPruning(s.Clock.With(ctx), s.DB, s.Logger, s.jobs.prune.ran)
+	})
+	writing(func(ctx context.Context) { closure.Keep(s.Clock.With(ctx), s.DB, s.Logger, s.jobs.closePractices.ran) })
+	writing(func(ctx context.Context) { s.webhooks.Run(ctx, s.jobs.deliver.ran, s.jobs.sweepWebhooks.ran) })
+	writing(func(ctx context.Context) {
+		s.feed.KeepSweeping(ctx, s.ChangesRetention, s.Logger, s.jobs.sweepFeed.ran)
+	})
+	writing(func(ctx context.Context) { s.trail.Run(ctx, s.jobs.record.ran) })
+	writing(func(ctx context.Context) { s.requests.Run(s.Clock.With(ctx), s.jobs.logRequests.ran) })
+	// These read, too: of what only a primary writes, they do nothing on a replica.
+	background.Go(func() { s.replica.keepLooking(working) })
+	background.Go(func() { s.feed.Run(working, s.Logger, s.jobs.number.ran) })
 	background.Go(func() { s.backlog.keepMeasuring(working, s.Logger, s.jobs.measure.ran) })
-	background.Go(func() { s.requests.Run(s.Clock.With(working), s.jobs.logRequests.ran) })
 	sealing, stopSealing := context.WithCancel(context.WithoutCancel(ctx))
 	var sealer sync.WaitGroup
 	sealer.Go(func() {
@@ -53,8 +64,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	defer func() {
 		stop()
 		background.Wait()
-		_ = s.trail.Flush(context.WithoutCancel(ctx)) // it logs its errors
-		_ = s.requests.Flush(context.WithoutCancel(ctx))
+		s.flush(context.WithoutCancel(ctx))
 		stopSealing()
 		sealer.Wait()
 	}()
@@ -100,6 +110,14 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 // entries of reads, refusals and sign-ins, and the request log.
 func (s *Server) Settle() {
 	s.limiter.Settle()
-	_ = s.trail.Flush(context.Background()) // it logs its errors
-	_ = s.requests.Flush(context.Background())
+	s.flush(context.Background())
+}
+
+// flush writes what is left of the audit log and the request log, unless the database is a replica.
+func (s *Server) flush(ctx context.Context) {
+	if is, _ := s.replica.now(); is {
+		return
+	}
+	_ = s.trail.Flush(ctx) // they log their errors
+	_ = s.requests.Flush(ctx)
 }

@@ -103,6 +103,7 @@ type Server struct {
 	snapshots chan struct{} // holds one element for each snapshot that is being sent
 	batches   chan struct{} // holds one element for each batch in progress
 	jobs      *jobs
+	replica   *replica
 	backlog   *backlog
 	started   time.Time
 	diagnosis diagnosis // of the last time
@@ -131,7 +132,8 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
 	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
 	s.trail, s.requests = trail.New(o.DB, o.Logger), trail.NewRequests(o.DB, o.Logger)
-	s.jobs, s.started = newJobs(o.Clock, o.DB, o.Checkpoints != nil), o.Clock.Now()
+	s.replica = newReplica(o.DB, o.Logger)
+	s.jobs, s.started = newJobs(o.Clock, o.DB, s.replica, o.Checkpoints != nil), o.Clock.Now()
 	s.limiter = s.newLimiter()
 	s.reads = ogent.Reads{Client: o.DB.Ent, Keys: o.DB.Keys, BaseURL: o.BaseURL}
 	if own, ok := handler.(operations); ok {

@@ -20,7 +20,7 @@ func (s *Server) authenticate(x *requestState) error {
 	if err != nil {
 		return s.limitAddress(x, err)
 	}
-	if lastUseErr != nil {
+	if replica, _ := s.replica.now(); lastUseErr != nil && !replica {
 		s.Logger.Warn("cannot write the last use of a token",
 			slog.String("request_id", x.id), slog.String("token_id", c.TokenID.String()), slog.String("cause", describeError(lastUseErr)))
 	}

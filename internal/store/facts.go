@@ -56,6 +56,16 @@ func (db *DB) Replicas(ctx context.Context) (r Replicas, err error) {
 	return r, wrapFact("replicas", err)
 }
 
+// IsReplica reports whether the database is a read-only copy that follows another one. A replica may be
+// promoted at any time, and then is none.
+func (db *DB) IsReplica(ctx context.Context) (replica bool, err error) {
+	if !db.postgres() {
+		return false, nil
+	}
+	err = db.SQL.QueryRowContext(ctx, "SELECT pg_is_in_recovery()").Scan(&replica)
+	return replica, wrapFact("role in replication", err)
+}
+
 // Archive is the archive of a PostgreSQL server's log of writes, from which backups are restored to a
 // point in time.
 type Archive struct {

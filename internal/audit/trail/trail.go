@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +28,8 @@ const (
 	maxRequests, maxRecords = 100, 2000
 	// maxWritten is the most entries of one transaction.
 	maxWritten = 500
-	// maxWaiting is the most entries that wait while the database fails.
+	// maxWaiting is the most entries that wait while the database fails. While Flush is not called, such
+	// as on a replica, it is twice as many.
 	maxWaiting = 20_000
 )
 
@@ -110,7 +112,24 @@ func New(db *store.DB, logger *slog.Logger) *Trail {
 func (t *Trail) Add(e Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.waiting = append(t.waiting, &batch{Entry: e})
+	t.wait(&batch{Entry: e})
+}
+
+// wait adds an entry to those that wait to be written. t.mu is held.
+func (t *Trail) wait(b *batch) {
+	if len(t.waiting) >= 2*maxWaiting {
+		clear(t.batches) // so that no later read is added to an entry that is given up
+		t.giveUp()
+	}
+	t.waiting = append(t.waiting, b)
+}
+
+// giveUp drops the oldest entries of more than maxWaiting. t.mu is held.
+func (t *Trail) giveUp() {
+	if lost := len(t.waiting) - maxWaiting; lost > 0 {
+		t.logger.Error("entries of the audit log were given up: the log has a line about each", "entries", lost)
+		t.waiting = slices.Clone(t.waiting[lost:])
+	}
 }
 
 // Read adds the reads of a request.
@@ -122,8 +141,8 @@ func (t *Trail) Read(e Entry, log *audit.Log) {
 	if b == nil {
 		b = &batch{Entry: e}
 		b.Action = "read"
+		t.wait(b)
 		t.batches[key] = b
-		t.waiting = append(t.waiting, b)
 	}
 	log.AddTo(&b.reads)
 	if b.requests = append(b.requests, e.Request); len(b.requests) >= maxRequests || b.reads.Size() >= maxRecords {
@@ -178,10 +197,7 @@ func (t *Trail) Flush(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting = append(taken, t.waiting...)
-	if lost := len(t.waiting) - maxWaiting; lost > 0 {
-		t.logger.Error("entries of the audit log were given up: the log has a line about each", "entries", lost)
-		t.waiting = t.waiting[lost:]
-	}
+	t.giveUp()
 	return err
 }
 

@@ -66,7 +66,7 @@ func (h *hammer) run() {
 	read := make([][]Change, 3)
 	for i, db := range h.stores {
 		f := New(db)
-		background.Go(func() { f.Run(ctx, time.Hour, slog.New(slog.DiscardHandler), func(error) {}, func(error) {}) })
+		background.Go(func() { f.Run(ctx, slog.New(slog.DiscardHandler), func(error) {}) })
 		start := h.page(f, -1).Cursor
 		background.Go(func() { read[i] = h.follow(ctx, f, start) })
 		for range 4 {

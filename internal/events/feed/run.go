@@ -18,13 +18,10 @@ const (
 	errorPause = time.Second
 )
 
-// Run numbers changes after their commit, and deletes those that are older than retention,
-// until ctx ends. Any number of processes may run it. It calls numbered and swept after each run,
-// logs errors and continues.
-func (f *Feed) Run(ctx context.Context, retention time.Duration, logger *slog.Logger, numbered, swept func(error)) {
-	sweep := time.NewTicker(SweepEvery)
-	defer sweep.Stop()
-	swept(f.sweep(ctx, retention, logger))
+// Run numbers changes after their commit, and wakes readers that wait for them, until ctx ends. Any number
+// of processes may run it; on a replica, which gets the numbers from its primary, it only wakes readers. It
+// calls numbered after each run, logs errors and continues.
+func (f *Feed) Run(ctx context.Context, logger *slog.Logger, numbered func(error)) {
 	for {
 		err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect)
 		if err == nil {
@@ -39,17 +36,26 @@ func (f *Feed) Run(ctx context.Context, retention time.Duration, logger *slog.Lo
 		select {
 		case <-ctx.Done():
 			return
-		case <-sweep.C:
-			swept(f.sweep(ctx, retention, logger))
 		case <-time.After(pause):
 		}
 	}
 }
 
-func (f *Feed) sweep(ctx context.Context, retention time.Duration, logger *slog.Logger) error {
-	err := feedlog.Sweep(ctx, f.db.SQL, retention)
-	if err != nil && ctx.Err() == nil {
-		logger.Warn("cannot delete old changes of the change feed", "error", err)
+// KeepSweeping deletes changes that are older than retention every hour, until ctx ends. It calls swept
+// after each run, logs errors and continues.
+func (f *Feed) KeepSweeping(ctx context.Context, retention time.Duration, logger *slog.Logger, swept func(error)) {
+	tick := time.NewTicker(SweepEvery)
+	defer tick.Stop()
+	for {
+		err := feedlog.Sweep(ctx, f.db.SQL, retention)
+		swept(err)
+		if err != nil && ctx.Err() == nil {
+			logger.Warn("cannot delete old changes of the change feed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
 	}
-	return err
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"chairside/internal/test/localpg"
+)
+
+// TestServerOnAReplicaOnlyReads: it says so once and serves reads. When the replica is promoted, it
+// writes what had to wait.
+func TestServerOnAReplicaOnlyReads(t *testing.T) {
+	t.Parallel()
+	primary, err := localpg.Start(t.Context(), localpg.Replicated...)
+	if errors.Is(err, localpg.ErrNotInstalled) {
+		t.Skip(err) // CI fails in TestMain
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopServer(t, primary) })
+	if err := primary.CreateDatabase(t.Context(), "replicated"); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), "chairside", append(args, "--database-url", primary.URL("replicated"))...)
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("chairside %s: %v", args[0], err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("migrate", "up")
+	run("database", "roles")
+	run("seed", "--patients=20", "--years=1")
+	token := newToken(t, primary.URL("replicated"), "patient")
+	standby, err := primary.Standby(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopServer(t, standby) })
+	db := openTest(t, "postgres", standby.URL("replicated"))
+
+	s := startLogged(t, standby.URL("replicated"))
+	const requests = 150 // so many that the limit would be shared
+	for range requests {
+		if status, body := get(t, s.base+"/v1/patients?per_page=1", token); status != http.StatusOK {
+			t.Fatalf("%d: %s", status, body)
+		}
+	}
+	time.Sleep(3 * time.Second) // the most frequent jobs run every second, others at once
+	if lines := s.problems(t); len(lines) != 1 || !strings.Contains(lines[0], "read-only replica") {
+		t.Fatalf("the log has %d lines, want one about the replica:\n%s", len(lines), strings.Join(lines, "\n"))
+	}
+
+	if _, err := db.ExecContext(t.Context(), "SELECT pg_promote()"); err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	for deadline := time.Now().Add(time.Minute); reads == 0 && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM audit_events WHERE action = 'read'").Scan(&reads); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := s.text(t); reads == 0 || !strings.Contains(text, "no replica any more") {
+		t.Errorf("after the promotion: %d entries of reads\n%s", reads, text)
+	}
+}
+
+// logged is a server and its log.
+type logged struct{ base, file string }
+
+// startLogged starts a server with a limit that it would share with others.
+func startLogged(t *testing.T, database string) *logged {
+	t.Helper()
+	s := &logged{file: filepath.Join(t.TempDir(), "log")}
+	log, err := os.Create(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close() // the process has its own
+	command := exec.CommandContext(t.Context(), "chairside", "serve", "--addr=127.0.0.1:0", "--database-url", database, "--rate-limit", "1000")
+	command.Dir, command.Stderr = t.TempDir(), log
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Wait() }) // the end of the test's context kills it
+	for deadline := time.Now().Add(time.Minute); s.base == ""; time.Sleep(50 * time.Millisecond) {
+		for line := range strings.Lines(s.text(t)) {
+			var started struct{ Address string }
+			if json.Unmarshal([]byte(line), &started) == nil && started.Address != "" {
+				s.base = "http://" + started.Address
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the server did not start:\n%s", s.text(t))
+		}
+	}
+	return s
+}
+
+func (s *logged) text(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// problems returns the lines of the log that are warnings or errors.
+func (s *logged) problems(t *testing.T) (lines []string) {
+	t.Helper()
+	for line := range strings.Lines(s.text(t)) {
+		var x struct{ Level string }
+		if json.Unmarshal([]byte(line), &x) != nil || x.Level != "INFO" {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
