@@ -42,7 +42,7 @@ type Direct int
 const (
 	Behind Direct = iota // a pooler is in between
 	Said                 // set in the URL: no pooler, or one that keeps sessions
-	Hidden               // TLS hides whether there is one; taken as none
+	Hidden               // TLS hides whether there is one, and connections do not take turns; taken as none
 	Found                // Find found none
 )
 
@@ -52,7 +52,8 @@ func NewServer(probe *Connector, direct Direct) *Server {
 }
 
 // Find finds out whether a pooler is in between: it announces a process of its own (BackendKeyData),
-// not the one that serves a statement.
+// not the one that serves a statement. Where TLS hides what is announced, Find looks whether connections
+// take turns on processes.
 func Find(ctx context.Context, probe *Connector) (direct Direct, err error) {
 	connection, err := probe.Connect(ctx)
 	if err != nil {
@@ -68,10 +69,45 @@ func Find(ctx context.Context, probe *Connector) (direct Direct, err error) {
 	case process:
 		return Found, nil
 	case 0:
-		return Hidden, nil
+		turns, err := takeTurns(ctx, probe, inner)
+		if turns {
+			return Behind, err
+		}
+		return Hidden, err
 	default:
 		return Behind, nil
 	}
+}
+
+// turnsOrder is the order in which two connections ask for the process that serves them. A pooler that
+// hands out its connections one after the other does not give each of them the same one again.
+var turnsOrder = []int{0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 1}
+
+// takeTurns reports whether one process of the server serves two open connections, or one connection is
+// served by two processes. Both are true behind a pooler in transaction mode, unless it is so busy that
+// chance gives each connection the same process again and again. Neither can be true without a pooler, or
+// behind one that keeps sessions.
+func takeTurns(ctx context.Context, probe *Connector, first *boundedConn) (turns bool, err error) {
+	connection, err := probe.Connect(ctx)
+	if err != nil {
+		return false, err
+	}
+	both := []*boundedConn{first, connection.(*boundedConn)}
+	defer func() { err = errors.Join(err, both[1].Close()) }()
+	serves := map[int64]int{} // connections by process
+	served := map[int]int64{}
+	for _, i := range turnsOrder {
+		process, err := queryValue[int64](ctx, both[i], askProcess)
+		if err != nil {
+			return false, err
+		}
+		before, known := serves[process]
+		if known && before != i || !known && served[i] != 0 {
+			return true, nil
+		}
+		serves[process], served[i] = i, process
+	}
+	return false, nil
 }
 
 const askProcess = "SELECT pg_backend_pid()"

@@ -12,6 +12,7 @@ import (
 	"chairside/internal/store"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/localpg"
+	"chairside/internal/test/localpg/pgproxy"
 	"chairside/internal/test/localpg/pgtest"
 )
 
@@ -33,6 +34,55 @@ func TestPoolerIsFound(t *testing.T) {
 		named := storetest.Value(t, db.SQL, "SELECT count(*) FROM pg_prepared_statements WHERE $1 > 0", 1) != "0"
 		if named == want {
 			t.Errorf("%s: prepared statements with names: %v", address, named)
+		}
+	}
+}
+
+// TestPoolerBehindTLSIsFound although TLS hides which process it announces: also one that hands out its
+// connections in turn, and not a server without a pooler, or a pooler that keeps sessions.
+func TestPoolerBehindTLSIsFound(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.New(t)
+	start := func(settings ...string) string {
+		t.Helper()
+		pooler, err := localpg.StartPooler(t.Context(), direct, settings...)
+		if errors.Is(err, localpg.ErrNoPooler) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = pooler.Stop() })
+		address, err := pooler.URL(direct)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return address
+	}
+	for name, c := range map[string]struct {
+		address string
+		want    bool
+	}{
+		"none":               {direct, false},
+		"transactions":       {start(), true},
+		"in turn":            {start("server_round_robin = 1", "min_pool_size = 2", "default_pool_size = 2"), true},
+		"in turn, of three":  {start("server_round_robin = 1", "min_pool_size = 3", "default_pool_size = 3"), true},
+		"sessions":           {start("pool_mode = session", "default_pool_size = 40"), false},
+		"told of by the URL": {storetest.With(direct, "statement_cache=off"), true},
+		"denied by the URL":  {storetest.With(start(), "statement_cache=on"), false},
+	} {
+		address := pgproxy.TLS(t, c.address)
+		warm := storetest.Open(t, address) // so that the pooler has more than one connection
+		var clients sync.WaitGroup
+		for range 4 {
+			clients.Go(func() { _, _ = warm.SQL.ExecContext(t.Context(), "SELECT pg_sleep(0.1)") })
+		}
+		clients.Wait()
+		for range 3 {
+			db := storetest.Open(t, address)
+			if got := db.Pooled(); got != c.want {
+				t.Errorf("%s: pooled is %v", name, got)
+			}
 		}
 	}
 }
