@@ -3,9 +3,12 @@ package seed
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/internal/civil"
@@ -128,6 +131,44 @@ func TestDentistsHaveCrediblePatientsAndIncome(t *testing.T) {
 	}
 	if delivered*100/due < 85 || delivered*100/due > 115 {
 		t.Errorf("%s units are delivered, %s are due", delivered, due)
+	}
+}
+
+// TestTargetsAddUpToTheContracts checks, on any day, that the targets of a site's practitioners are
+// those of its contract, and that practitioners who have left have none.
+func TestTargetsAddUpToTheContracts(t *testing.T) {
+	for _, day := range asOf {
+		t.Run(day, func(t *testing.T) {
+			t.Parallel()
+			o := demo
+			o.AsOf = civil.MustParse(day)
+			b := generated(t, o)
+			due, agreed, left := map[string]decimal.Decimal{}, map[string]decimal.Decimal{}, 0
+			add := func(sums map[string]decimal.Decimal, site uuid.UUID, unit string, amount *decimal.Decimal) {
+				if amount != nil {
+					sums[site.String()+" "+unit] += *amount
+				}
+			}
+			for _, p := range b.practitioners {
+				if !p.Active {
+					left++
+				}
+				if !p.Active && (p.UdaTarget != nil || p.UoaTarget != nil) {
+					t.Errorf("practitioner %d has left with a target", p.ID)
+				}
+				add(due, p.SiteID, "UDA", p.UdaTarget)
+				add(due, p.SiteID, "UOA", p.UoaTarget)
+			}
+			for _, c := range b.contracts {
+				if c.Active {
+					add(agreed, c.SiteID, "UDA", c.Target)
+					add(agreed, c.SiteID, "UOA", c.UoaTarget)
+				}
+			}
+			if !maps.Equal(due, agreed) || left == 0 || len(due) < 2 {
+				t.Errorf("targets %v, contracts %v, %d have left", due, agreed, left)
+			}
+		})
 	}
 }
 

@@ -180,6 +180,8 @@ func (g *generator) writePractitioner(p *practitioner, u ent.User, post post, in
 	}
 	if post.role == schema.RoleDentist {
 		row.NhsNumber = new(fmt.Sprint(700_000 + index + 1000*g.practiceNumber))
+	}
+	if post.role == schema.RoleDentist && !post.left { // a target is a share of the contract's, which others have taken over
 		row.UdaTarget = new(g.udaTarget(p))
 		if p.orthodontist {
 			row.UoaTarget = new(max(*row.UdaTarget/20, 10_00))
