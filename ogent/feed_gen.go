@@ -189,14 +189,14 @@ var Resources = map[string]Resource{
 	"nhs_claims": {
 		Name: "nhs_claims", Entity: ent.TypeNHSClaim, Scope: "financials:read", AnySite: false,
 		ByID: func(ctx context.Context, r Reads, ids []string) ([]list.Document, error) {
-			return r.documentsOfNhsClaims(ctx, r.Client.NHSClaim.Query().Where(entx.InArray[predicate.NHSClaim](nhsclaim.FieldID, list.ParseUUIDs(ids))), len(ids))
+			return r.documentsOfNHSClaims(ctx, r.Client.NHSClaim.Query().Where(entx.InArray[predicate.NHSClaim](nhsclaim.FieldID, list.ParseUUIDs(ids))), len(ids))
 		},
 		After: func(ctx context.Context, r Reads, id string, limit int) ([]list.Document, error) {
 			q := r.Client.NHSClaim.Query().Order(nhsclaim.ByID()).Limit(limit)
 			if id != "" {
 				q.Where(nhsclaim.IDGT(list.ParseUUIDs([]string{id})[0]))
 			}
-			return r.documentsOfNhsClaims(ctx, q, limit)
+			return r.documentsOfNHSClaims(ctx, q, limit)
 		},
 	},
 	"notes": {
@@ -472,7 +472,7 @@ func (r Reads) documentsOfInvoiceItems(ctx context.Context, q *ent.InvoiceItemQu
 	return list.Documents(rows, func(o *InvoiceItem) string { return o.ID.String() }), err
 }
 
-func (r Reads) documentsOfNhsClaims(ctx context.Context, q *ent.NHSClaimQuery, size int) ([]list.Document, error) {
+func (r Reads) documentsOfNHSClaims(ctx context.Context, q *ent.NHSClaimQuery, size int) ([]list.Document, error) {
 	rows, err := list.All(ctx, r.View(ctx), q, NHSClaimForm, size)
 	return list.Documents(rows, func(o *NHSClaim) string { return o.ID.String() }), err
 }

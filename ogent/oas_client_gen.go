@@ -446,12 +446,12 @@ type Invoker interface {
 	//
 	// GET /invoices
 	ListInvoices(ctx context.Context, params ListInvoicesParams, options ...RequestOption) (*InvoiceList, error)
-	// ListNhsClaims invokes listNhsClaims operation.
+	// ListNHSClaims invokes listNHSClaims operation.
 	//
 	// List NHS claims.
 	//
 	// GET /nhs_claims
-	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams, options ...RequestOption) (*NHSClaimList, error)
+	ListNHSClaims(ctx context.Context, params ListNHSClaimsParams, options ...RequestOption) (*NHSClaimList, error)
 	// ListNotes invokes listNotes operation.
 	//
 	// List notes.
@@ -7876,17 +7876,17 @@ func (c *Client) sendListInvoices(ctx context.Context, params ListInvoicesParams
 	return result, nil
 }
 
-// ListNhsClaims invokes listNhsClaims operation.
+// ListNHSClaims invokes listNHSClaims operation.
 //
 // List NHS claims.
 //
 // GET /nhs_claims
-func (c *Client) ListNhsClaims(ctx context.Context, params ListNhsClaimsParams, options ...RequestOption) (*NHSClaimList, error) {
-	res, err := c.sendListNhsClaims(ctx, params, options...)
+func (c *Client) ListNHSClaims(ctx context.Context, params ListNHSClaimsParams, options ...RequestOption) (*NHSClaimList, error) {
+	res, err := c.sendListNHSClaims(ctx, params, options...)
 	return res, err
 }
 
-func (c *Client) sendListNhsClaims(ctx context.Context, params ListNhsClaimsParams, requestOptions ...RequestOption) (res *NHSClaimList, err error) {
+func (c *Client) sendListNHSClaims(ctx context.Context, params ListNHSClaimsParams, requestOptions ...RequestOption) (res *NHSClaimList, err error) {
 
 	var reqCfg requestConfig
 	reqCfg.setDefaults(c.baseClient)
@@ -8187,7 +8187,7 @@ func (c *Client) sendListNhsClaims(ctx context.Context, params ListNhsClaimsPara
 		return res, errors.Wrap(err, "edit response")
 	}
 
-	result, err := decodeListNhsClaimsResponse(resp)
+	result, err := decodeListNHSClaimsResponse(resp)
 	if err != nil {
 		return res, errors.Wrap(err, "decode response")
 	}

@@ -6222,12 +6222,12 @@ func (s *Server) handleListInvoicesRequest(args [0]string, argsEscaped bool, w h
 	}
 }
 
-// handleListNhsClaimsRequest handles listNhsClaims operation.
+// handleListNHSClaimsRequest handles listNHSClaims operation.
 //
 // List NHS claims.
 //
 // GET /nhs_claims
-func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+func (s *Server) handleListNHSClaimsRequest(args [0]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
 	statusWriter := &codeRecorder{ResponseWriter: w}
 	w = statusWriter
 	ctx := r.Context()
@@ -6235,11 +6235,11 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 	var (
 		err          error
 		opErrContext = ogenerrors.OperationContext{
-			Name: ListNhsClaimsOperation,
-			ID:   "listNhsClaims",
+			Name: ListNHSClaimsOperation,
+			ID:   "listNHSClaims",
 		}
 	)
-	params, err := decodeListNhsClaimsParams(args, argsEscaped, r)
+	params, err := decodeListNHSClaimsParams(args, argsEscaped, r)
 	if err != nil {
 		err = &ogenerrors.DecodeParamsError{
 			OperationContext: opErrContext,
@@ -6256,9 +6256,9 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 	if m := s.cfg.Middleware; m != nil {
 		mreq := middleware.Request{
 			Context:          ctx,
-			OperationName:    ListNhsClaimsOperation,
+			OperationName:    ListNHSClaimsOperation,
 			OperationSummary: "List NHS claims",
-			OperationID:      "listNhsClaims",
+			OperationID:      "listNHSClaims",
 			Body:             nil,
 			RawBody:          rawBody,
 			Params: middleware.Parameters{
@@ -6324,7 +6324,7 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 
 		type (
 			Request  = struct{}
-			Params   = ListNhsClaimsParams
+			Params   = ListNHSClaimsParams
 			Response = *NHSClaimList
 		)
 		response, err = middleware.HookMiddleware[
@@ -6334,14 +6334,14 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 		](
 			m,
 			mreq,
-			unpackListNhsClaimsParams,
+			unpackListNHSClaimsParams,
 			func(ctx context.Context, request Request, params Params) (response Response, err error) {
-				response, err = s.h.ListNhsClaims(ctx, params)
+				response, err = s.h.ListNHSClaims(ctx, params)
 				return response, err
 			},
 		)
 	} else {
-		response, err = s.h.ListNhsClaims(ctx, params)
+		response, err = s.h.ListNHSClaims(ctx, params)
 	}
 	if err != nil {
 		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
@@ -6360,7 +6360,7 @@ func (s *Server) handleListNhsClaimsRequest(args [0]string, argsEscaped bool, w 
 		return
 	}
 
-	if err := encodeListNhsClaimsResponse(response, w); err != nil {
+	if err := encodeListNHSClaimsResponse(response, w); err != nil {
 		defer recordError("EncodeResponse", err)
 		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
 			s.cfg.ErrorHandler(ctx, w, r, err)

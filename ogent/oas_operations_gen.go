@@ -67,7 +67,7 @@ const (
 	ListFeesOperation                           OperationName = "ListFees"
 	ListInvoiceItemsOperation                   OperationName = "ListInvoiceItems"
 	ListInvoicesOperation                       OperationName = "ListInvoices"
-	ListNhsClaimsOperation                      OperationName = "ListNhsClaims"
+	ListNHSClaimsOperation                      OperationName = "ListNHSClaims"
 	ListNotesOperation                          OperationName = "ListNotes"
 	ListPatientReferralsOperation               OperationName = "ListPatientReferrals"
 	ListPatientStatsOperation                   OperationName = "ListPatientStats"

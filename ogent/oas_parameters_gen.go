@@ -9334,8 +9334,8 @@ func decodeListInvoicesParams(args [0]string, argsEscaped bool, r *http.Request)
 	return params, nil
 }
 
-// ListNhsClaimsParams is parameters of listNhsClaims operation.
-type ListNhsClaimsParams struct {
+// ListNHSClaimsParams is parameters of listNHSClaims operation.
+type ListNHSClaimsParams struct {
 	// Page to show, from 1.
 	Page OptInt `json:",omitempty,omitzero"`
 	// Records to a page; more than the maximum gives the maximum.
@@ -9366,7 +9366,7 @@ type ListNhsClaimsParams struct {
 	PractitionerID OptInt64 `json:",omitempty,omitzero"`
 }
 
-func unpackListNhsClaimsParams(packed middleware.Parameters) (params ListNhsClaimsParams) {
+func unpackListNHSClaimsParams(packed middleware.Parameters) (params ListNHSClaimsParams) {
 	{
 		key := middleware.ParameterKey{
 			Name: "page",
@@ -9496,7 +9496,7 @@ func unpackListNhsClaimsParams(packed middleware.Parameters) (params ListNhsClai
 	return params
 }
 
-func decodeListNhsClaimsParams(args [0]string, argsEscaped bool, r *http.Request) (params ListNhsClaimsParams, _ error) {
+func decodeListNHSClaimsParams(args [0]string, argsEscaped bool, r *http.Request) (params ListNHSClaimsParams, _ error) {
 	q := uri.NewQueryDecoder(r.URL.Query())
 	// Decode query: page.
 	if err := func() error {

@@ -5599,7 +5599,7 @@ func decodeListInvoicesResponse(resp *http.Response) (res *InvoiceList, _ error)
 	return res, errors.Wrap(defRes, "error")
 }
 
-func decodeListNhsClaimsResponse(resp *http.Response) (res *NHSClaimList, _ error) {
+func decodeListNHSClaimsResponse(resp *http.Response) (res *NHSClaimList, _ error) {
 	switch resp.StatusCode {
 	case 200:
 		// Code 200.

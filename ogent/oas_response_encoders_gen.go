@@ -754,7 +754,7 @@ func encodeListInvoicesResponse(response *InvoiceList, w http.ResponseWriter) er
 	return nil
 }
 
-func encodeListNhsClaimsResponse(response *NHSClaimList, w http.ResponseWriter) error {
+func encodeListNHSClaimsResponse(response *NHSClaimList, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)
 

@@ -1007,7 +1007,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 					if len(elem) == 0 {
 						switch r.Method {
 						case "GET":
-							s.handleListNhsClaimsRequest([0]string{}, elemIsEscaped, w, r)
+							s.handleListNHSClaimsRequest([0]string{}, elemIsEscaped, w, r)
 						default:
 							s.notAllowed(w, r, notAllowedParams{
 								allowedMethods: "GET",
@@ -3572,9 +3572,9 @@ func (s *Server) FindPath(method string, u *url.URL) (r Route, _ bool) {
 					if len(elem) == 0 {
 						switch method {
 						case "GET":
-							r.name = ListNhsClaimsOperation
+							r.name = ListNHSClaimsOperation
 							r.summary = "List NHS claims"
-							r.operationID = "listNhsClaims"
+							r.operationID = "listNHSClaims"
 							r.operationGroup = ""
 							r.pathPattern = "/nhs_claims"
 							r.args = args

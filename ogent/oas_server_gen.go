@@ -374,12 +374,12 @@ type Handler interface {
 	//
 	// GET /invoices
 	ListInvoices(ctx context.Context, params ListInvoicesParams) (*InvoiceList, error)
-	// ListNhsClaims implements listNhsClaims operation.
+	// ListNHSClaims implements listNHSClaims operation.
 	//
 	// List NHS claims.
 	//
 	// GET /nhs_claims
-	ListNhsClaims(ctx context.Context, params ListNhsClaimsParams) (*NHSClaimList, error)
+	ListNHSClaims(ctx context.Context, params ListNHSClaimsParams) (*NHSClaimList, error)
 	// ListNotes implements listNotes operation.
 	//
 	// List notes.

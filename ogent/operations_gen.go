@@ -283,7 +283,7 @@ var Operations = map[string]codec.Operation{
 		{Name: "treatment_plan_item", Column: "treatment_plan_item_id", Plural: "treatment_plan_items", Scope: "treatments:read"},
 		{Name: "user", Column: "user_id", Plural: "users", Scope: "user:read"},
 	}},
-	"listNhsClaims": {ID: "listNhsClaims", Scope: "financials:read", Params: []codec.Param{{Name: "page", Kind: "integer", Min: 1},
+	"listNHSClaims": {ID: "listNHSClaims", Scope: "financials:read", Params: []codec.Param{{Name: "page", Kind: "integer", Min: 1},
 		{Name: "per_page", Kind: "integer", Min: 1, Max: 100},
 		{Name: "sort_by", Kind: "enum", Values: []string{"created_at", "id", "updated_at"}},
 		{Name: "sort_direction", Kind: "enum", Values: []string{"asc", "desc"}},

@@ -70,8 +70,8 @@ func (r Reads) GetNHSClaim(ctx context.Context, p GetNHSClaimParams) (*NHSClaimR
 	return r.ReadNHSClaim(ctx, p.ID)
 }
 
-// NhsClaims is the list of NHS claims.
-var NhsClaims = list.List[*ent.NHSClaimQuery, predicate.NHSClaim, nhsclaim.OrderOption, NHSClaim]{
+// NHSClaims is the list of NHS claims.
+var NHSClaims = list.List[*ent.NHSClaimQuery, predicate.NHSClaim, nhsclaim.OrderOption, NHSClaim]{
 	Form:    NHSClaimForm,
 	Table:   nhsclaim.Table,
 	IDKind:  codec.UUID,
@@ -84,8 +84,8 @@ var NhsClaims = list.List[*ent.NHSClaimQuery, predicate.NHSClaim, nhsclaim.Order
 	Counters: (*ent.NHSClaimQuery).Counters,
 }
 
-// NhsClaimsRequest is a list request. Hand-written filters are not in it.
-func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
+// NHSClaimsRequest is a list request. Hand-written filters are not in it.
+func NHSClaimsRequest(p ListNHSClaimsParams) list.Request[predicate.NHSClaim] {
 	r := list.Request[predicate.NHSClaim]{
 		Page:   list.Page{Number: p.Page.Or(1), Size: p.PerPage.Or(25)},
 		SortBy: p.SortBy.Or("id"), Descending: p.SortDirection.Or("asc") == "desc",
@@ -145,15 +145,15 @@ func NhsClaimsRequest(p ListNhsClaimsParams) list.Request[predicate.NHSClaim] {
 	return r
 }
 
-// ReadNhsClaims reads the page of a list request (list.List.Read).
-func (r Reads) ReadNhsClaims(ctx context.Context, p ListNhsClaimsParams, extra ...predicate.NHSClaim) ([]NHSClaim, Meta, error) {
-	rows, meta, _, err := NhsClaims.Read(ctx, r.View(ctx), r.Client.NHSClaim.Query(), NhsClaimsRequest(p), extra...)
+// ReadNHSClaims reads the page of a list request (list.List.Read).
+func (r Reads) ReadNHSClaims(ctx context.Context, p ListNHSClaimsParams, extra ...predicate.NHSClaim) ([]NHSClaim, Meta, error) {
+	rows, meta, _, err := NHSClaims.Read(ctx, r.View(ctx), r.Client.NHSClaim.Query(), NHSClaimsRequest(p), extra...)
 	return rows, MetaOf(meta), err
 }
 
-// ListNhsClaims returns a page of NHS claims.
-func (r Reads) ListNhsClaims(ctx context.Context, p ListNhsClaimsParams) (*NHSClaimList, error) {
-	rows, meta, err := r.ReadNhsClaims(ctx, p)
+// ListNHSClaims returns a page of NHS claims.
+func (r Reads) ListNHSClaims(ctx context.Context, p ListNHSClaimsParams) (*NHSClaimList, error) {
+	rows, meta, err := r.ReadNHSClaims(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -13,11 +13,11 @@ import (
 )
 
 // claims are all claims that match what is asked.
-func claims(t *testing.T, c *ogent.Client, asked ogent.ListNhsClaimsParams) []ogent.NHSClaim {
+func claims(t *testing.T, c *ogent.Client, asked ogent.ListNHSClaimsParams) []ogent.NHSClaim {
 	t.Helper()
 	return everyPage(t, func(page, size ogent.OptInt) ([]ogent.NHSClaim, int) {
 		asked.Page, asked.PerPage = page, size
-		l := harness.Call(t, c.ListNhsClaims, asked)
+		l := harness.Call(t, c.ListNHSClaims, asked)
 		return l.NhsClaims, l.Meta.Total
 	})
 }
@@ -27,7 +27,7 @@ func TestClaimStatuses(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		token := e.Token(t, "")
 		c := e.Client(t, token)
-		all := claims(t, c, ogent.ListNhsClaimsParams{})
+		all := claims(t, c, ogent.ListNHSClaimsParams{})
 		for _, status := range []string{"new", "queued", "submitted", "completed", "error", "invalid", "received", "queried", "withdrawn", "complete"} {
 			var want []ogent.NHSClaim
 			for _, c := range all {
@@ -35,7 +35,7 @@ func TestClaimStatuses(t *testing.T) {
 					want = append(want, c)
 				}
 			}
-			if got := claims(t, c, ogent.ListNhsClaimsParams{ClaimStatus: ogent.NewOptString(status)}); !slices.EqualFunc(got, want, func(a, b ogent.NHSClaim) bool { return a.ID == b.ID }) {
+			if got := claims(t, c, ogent.ListNHSClaimsParams{ClaimStatus: ogent.NewOptString(status)}); !slices.EqualFunc(got, want, func(a, b ogent.NHSClaim) bool { return a.ID == b.ID }) {
 				t.Errorf("%s: got %+v, want %+v", status, got, want)
 			}
 			if len(want) == 0 {
@@ -43,7 +43,7 @@ func TestClaimStatuses(t *testing.T) {
 			}
 		}
 		for _, status := range []string{"Completed", "done"} {
-			_, err := c.ListNhsClaims(t.Context(), ogent.ListNhsClaimsParams{ClaimStatus: ogent.NewOptString(status)})
+			_, err := c.ListNHSClaims(t.Context(), ogent.ListNHSClaimsParams{ClaimStatus: ogent.NewOptString(status)})
 			harness.Refused(t, err, 400, "invalid_parameter", "claim_status")
 		}
 		e.Get(t, "/v1/nhs_claims?claim_status=", token).Error(t, 400, "invalid_parameter", "claim_status")
@@ -54,15 +54,15 @@ func TestClaimStatuses(t *testing.T) {
 func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, ""))
-		claim := claims(t, c, ogent.ListNhsClaimsParams{})[0]
-		created := func(at time.Time) ogent.ListNhsClaimsParams {
-			return ogent.ListNhsClaimsParams{CreatedAfter: ogent.NewOptDateTime(at)}
+		claim := claims(t, c, ogent.ListNHSClaimsParams{})[0]
+		created := func(at time.Time) ogent.ListNHSClaimsParams {
+			return ogent.ListNHSClaimsParams{CreatedAfter: ogent.NewOptDateTime(at)}
 		}
-		updated := func(at time.Time) ogent.ListNhsClaimsParams {
-			return ogent.ListNhsClaimsParams{UpdatedAfter: ogent.NewOptDateTime(at)}
+		updated := func(at time.Time) ogent.ListNHSClaimsParams {
+			return ogent.ListNHSClaimsParams{UpdatedAfter: ogent.NewOptDateTime(at)}
 		}
 		for _, test := range []struct {
-			asked ogent.ListNhsClaimsParams
+			asked ogent.ListNHSClaimsParams
 			found bool
 		}{
 			{created(claim.CreatedAt), false}, {created(claim.CreatedAt.Add(-time.Millisecond)), true},
@@ -80,7 +80,7 @@ func TestClaimsCreatedAfterIsExclusive(t *testing.T) {
 func TestClaimsOfEveryNation(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		c := e.Client(t, e.Token(t, ""))
-		want := claims(t, c, ogent.ListNhsClaimsParams{})[0]
+		want := claims(t, c, ogent.ListNHSClaimsParams{})[0]
 		ctx := e.As(t, "demo")
 		e.Tx(t, ctx, func(tx *ent.Client) error {
 			return tx.NHSClaim.UpdateOneID(want.ID).SetNiCalculatedDentistFee(1205).SetNiCalculatedPatientFee(0).SetScotAmountAuthorised(-5).SetScotAmountExpected(99_999_999_999).

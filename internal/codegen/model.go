@@ -314,8 +314,15 @@ func (e *entity) ScopeOf(verb string) string {
 	return e.R.Scope + ":" + verb
 }
 
-// Many returns the plural in the names of operations: Fees of ListFees.
-func (e *entity) Many() string { return pascal(e.R.Plural) }
+// Many returns the plural in the names of operations: Fees of listFees. Its capitals are those of the
+// schema's name, which the operations on one record have: listNHSClaims and getNHSClaim.
+func (e *entity) Many() string {
+	plural, n := pascal(e.R.Plural), 0
+	for n < min(len(plural), len(e.Name)) && strings.EqualFold(plural[n:n+1], e.Name[n:n+1]) {
+		n++
+	}
+	return e.Name[:n] + plural[n:]
+}
 
 // pascal returns snake_case as a Go name without initialisms, for operation ids.
 func pascal(s string) string {

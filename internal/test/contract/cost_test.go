@@ -77,7 +77,7 @@ var costs = map[string]cost{
 	"listPatientStats":            {0, 6}, // three of appointments, invoices, payments; total from a counter
 	"getPatientStats":             {0, 6},
 	"listRotaPractitionerDiaries": {0, 2}, // practitioners, sessions; opening hours for those without
-	"listNhsClaims":               {0, 1},
+	"listNHSClaims":               {0, 1},
 	"listNotes":                   {0, 1},
 	"listRecalls":                 {0, 1},
 	"listWaitingLists":            {0, 1},

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,4 +150,39 @@ func TestWritesConform(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOperationIDsOfAResourceAgree checks that the operations on one path and on its records are
+// called alike, capitals included: listNHSClaims and getNHSClaim, not listNHSClaims.
+func TestOperationIDsOfAResourceAgree(t *testing.T) {
+	record, verb := map[string]string{}, regexp.MustCompile(`^[a-z]+`)
+	checked := 0
+	for _, op := range operations() {
+		path, isRecord := strings.CutSuffix(op.Path, "/{id}")
+		name := verb.ReplaceAllString(op.ID, "")
+		if strings.Contains(path, "{") || !isRecord {
+			continue
+		}
+		if other := record[path]; other != "" && other != name {
+			t.Errorf("%s: %s, although another operation ends in %s", op, op.ID, other)
+		}
+		record[path] = name
+	}
+	for _, op := range operations() {
+		name := record[op.Path]
+		if name == "" {
+			continue
+		}
+		checked++
+		want := "create" + name
+		if op.Method == http.MethodGet {
+			want = "list" + strings.TrimSuffix(name, "y")
+		}
+		if !strings.HasPrefix(op.ID, want) {
+			t.Errorf("%s: %s does not begin with %s", op, op.ID, want)
+		}
+	}
+	if checked < 30 {
+		t.Errorf("checked only %d operations", checked)
+	}
 }
