@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,7 +208,50 @@ func TestReferenceHasEveryOperationAndSchema(t *testing.T) {
 	if checked < 90 {
 		t.Errorf("checked only %d operations", checked)
 	}
-	if found := b.get("/docs/search?q=create+appointment", "Authorization:").ok(t, 200); !strings.Contains(found.body, `href="/docs/operations/createAppointment"`) {
-		t.Error("the search does not find createAppointment")
+}
+
+// TestReferenceSearchIsRanked checks that what the query names comes first.
+func TestReferenceSearchIsRanked(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	link := regexp.MustCompile(`<dt><a href="([^"]+)">`)
+	for query, want := range map[string][]string{
+		"appointments":         {"/docs/operations/listAppointments", "/docs/operations/createAppointment"},
+		"appointment":          {"/docs/schemas/Appointment", "/docs/operations/listAppointments", "/docs/operations/createAppointment"},
+		"create appointment":   {"/docs/operations/createAppointment", "/docs/operations/createAppointmentHold"},
+		"createAppointment":    {"/docs/operations/createAppointment"},
+		"List NHS claims":      {"/docs/operations/listNHSClaims"},
+		"double_booking":       {"/docs#double_booking"},
+		"double booking":       {"/docs#double_booking"},
+		"/v1/patients":         {"/docs/operations/listPatients", "/docs/operations/createPatient", "/docs/operations/getPatient"},
+		"/patients":            {"/docs/operations/listPatients", "/docs/operations/createPatient"},
+		"POST /v1/patients":    {"/docs/operations/createPatient"},
+		"/v1/patients/{id}":    {"/docs/operations/getPatient", "/docs/operations/putPatient", "/docs/operations/updatePatient", "/docs/operations/deletePatient"},
+		"PatientList":          {"/docs/schemas/PatientList"},
+		"time zones":           {"/docs/guides/time-zones"},
+		"cancellation reasons": {"/docs/operations/listAppointmentCancellationReasons"}, // in its summary
+		"force_changes":        {"/docs#double_booking"},                                // in its text
+		"cursor snapshot":      {"/docs#cursor_expired"},
+	} {
+		page := b.get("/docs/search?q="+url.QueryEscape(query), "Authorization:").ok(t, 200)
+		var got []string
+		for _, m := range link.FindAllStringSubmatch(page.body, -1) {
+			got = append(got, m[1])
+		}
+		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("%s: %q, want %q first", query, got[:min(len(got), 5)], want)
+		}
+		checked := map[string]bool{}
+		for _, address := range got {
+			if checked[address] {
+				t.Errorf("%s: %s is listed twice", query, address)
+			}
+			checked[address] = true
+		}
+	}
+	for _, query := range []string{"", " ", "?", "%", "zzzz", "‍"} {
+		if page := b.get("/docs/search?q="+url.QueryEscape(query), "Authorization:").ok(t, 200); query == "zzzz" && link.MatchString(page.body) {
+			t.Errorf("%q finds something", query)
+		}
 	}
 }

@@ -25,10 +25,11 @@ var templates = parse()
 
 // functions are the templates' functions.
 var functions = template.FuncMap{
-	"asset":    assetAddress,
-	"count":    thousands,
-	"pretty":   pretty,
-	"minRunes": func() int { return password.MinRunes },
+	"asset":      assetAddress,
+	"count":      thousands,
+	"pretty":     pretty,
+	"errorCodes": func() []errorCode { return errorCodes },
+	"minRunes":   func() int { return password.MinRunes },
 	// picture marks the data: URL of a QR code from package signin as safe;
 	// html/template rejects data: URLs by default.
 	"picture": func(address string) template.URL { return template.URL(address) },
@@ -37,7 +38,7 @@ var functions = template.FuncMap{
 		name = template.HTMLEscapeString(name)
 		return template.HTML(`<span class="whole">` + strings.ReplaceAll(name, "_", `_</span><wbr><span class="whole">`) + `</span>`)
 	},
-	// prose marks what is between backticks in a text of the OpenAPI document as code.
+	// prose marks what is between backticks in a text as code.
 	"prose": func(text string) template.HTML {
 		var marked strings.Builder
 		for i, part := range strings.Split(text, "`") {
