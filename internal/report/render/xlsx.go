@@ -25,7 +25,8 @@ type workbook struct {
 	*excelize.File
 	err    error
 	styles map[report.Kind]int
-	head   int
+	head   int // of headings
+	body   int // of definitions
 }
 
 // cellFormats returns the number formats of Excel for the values of each kind. Excel shows the
@@ -54,6 +55,7 @@ func writeXLSX(w io.Writer, a *report.Answer) error {
 		b.styles[kind] = b.style(&excelize.Style{CustomNumFmt: &format})
 	}
 	b.head = b.style(&excelize.Style{Font: &excelize.Font{Bold: true}})
+	b.body = b.style(&excelize.Style{Alignment: &excelize.Alignment{WrapText: true, Vertical: "top"}})
 	b.keep(b.SetSheetName(b.GetSheetName(0), summarySheet))
 	b.summary(a)
 	row, used := 0, map[string]bool{summarySheet: true}
@@ -61,6 +63,8 @@ func writeXLSX(w io.Writer, a *report.Answer) error {
 		if i == 0 || a.Sections[i-1].Key != s.Key {
 			row = 1
 			b.begin(&s, used)
+			b.paper(sheetOf(s.Key), a.Title)
+			b.keep(b.SetDefinedName(&excelize.DefinedName{Name: "_xlnm.Print_Titles", RefersTo: "'" + sheetOf(s.Key) + "'!$1:$1", Scope: sheetOf(s.Key)}))
 		}
 		for _, values := range s.Rows {
 			row++
@@ -120,15 +124,36 @@ func (b *workbook) summary(a *report.Answer) {
 		b.cell(summarySheet, 2, row, f.Kind, f.Value)
 	}
 	row++
+	line(b.head, "Definitions")
 	for _, d := range a.Definitions {
-		if d.Source == "" {
-			line(0, d.Term, d.Meaning)
-		} else {
-			line(0, d.Term, d.Meaning+" Source: "+d.Source)
+		meaning := d.Meaning
+		if d.Source != "" {
+			meaning += " Source: " + d.Source
 		}
+		line(b.body, d.Term, meaning)
+		b.keep(b.MergeCell(summarySheet, fmt.Sprint("B", row), fmt.Sprint("E", row)))
+		// Excel does not fit the height of merged cells to their text.
+		b.keep(b.SetRowHeight(summarySheet, row, lineHeight*float64(1+utf8.RuneCountInString(meaning)/meaningWidth)))
 	}
 	b.keep(b.SetColWidth(summarySheet, "A", "A", 32))
 	b.keep(b.SetColWidth(summarySheet, "B", "D", 16))
+	b.keep(b.SetColWidth(summarySheet, "E", "E", 52))
+	b.paper(summarySheet, a.Title)
+}
+
+// The room for a definition: characters in a line of the columns B to E, and points of a line.
+const (
+	meaningWidth = 95
+	lineHeight   = 15
+)
+
+// paper makes a sheet print on A4, as wide as the paper, with its name and the page's number at
+// the foot.
+func (b *workbook) paper(sheet, title string) {
+	const a4, asNeeded = 9, 0
+	b.keep(b.SetPageLayout(sheet, &excelize.PageLayoutOptions{Size: new(a4), Orientation: new("landscape"), FitToWidth: new(1), FitToHeight: new(asNeeded)}))
+	b.keep(b.SetSheetProps(sheet, &excelize.SheetPropsOptions{FitToPage: new(true)}))
+	b.keep(b.SetHeaderFooter(sheet, &excelize.HeaderFooterOptions{OddFooter: "&L" + title + ": &A&RPage &P of &N"}))
 }
 
 // begin adds the sheet of a table, with its headings.

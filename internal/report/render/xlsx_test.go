@@ -2,6 +2,8 @@ package render
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/xuri/excelize/v2"
@@ -58,4 +60,51 @@ func TestWorkbook(t *testing.T) {
 	check("Second table", "A2", "7", "7")
 	check("Second table", "B2", "1,234", "1234")
 	check("Second table", "A3", "", "") // no totals
+}
+
+// TestWorkbookPrints checks that each sheet is as wide as the paper, that tables repeat their
+// headings, and that definitions are lines of the summary, as high as their texts.
+func TestWorkbookPrints(t *testing.T) {
+	t.Parallel()
+	a := sample([]any{"text", nil, nil, nil, nil, nil})
+	long := strings.Repeat("what counts ", 30)
+	a.Definitions = []report.Definition{{Term: "Short", Meaning: "A line."}, {Term: "Long", Meaning: long, Source: "the rules"}}
+	var file bytes.Buffer
+	if err := Write(&file, a, XLSX, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	book, err := excelize.OpenReader(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sheet := range book.GetSheetList() {
+		layout, err := book.GetPageLayout(sheet)
+		props, other := book.GetSheetProps(sheet)
+		if err != nil || other != nil {
+			t.Fatal(err, other)
+		}
+		if *layout.Size != 9 || *layout.Orientation != "landscape" || *layout.FitToWidth != 1 || *layout.FitToHeight != 0 || !*props.FitToPage {
+			t.Errorf("%s does not print on landscape A4, fitted to its width", sheet)
+		}
+		if f, err := book.GetHeaderFooter(sheet); err != nil || f.OddFooter != "&LSample: &A&RPage &P of &N" {
+			t.Errorf("the foot of %s is %v, %v", sheet, f, err)
+		}
+	}
+	if names := book.GetDefinedName(); len(names) == 0 || !slices.ContainsFunc(names, func(n excelize.DefinedName) bool {
+		return n.Name == "_xlnm.Print_Titles" && n.RefersTo == "'Lines'!$1:$1" && n.Scope == "Lines"
+	}) {
+		t.Errorf("the names are %v, without the print titles of Lines", names)
+	}
+	rows, err := book.GetRows(summarySheet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(rows, func(row []string) bool { return len(row) > 0 && row[0] == "Definitions" }) + 1
+	if at == 0 || rows[at+1][1] != long+" Source: the rules" {
+		t.Fatalf("the summary has no definitions: %q", rows)
+	}
+	short, _ := book.GetRowHeight(summarySheet, at+1)
+	if high, err := book.GetRowHeight(summarySheet, at+2); err != nil || short != lineHeight || high < 4*lineHeight {
+		t.Errorf("the definitions are %v and %v points high: %v", short, high, err)
+	}
 }
