@@ -195,7 +195,7 @@ func (i *Installation) checkRoles(ctx context.Context) (all []web.Check, err err
 		return all, err
 	}
 	if state.Superuser {
-		all = append(all, problem("sign in as the two roles", "the server signs in as the superuser %s, who can leave its role", state.Login))
+		all = append(all, problem("set --database-url and --system-database-url to URLs of the roles that \"chairside database roles\" creates", "the server signs in as the superuser %s, who can leave its role", state.Login))
 	}
 	if len(all) == 0 {
 		return passed("the database itself keeps practices apart")
