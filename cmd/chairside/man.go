@@ -12,8 +12,9 @@ type manCommand struct{}
 
 // Help is the text of --help.
 func (manCommand) Help() string {
-	return `To read it:     chairside man | man -l -
-To install it:  chairside man > /usr/local/share/man/man1/chairside.1`
+	return `To read it: chairside man | man -l -
+
+To install it: chairside man > /usr/local/share/man/man1/chairside.1`
 }
 
 // Run prints the manual page, which has all commands, from the parser's own model.

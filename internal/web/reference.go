@@ -17,6 +17,7 @@ type menu struct {
 	Tags   []menuTag
 	Guides []guides.Guide // nil away from the guides
 	Here   string         // the current address
+	Query  string         // of the search
 }
 
 type menuTag struct {

@@ -127,8 +127,11 @@ func main() {
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode >= 300 {
-		log.Fatal(response.Status, err, string(body))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if response.StatusCode >= 300 {
+		log.Fatal(response.Status, " ", string(body))
 	}
 	fmt.Println(string(body))
 }`, strings.Join(packages, "\"\n\t\""), o.Method, o.address(), reader, header)

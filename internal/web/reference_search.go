@@ -14,6 +14,7 @@ import (
 // found is a page that a search found.
 type found struct {
 	Address, Name, Text string
+	Kind                string // "" for an operation, which shows its method
 	rank                rank
 	length              int // of the name that the query is or begins
 }
@@ -118,18 +119,20 @@ func (s *Site) searchReference(w http.ResponseWriter, r *http.Request) error {
 		for _, p := range c.Value.Properties {
 			members = append(members, p.Name)
 		}
-		pages.add(found{Address: "/docs/schemas/" + c.Name, Name: c.Name, Text: c.Value.Description}, strings.Join(members, " "), c.Name)
+		pages.add(found{Address: "/docs/schemas/" + c.Name, Name: c.Name, Text: c.Value.Description, Kind: "Schema"}, strings.Join(members, " "), c.Name)
 	}
 	for _, e := range errorCodes {
-		pages.add(found{Address: "/docs#" + e.Code, Name: e.Code, Text: e.Text}, "", e.Code)
+		pages.add(found{Address: "/docs#" + e.Code, Name: e.Code, Text: e.Text, Kind: "Error code"}, "", e.Code)
 	}
 	for _, g := range guides.All {
-		pages.add(found{Address: guidesPath + g.Name, Name: g.Title, Text: g.Summary}, "", g.Title)
+		pages.add(found{Address: guidesPath + g.Name, Name: g.Title, Text: g.Summary, Kind: "Guide"}, "", g.Title)
 		for _, part := range g.Sections {
-			pages.add(found{Address: guidesPath + g.Name + "#" + part.ID, Name: g.Title + ": " + part.Title, Text: part.Lead}, part.Text, part.Title)
+			pages.add(found{Address: guidesPath + g.Name + "#" + part.ID, Name: g.Title + ": " + part.Title, Text: part.Lead, Kind: "Guide"}, part.Text, part.Title)
 		}
 	}
-	s.show(w, r, http.StatusOK, "reference_search", view{Title: "Search the reference and the guides", Menu: s.menuOf("", r.URL.Path), Page: struct {
+	m := s.menuOf("", r.URL.Path)
+	m.Query = query
+	s.show(w, r, http.StatusOK, "reference_search", view{Title: "Search the reference and the guides", Menu: m, Page: struct {
 		Query string
 		Found []found
 	}{query, pages.results()}})
