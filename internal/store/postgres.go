@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -132,6 +133,9 @@ func wayTo(ctx context.Context, probe *dbconn.Connector, options postgresOptions
 	direct, err := dbconn.Find(ctx, probe)
 	if err != nil && strings.Contains(err.Error(), "unsupported startup parameter") {
 		err = fmt.Errorf("%w: set ignore_startup_parameters in pgbouncer.ini to %q", err, ignoredByPooler())
+	}
+	if errors.As(err, new(*net.OpError)) {
+		err = fmt.Errorf("the database does not answer: check that PostgreSQL is running and that the database URL names its host and port (%w)", err)
 	}
 	return direct, err
 }
