@@ -20,6 +20,7 @@ require (
 	github.com/go-faster/jx v1.2.0 // JSON, as the generated API code writes it
 	github.com/go-faster/yaml v0.4.6 // of the generator: extensions in the document
 	github.com/go-webauthn/webauthn v0.18.2 // passkeys: checks of what authenticators sign
+	github.com/gofrs/flock v0.13.1 // one process at a time makes a backup; released by the system if it is killed
 	github.com/google/uuid v1.6.0 // ids
 	github.com/jackc/pgx/v5 v5.12.0 // the hand-written server of the benchmark
 	github.com/jedib0t/go-pretty/v6 v6.8.3 // tables on a terminal

@@ -23,7 +23,10 @@ type keysCommands struct {
 
 // loadKeys gives the database the keys that the flags name: those of sealed columns and that of
 // the audit log. An embedded database has its own file of keys, created when it is first needed.
-func loadKeys(db *store.DB, d config.Database) (err error) {
+func loadKeys(db *store.DB, d config.Database) error { return loadKeysBeside(db, d, db.File) }
+
+// loadKeysBeside is loadKeys for a copy of the embedded database at path, whose keys it needs.
+func loadKeysBeside(db *store.DB, d config.Database, path string) (err error) {
 	if d.AuditKey != "" {
 		if db.AuditKey, err = audit.LoadKey(d.AuditKey); err != nil {
 			return err
@@ -35,13 +38,13 @@ func loadKeys(db *store.DB, d config.Database) (err error) {
 	case text != "":
 		db.Keys, err = seal.Text(text)
 	case db.File != "":
-		db.Keys, err = seal.File(keysBeside(db), true)
+		db.Keys, err = seal.File(keysBeside(path), true)
 	}
 	return err
 }
 
-// keysBeside is the file of keys of an embedded database.
-func keysBeside(db *store.DB) string { return db.File + ".keys" }
+// keysBeside is the file of keys of the embedded database at path.
+func keysBeside(path string) string { return path + ".keys" }
 
 // secretFiles lists the files with keys, which the flags name or the database has.
 func secretFiles(db *store.DB, d config.Database) (files []string) {
@@ -51,7 +54,7 @@ func secretFiles(db *store.DB, d config.Database) (files []string) {
 		}
 	}
 	if db.File != "" {
-		files = append(files, keysBeside(db))
+		files = append(files, keysBeside(db.File))
 	}
 	return files
 }

@@ -41,9 +41,13 @@ type commands struct {
 	MCP      mcpCommand       `cmd:"" name:"mcp" help:"Serve an AI assistant over standard input and output (MCP)."`
 	Import   importCommand    `cmd:"" help:"Import an export, or CSV files from another system."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
-	Audit    auditCommands    `cmd:"" help:"Verify, list and prune the audit log."`
-	Keys     keysCommands     `cmd:"" help:"Manage the keys of sealed columns in the database."`
-	Version  versionCommand   `cmd:"" help:"Print the version."`
+	Restore  restoreCommand   `cmd:"" help:"Put a copy in the place of an embedded database."`
+
+	RestoreCheck restoreCheckCommand `cmd:"" help:"Check whether a copy or a restored database is whole."`
+
+	Audit   auditCommands  `cmd:"" help:"Verify, list and prune the audit log."`
+	Keys    keysCommands   `cmd:"" help:"Manage the keys of sealed columns in the database."`
+	Version versionCommand `cmd:"" help:"Print the version."`
 
 	Completion completionCommand `cmd:"" help:"Print a script that completes commands and flags in a shell."`
 	Man        manCommand        `cmd:"" help:"Print the manual page."`

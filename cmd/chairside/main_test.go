@@ -64,6 +64,8 @@ func scripts(dir string) testscript.Params {
 			"exits":   exits,
 			"capture": capture,
 			"sql":     execSQL,
+			"damage":  damage,
+			"psql":    execPostgres,
 		},
 	}
 }
@@ -95,6 +97,36 @@ func execSQL(ts *testscript.TestScript, neg bool, args []string) {
 	defer func() { ts.Check(db.Close()) }()
 	_, err = db.ExecContext(context.Background(), args[1])
 	ts.Check(err)
+}
+
+// execPostgres executes statements on the script's PostgreSQL database: psql STATEMENTS.
+func execPostgres(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: psql STATEMENTS")
+	}
+	db, err := sql.Open("postgres", ts.Getenv("CHAIRSIDE_DATABASE_URL"))
+	ts.Check(err)
+	defer func() { ts.Check(db.Close()) }()
+	_, err = db.ExecContext(context.Background(), args[0])
+	ts.Check(err)
+}
+
+// damage changes a page in the middle of a file, or its beginning: damage middle|beginning FILE.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: damage middle|beginning FILE")
+	}
+	content, err := os.ReadFile(ts.MkAbs(args[1]))
+	ts.Check(err)
+	start := 0
+	if args[0] == "middle" {
+		start = len(content) / 2
+	}
+	const most = 5000 // more than a page of a database
+	for i := range content[start:min(len(content), start+most)] {
+		content[start+i] ^= 0xff
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), content, 0o600))
 }
 
 // capture sets a variable to the first group of a pattern that matches the last

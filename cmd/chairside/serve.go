@@ -16,6 +16,7 @@ import (
 	"chairside/internal/seed"
 	"chairside/internal/server"
 	"chairside/internal/store"
+	"chairside/internal/store/backup"
 	"chairside/internal/store/bulk"
 	"chairside/internal/store/migrate"
 	"chairside/internal/store/sealing"
@@ -29,6 +30,8 @@ func (serveCommand) Help() string {
 	return `The server creates and migrates an embedded database on start. Before a migration it copies a database that holds data to a file beside it (NAME.before-VERSION; the last two are kept). It refuses a PostgreSQL database with pending migrations, unless you pass --migrate.
 
 With --demo the server is a sandbox. The first start migrates the database and fills it with a demo practice; every start prints a new token. It refuses a database that holds other practices. With --system-database-url it can do neither: run "chairside migrate up", "chairside seed" and "chairside database roles" as the tables' owner first.
+
+With --backup-dir the server copies an embedded database at an interval, as "chairside backup" does; of several processes one makes the copy. "chairside restore" puts one back.
 
 On SIGTERM /readyz responds 503 and the server serves on for --drain, then closes each connection with its next response and finishes what runs: put it behind a load balancer that checks /readyz, and restart one server after the other. An interrupt (Ctrl-C) does not wait.
 
@@ -66,6 +69,10 @@ func (s *serveCommand) Run(c *console) (err error) {
 		if checkpoints, err = chain.OpenCheckpoints(flags.AuditCheckpoints, db.AuditKey); err != nil {
 			return err
 		}
+	}
+	backups, err := openBackups(flags.Backup)
+	if err != nil {
+		return err
 	}
 	// With two logins the server owns no table: it can only say what to run.
 	apply := flags.Demo && flags.SystemDatabaseURL == "" && errors.Is(migrate.Check(c, db), migrate.ErrPending)
@@ -110,6 +117,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		RateLimit: flags.RateLimit, PracticeRateLimit: flags.PracticeRateLimit, ChangesRetention: flags.ChangesRetention,
 		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile, MCPAllowWrites: flags.MCPAllowWrites,
 		Checkpoints:         checkpoints,
+		Backups:             backups,
 		Drain:               flags.Drain,
 		Hurry:               interrupted.Done(),
 		WebhookAllowPrivate: flags.WebhookAllowPrivate,
@@ -131,6 +139,18 @@ func (s *serveCommand) Run(c *console) (err error) {
 	}
 	logger.Info("listening", "address", listener.Addr().String(), "base_url", baseURL)
 	return srv.Run(c, listener)
+}
+
+// openBackups returns the schedule of copies, or nil without a directory.
+func openBackups(flags config.ServeBackup) (*backup.Schedule, error) {
+	if flags.Dir == "" {
+		return nil, nil
+	}
+	// A directory that is missing may be a disk that is not mounted: it is not created.
+	if info, err := os.Stat(flags.Dir); err != nil || !info.IsDir() {
+		return nil, config.Mistakes{"--backup-dir: " + flags.Dir + " is not a directory that exists"}
+	}
+	return &backup.Schedule{Folder: backup.Folder{Dir: flags.Dir, Keep: flags.Keep, Recipients: flags.Recipients}, Every: flags.Every}, nil
 }
 
 // urlOf is the URL of an address that a server listens on, for clients on this machine.

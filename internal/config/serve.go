@@ -15,6 +15,7 @@ type ServeFlags struct {
 	SystemDatabase
 	WebhookNetwork
 	Network
+	ServeBackupFlags
 	Demo             bool   `help:"Serve a sandbox: fill the database with demo data on the first start, and print a token."`
 	Migrate          bool   `help:"Apply pending migrations to a PostgreSQL database on start. An embedded database is always migrated."`
 	RateLimit        string `placeholder:"N" help:"Requests per hour and token, and per address without a valid token; 0 means no limit. Default: 3600, or 36000 with --demo."`
@@ -38,6 +39,7 @@ type Serve struct {
 	PracticeRateLimit   int // requests per hour and practice; 0 is unlimited
 	ChangesRetention    time.Duration
 	Drain               time.Duration
+	Backup              ServeBackup
 	AuditCheckpoints    string // "" for none
 	CertFile, KeyFile   string
 	TrustedProxies      []netip.Prefix
@@ -84,6 +86,7 @@ func (f ServeFlags) Read() (Serve, error) {
 	}
 	c.ChangesRetention = f.readChangesRetention(&m)
 	c.Drain = f.readDrain(&m)
+	c.Backup = f.ServeBackupFlags.read(&m, f.Database)
 	c.BaseURL, c.TrustedProxies = f.readBaseURL(&m), f.readProxies(&m)
 	c.RateLimit = f.readRateLimit(&m)
 	c.PracticeRateLimit = f.readPracticeLimit(&m, c.RateLimit)

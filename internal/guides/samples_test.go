@@ -277,11 +277,12 @@ var unrun = map[string]int{
 	"webhooks":           4, // TestWebhookReceivers; a command that does not end
 	"assistants":         1, // a file of another program
 	"audit":              2, // a server; checkpoints of a server that ran for minutes
-	"keys":               3, // servers, and the keys of one that runs
+	"keys":               2, // servers, and the keys of one that runs
 	"leaving":            1, // a second server
 	"patient-data":       1, // cannot be undone, and is refused for recent records
 	"row-level-security": 3, // roles of a PostgreSQL server
 	"install":            4, // packages, services, containers
+	"backups":            6, // a server, a key of age, PostgreSQL's archive
 	"availability":       4, // a load balancer, a service of systemd, a pooler and its roles
 }
 

@@ -13,6 +13,7 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/events/webhook"
 	"chairside/internal/store"
+	"chairside/internal/store/backup"
 	"chairside/internal/store/feedlog"
 )
 
@@ -31,19 +32,21 @@ type backlog struct {
 	db    *store.DB
 	jobs  *jobs
 	trail *trail.Trail
-	clock clock.Clock
+	// backups is nil for none; its job is then off.
+	backups *backup.Schedule
+	clock   clock.Clock
 
 	age      *prometheus.GaugeVec // by job; without a series if it could not be measured
 	replicas *prometheus.GaugeVec // no labels; empty if it could not be measured
 	lag      *prometheus.GaugeVec
 }
 
-func newBacklog(db *store.DB, j *jobs, t *trail.Trail, c clock.Clock) *backlog {
+func newBacklog(db *store.DB, j *jobs, t *trail.Trail, backups *backup.Schedule, c clock.Clock) *backlog {
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "chairside", Name: name, Help: help}, labels)
 	}
 	return &backlog{
-		db: db, jobs: j, trail: t, clock: c,
+		db: db, jobs: j, trail: t, backups: backups, clock: c,
 		age:      gauge("backlog_age_seconds", "How long the oldest work of a job has been waiting; 0 if none waits.", jobLabel),
 		replicas: gauge("database_replicas", "Replicas that follow the database."),
 		lag:      gauge("database_replica_lag_seconds", "How far the slowest replica is behind; without a series if the role may not see it."),
@@ -83,6 +86,7 @@ func (b *backlog) measure(ctx context.Context) error {
 		}},
 		{b.jobs.seal, func(ctx context.Context) (time.Time, error) { return chain.Unsealed(ctx, b.db) }},
 		{b.jobs.deliver, func(ctx context.Context) (time.Time, error) { return webhook.Overdue(ctx, b.db) }},
+		{b.jobs.copyDatabase, func(ctx context.Context) (time.Time, error) { return b.backups.Overdue(b.clock.With(ctx), b.db) }},
 	} {
 		if m.job.reason() != "" {
 			continue

@@ -14,6 +14,7 @@ import (
 	"chairside/internal/events/idempotency"
 	"chairside/internal/events/webhook"
 	"chairside/internal/store"
+	"chairside/internal/store/backup"
 	"chairside/internal/store/counters"
 	"chairside/internal/web"
 )
@@ -72,19 +73,28 @@ func (j *job) shown(now time.Time) web.Job {
 // jobs are the work in the background that Run starts.
 type jobs struct {
 	number, deliver, record, seal, sign, compact    *job
-	logRequests, measure                            *job
+	logRequests, measure, copyDatabase              *job
 	sweepFeed, sweepWebhooks, prune, closePractices *job
 
 	all []*job // the most frequent first
 }
 
-func newJobs(c clock.Clock, db *store.DB, x *replica, signs bool) *jobs {
+func newJobs(c clock.Clock, db *store.DB, x *replica, signs bool, backups *backup.Schedule) *jobs {
 	notPostgres, noCheckpoints := "", ""
 	if db.Dialect != dialect.Postgres {
 		notPostgres = "An embedded database does this as it writes."
 	}
 	if !signs {
 		noCheckpoints = "The server was started without --audit-checkpoints."
+	}
+	noBackups, backupEvery := "", backup.DefaultEvery
+	switch {
+	case db.Dialect == dialect.Postgres:
+		noBackups = "PostgreSQL has its own tools for backups."
+	case backups == nil:
+		noBackups = "The server was started without --backup-dir."
+	default:
+		backupEvery = backups.Every
 	}
 	j := &jobs{}
 	add := func(id, name string, every time.Duration, off string) *job {
@@ -100,6 +110,7 @@ func newJobs(c clock.Clock, db *store.DB, x *replica, signs bool) *jobs {
 	j.compact = add("compact_counters", "Compact the totals of lists", counters.CompactEvery, notPostgres)
 	j.measure = add("measure_backlog", "Measure the work that waits", measureEvery, "")
 	j.sign = add("write_checkpoints", "Write checkpoints of the audit log", chain.CheckpointEvery, noCheckpoints)
+	j.copyDatabase = add("write_backups", "Copy the database", backupEvery, noBackups)
 	j.prune = add("delete_idempotency_keys", "Delete old idempotency keys", idempotency.PruneEvery, "")
 	j.closePractices = add("delete_practices", "Delete closed practices", closure.RunEvery, "")
 	j.sweepFeed = add("delete_changes", "Delete old changes", feed.SweepEvery, "")

@@ -32,8 +32,9 @@ const (
 // Run serves listener until ctx ends, then stops in the steps of drain.go: running requests have
 // 20 seconds to finish. It returns nil if all of them finished. While it serves, it also
 // compacts the database's counters, numbers and sweeps the change feed, delivers webhooks, writes
-// and seals the audit log, writes the request log, measures the work that waits, and deletes expired
-// idempotency keys and closed practices. While the database is a read-only replica, it only reads.
+// and seals the audit log, writes the request log, measures the work that waits, copies an embedded database,
+// and deletes expired idempotency keys and closed practices. While the database is a read-only replica, it
+// only reads.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.replica.look(working)
@@ -56,6 +57,9 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	background.Go(func() { s.replica.keepLooking(working) })
 	background.Go(func() { s.feed.Run(working, s.Logger, s.jobs.number.ran) })
 	background.Go(func() { s.backlog.keepMeasuring(working, s.Logger, s.jobs.measure.ran) })
+	if s.Backups != nil {
+		background.Go(func() { s.Backups.Run(s.Clock.With(working), s.DB, s.Logger, s.jobs.copyDatabase.ran) })
+	}
 	sealing, stopSealing := context.WithCancel(context.WithoutCancel(ctx))
 	var sealer sync.WaitGroup
 	sealer.Go(func() {

@@ -25,6 +25,7 @@ import (
 	"chairside/internal/ratelimit"
 	"chairside/internal/store"
 	"chairside/internal/store/admission"
+	"chairside/internal/store/backup"
 	"chairside/internal/token"
 	"chairside/internal/web"
 	"chairside/internal/write/etag"
@@ -71,6 +72,8 @@ type Options struct {
 	ChangesRetention time.Duration
 	// Checkpoints writes checkpoints of the audit log; nil if none are kept.
 	Checkpoints *chain.Checkpoints
+	// Backups makes copies of an embedded database; nil for none.
+	Backups *backup.Schedule
 	// Drain is how long Run serves on once it is told to stop, with /readyz at 503.
 	Drain time.Duration
 	// Hurry ends the waiting of a stop when it is closed; nil never does.
@@ -133,14 +136,14 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
 	s.trail, s.requests = trail.New(o.DB, o.Logger), trail.NewRequests(o.DB, o.Logger)
 	s.replica = newReplica(o.DB, o.Logger)
-	s.jobs, s.started = newJobs(o.Clock, o.DB, s.replica, o.Checkpoints != nil), o.Clock.Now()
+	s.jobs, s.started = newJobs(o.Clock, o.DB, s.replica, o.Checkpoints != nil, o.Backups), o.Clock.Now()
 	s.limiter = s.newLimiter()
 	s.reads = ogent.Reads{Client: o.DB.Ent, Keys: o.DB.Keys, BaseURL: o.BaseURL}
 	if own, ok := handler.(operations); ok {
 		s.reads = own.Reads
 	}
 	s.webhooks = webhook.New(webhook.Options{DB: o.DB, Feed: s.feed, Reads: s.reads, Trail: s.trail, AllowPrivate: o.WebhookAllowPrivate, Retention: o.ChangesRetention, Logger: o.Logger})
-	s.backlog = newBacklog(o.DB, s.jobs, s.trail, o.Clock)
+	s.backlog = newBacklog(o.DB, s.jobs, s.trail, o.Backups, o.Clock)
 	s.metrics = newMetrics(o.DB, s.unsent, s.backlog)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(s.encode))
 	if err != nil {

@@ -91,6 +91,13 @@ func (s *Server) waits() map[*job]func(context.Context) (string, time.Time, erro
 			return nothing, time.Time{}, nil
 		},
 		s.jobs.deliver: s.waitingDeliveries,
+		s.jobs.copyDatabase: func(ctx context.Context) (string, time.Time, error) {
+			at, err := s.Backups.Overdue(ctx, s.DB)
+			if err != nil || at.IsZero() {
+				return nothing, at, err
+			}
+			return "a copy", at, nil
+		},
 	}
 }
 
@@ -224,9 +231,9 @@ func (s *Server) backupFact(ctx context.Context) (string, time.Time, error) {
 	if s.DB.File != "" {
 		at, err := s.DB.LastBackup(ctx)
 		if at.IsZero() {
-			return "None by “chairside backup”. Copies by other programs are not listed here.", at, err
+			return "None by this program. Copies by other programs are not listed here.", at, err
 		}
-		return "By “chairside backup” on", at, err
+		return "By this program on", at, err
 	}
 	a, err := s.DB.Archive(ctx)
 	switch {

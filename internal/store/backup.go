@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,9 +23,17 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	// that is empty, so the file is created here with the right mode.
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("create the copy: %w", err)
+		return fmt.Errorf("create a file: %w", err)
 	}
-	_, err = db.SQL.ExecContext(ctx, "VACUUM INTO ?", path)
+	// A killed process may have left a journal, which SQLite would apply to the new file.
+	for _, suffix := range []string{"-journal", "-wal", "-shm"} {
+		if removed := os.Remove(path + suffix); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}
+	if err == nil {
+		_, err = db.SQL.ExecContext(ctx, "VACUUM INTO ?", path)
+	}
 	if err == nil {
 		err = renewEpoch(ctx, path)
 	}
@@ -32,7 +41,7 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 		err = file.Sync()
 	}
 	if err := errors.Join(err, file.Close()); err != nil {
-		return errors.Join(fmt.Errorf("write the copy: %w", err), os.Remove(path))
+		return errors.Join(err, os.Remove(path))
 	}
 	return nil
 }

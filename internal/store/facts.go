@@ -84,7 +84,7 @@ func (db *DB) Archive(ctx context.Context) (a Archive, err error) {
 	return a, wrapFact("archive", err)
 }
 
-// LastBackup returns when "chairside backup" last copied an embedded database, or the zero time.
+// LastBackup returns when an embedded database was last copied (package backup), or the zero time.
 func (db *DB) LastBackup(ctx context.Context) (at time.Time, err error) {
 	err = db.SQL.QueryRowContext(ctx, fmt.Sprintf("SELECT at FROM %s WHERE practice_id = $1 AND record_id = $2 AND action = 'export' ORDER BY id DESC LIMIT 1", auditevent.Table), uuid.Nil, BackupRecord).Scan(&at)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -35,7 +35,7 @@ const (
 	sqliteMapped = 128 << 20
 )
 
-func openSQLite(path string, create bool) (*DB, error) {
+func openSQLite(path string, how opening) (*DB, error) {
 	if path == "" || path == ":memory:" {
 		return nil, errors.New("store: an embedded database needs a file: sqlite:PATH")
 	}
@@ -45,12 +45,9 @@ func openSQLite(path string, create bool) (*DB, error) {
 	}
 	// SQLite would create the file readable by everyone. It gives the files
 	// beside it (-wal, -shm) the same mode.
-	flags := os.O_RDWR
-	if create {
-		flags |= os.O_CREATE
-	}
+	flags := map[opening]int{existing: os.O_RDWR, creating: os.O_RDWR | os.O_CREATE, readOnly: os.O_RDONLY}[how]
 	file, err := os.OpenFile(path, flags, 0o600)
-	if !create && errors.Is(err, fs.ErrNotExist) {
+	if how != creating && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s is missing (--database-url); \"chairside migrate up\" creates it", ErrNoDatabase, path)
 	}
 	if err != nil {
@@ -59,11 +56,16 @@ func openSQLite(path string, create bool) (*DB, error) {
 	if err := file.Close(); err != nil {
 		return nil, fmt.Errorf("store: open the database: %w", err)
 	}
-	connector, err := sqlite.NewConnector(sqliteDSN(path, sqliteBusyTimeout, true))
+	dsn, maintenanceDSN := sqliteDSN(path, sqliteBusyTimeout, true), sqliteDSN(path, sqliteMigrationTimeout, false)
+	if how == readOnly {
+		dsn = readOnlyDSN(path)
+		maintenanceDSN = dsn
+	}
+	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	maintenanceConnector, err := sqlite.NewConnector(sqliteDSN(path, sqliteMigrationTimeout, false))
+	maintenanceConnector, err := sqlite.NewConnector(maintenanceDSN)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -90,7 +92,6 @@ func openSQLite(path string, create bool) (*DB, error) {
 // across zones. Transactions take the write lock when they begin: one that took it after
 // reading would fail if another transaction has written meanwhile.
 func sqliteDSN(path string, busyTimeout time.Duration, foreignKeys bool) string {
-	pragma := func(name string, value int) string { return name + "(" + strconv.Itoa(value) + ")" }
 	enforce := 0
 	if foreignKeys {
 		enforce = 1
@@ -112,3 +113,18 @@ func sqliteDSN(path string, busyTimeout time.Duration, foreignKeys bool) string 
 	}.Encode()}
 	return u.String()
 }
+
+// readOnlyDSN is sqliteDSN for a file that is not changed, not even in the mode of its journal.
+func readOnlyDSN(path string) string {
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{
+		"mode":                 {"ro"},
+		"_pragma":              {pragma("busy_timeout", int(sqliteBusyTimeout.Milliseconds())), pragma("cache_size", -sqliteCache)},
+		"_inttotime":           {"1"},
+		"_time_integer_format": {"unix_micro"},
+		"_dqs":                 {"0"},
+	}.Encode()}
+	return u.String()
+}
+
+// pragma sets a pragma in a URL of the driver.
+func pragma(name string, value int) string { return name + "(" + strconv.Itoa(value) + ")" }

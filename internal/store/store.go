@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -69,23 +71,36 @@ var ErrURL = errors.New("store: the database URL must be sqlite:PATH or postgres
 // Open connects to the database at url (the package documentation describes the forms and limits)
 // and checks that it responds. It creates the file of an embedded database, but no tables (see
 // package migrate). Its errors never contain the URL's password.
-func Open(ctx context.Context, url string) (*DB, error) { return openDB(ctx, url, true) }
+func Open(ctx context.Context, url string) (*DB, error) { return openDB(ctx, url, creating) }
 
 // ErrNoDatabase is returned by OpenExisting for an embedded database whose file
 // is missing.
 var ErrNoDatabase = errors.New("there is no database")
 
 // OpenExisting is Open for commands that only read: it creates no file.
-func OpenExisting(ctx context.Context, url string) (*DB, error) { return openDB(ctx, url, false) }
+func OpenExisting(ctx context.Context, url string) (*DB, error) { return openDB(ctx, url, existing) }
 
-func openDB(ctx context.Context, url string, create bool) (*DB, error) {
+// OpenReadOnly is OpenExisting for commands that must not change the file of an embedded database:
+// a copy keeps its checksum. Every write to it fails.
+func OpenReadOnly(ctx context.Context, url string) (*DB, error) { return openDB(ctx, url, readOnly) }
+
+// opening is how the file of an embedded database is opened.
+type opening int
+
+const (
+	existing opening = iota
+	creating
+	readOnly
+)
+
+func openDB(ctx context.Context, url string, how opening) (*DB, error) {
 	var (
 		db  *DB
 		err error
 	)
 	switch scheme, rest, _ := strings.Cut(url, ":"); scheme {
 	case "sqlite":
-		db, err = openSQLite(rest, create)
+		db, err = openSQLite(rest, how)
 	case "postgres", "postgresql":
 		db, err = openPostgres(ctx, url, access{})
 	default:
@@ -94,7 +109,34 @@ func openDB(ctx context.Context, url string, create bool) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return db, db.assemble(ctx)
+	before, err := db.identity()
+	if err != nil {
+		return nil, errors.Join(err, db.SQL.Close(), db.health.Close())
+	}
+	if err := db.assemble(ctx); err != nil {
+		return nil, err
+	}
+	// From here on an open connection keeps TakeOver from replacing the file.
+	after, err := db.identity()
+	if err == nil && db.File != "" && !os.SameFile(before, after) {
+		err = errors.New("store: the database was replaced while it was opened: try again")
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// identity identifies the file of an embedded database; it is nil for PostgreSQL.
+func (db *DB) identity() (fs.FileInfo, error) {
+	if db.File == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(db.File)
+	if err != nil {
+		return nil, fmt.Errorf("store: open the database: %w", err)
+	}
+	return info, nil
 }
 
 // assemble completes a database whose pools are set. It closes them if it fails.

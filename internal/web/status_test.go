@@ -25,7 +25,7 @@ func TestStatus(t *testing.T) {
 		p.Has(t, "Live", e.URL, "Migrations", " applied, the last one, ", "for all practices together",
 			"Totals of lists Passed", "Keys Passed", "Migrations Passed", "Nothing", "no proxy is trusted", "Not since this process started", "The server was started without --audit-checkpoints.")
 		if e.DB.File != "" {
-			p.Has(t, "SQLite 3.", "None by “chairside backup”.", "an embedded database has no replication", "An embedded database does this as it writes.", "there is no other one to compare it with")
+			p.Has(t, "SQLite 3.", "None by this program.", "an embedded database has no replication", "An embedded database does this as it writes.", "there is no other one to compare it with")
 		} else {
 			p.Has(t, "PostgreSQL 1", "Unknown: pg_dump", "None are connected.", "differ by", "2s is allowed")
 		}
@@ -78,7 +78,7 @@ func TestStatusShowsTheLastBackup(t *testing.T) {
 	if err := trail.Write(t.Context(), e.DB, trail.Entry{At: harness.Now.Add(-time.Hour), Action: "export", Record: store.BackupRecord}); err != nil {
 		t.Fatal(err)
 	}
-	p := e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/status").Has(t, "By “chairside backup” on 1 Jul 2026, 09:15", "v1.2.3 (commit abc)")
+	p := e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/status").Has(t, "By this program on 1 Jul 2026, 09:15", "v1.2.3 (commit abc)")
 	if strings.Contains(p.Text(), "None known") {
 		t.Error("the page does not show the backup")
 	}

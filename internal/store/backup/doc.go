@@ -1,0 +1,14 @@
+// Package backup keeps copies of an embedded database in files, and puts one in the database's place.
+//
+//	folder.go    a directory of copies named by their times, of which the newest are kept
+//	schedule.go  the job of a server that makes them
+//	write.go     one copy: complete and on disk before it has its name, with a checksum beside it
+//	restore.go   the way back: Fetch a copy, then Replace the database
+//
+// A copy COPY has its SHA-256 in COPY.sha256, in the form of sha256sum. It appears under its name
+// after its checksum, and both are on disk by then, so a copy without one was not made here. Until
+// then it is in a hidden file (.COPY.partial), which the next copy removes if the process was killed.
+//
+// The lock of a database (.DATABASE.backup.lock beside it) admits one process at a time, so of
+// several servers one makes the copy, and nobody removes what another one is writing.
+package backup
