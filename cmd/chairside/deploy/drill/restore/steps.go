@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"chairside/internal/store"
+	"chairside/internal/test/localpg"
+)
+
+// database is the name of the database.
+const database = "restore"
+
+func (d *drill) start(ctx context.Context) (_ string, err error) {
+	if output, err := exec.CommandContext(ctx, "go", "build", "-o", d.program, "./cmd/chairside").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, output)
+	}
+	if d.archive, err = newArchive(d.dir); err != nil {
+		return "", err
+	}
+	if d.postgres, err = localpg.StartIn(ctx, d.archive.cluster, d.archive.settings()...); err != nil {
+		return "", err
+	}
+	if err := errors.Join(d.archive.configure(d.postgres), d.postgres.CreateDatabase(ctx, database)); err != nil {
+		return "", err
+	}
+	if _, err := d.archive.run(ctx, "stanza-create"); err != nil {
+		return "", err
+	}
+	for _, arguments := range [][]string{{"keys", "create", filepath.Join(d.dir, "keys")}, {"migrate", "up"}, {"seed", "--years", "1", "--patients", fmt.Sprint(*patients)}} {
+		if _, err := d.command(ctx, arguments...); err != nil {
+			return "", err
+		}
+	}
+	token, err := d.command(ctx, "token", "create", "--user", "admin@demo.chairside.test", "--name", "drill", "--scopes", "appointment patient")
+	if err != nil {
+		return "", err
+	}
+	d.token = strings.TrimSpace(token)
+	return fmt.Sprintf("%d patients in each practice", *patients), d.serve(ctx)
+}
+
+func (d *drill) fullBackup(ctx context.Context) (string, error) {
+	_, err := d.archive.run(ctx, "backup", "--type=full")
+	return "pgbackrest backup --type=full", err
+}
+
+func (d *drill) bookBefore(ctx context.Context) (_ string, err error) {
+	d.booked, err = d.book(ctx, 0, *bookings)
+	return fmt.Sprintf("%d, after the backup", len(d.booked)), err
+}
+
+// destroy waits a second, so that there is a time between the last booking and the deletion.
+func (d *drill) destroy(ctx context.Context) (_ string, err error) {
+	db, err := store.Open(ctx, d.postgres.URL(database))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.SQL.QueryRowContext(ctx, "SELECT clock_timestamp() FROM pg_sleep(1)").Scan(&d.before); err != nil {
+		return "", err
+	}
+	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(1)"); err != nil {
+		return "", err
+	}
+	deleted, err := db.SQL.ExecContext(ctx, "DELETE FROM appointments WHERE start_time >= $1", firstDay)
+	if err != nil {
+		return "", err
+	}
+	n, err := deleted.RowsAffected()
+	return fmt.Sprintf("%d appointments, at %s", n, d.before.Add(time.Second).UTC().Format(time.TimeOnly)), err
+}
+
+func (d *drill) bookAfter(ctx context.Context) (string, error) {
+	ids, err := d.book(ctx, *bookings, *bookings)
+	return fmt.Sprint(len(ids)), err
+}
+
+// lose stops the server and PostgreSQL, which archives its last segment, and removes the cluster's data.
+func (d *drill) lose(ctx context.Context) (string, error) {
+	if err := d.server.stop(); err != nil {
+		return "", err
+	}
+	d.server = nil
+	if err := d.postgres.Stop(); err != nil {
+		return "", err
+	}
+	data := filepath.Join(d.archive.cluster, "data")
+	return "its data are deleted", exec.CommandContext(ctx, "find", data, "-mindepth", "1", "-delete").Run()
+}
+
+func (d *drill) restore(ctx context.Context) (_ string, err error) {
+	if err := d.archive.restoreTo(ctx, d.before); err != nil {
+		return "", err
+	}
+	if d.postgres, err = localpg.StartIn(ctx, d.archive.cluster, d.archive.settings()...); err != nil {
+		return "", err
+	}
+	if err := d.archive.configure(d.postgres); err != nil { // on its new port
+		return "", err
+	}
+	return "to " + d.before.UTC().Format("15:04:05.000 UTC"), d.promoted(ctx)
+}
+
+// promoted waits until the server has replayed the archive and accepts writes.
+func (d *drill) promoted(ctx context.Context) (err error) {
+	db, err := store.Open(ctx, d.postgres.URL(database))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for replaying := true; replaying; {
+		if err := db.SQL.QueryRowContext(ctx, "SELECT pg_is_in_recovery() FROM pg_sleep(0.05)").Scan(&replaying); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *drill) check(ctx context.Context) (string, error) {
+	output, err := d.command(ctx, "restore-check", d.postgres.URL(database), "--format=json")
+	if err != nil {
+		return "", err
+	}
+	checks := strings.Count(output, `"result":"ok"`)
+	return fmt.Sprintf("%d checks passed", checks), nil
+}
+
+func (d *drill) firstRequest(ctx context.Context) (string, error) {
+	if err := d.serve(ctx); err != nil {
+		return "", err
+	}
+	_, err := d.send(ctx, http.MethodGet, "/v1/patients?per_page=1", "", http.StatusOK)
+	return "GET /v1/patients: 200, with the server's start", err
+}
+
+// compare finds exactly the bookings from before the deletion.
+func (d *drill) compare(ctx context.Context) (string, error) {
+	var held []int64
+	for page := 1; ; page++ {
+		text, err := d.send(ctx, http.MethodGet, fmt.Sprintf("/v1/appointments?per_page=100&page=%d&after=%s", page, firstDay.Format(time.DateOnly)), "", http.StatusOK)
+		if err != nil {
+			return "", err
+		}
+		var list struct{ Appointments []struct{ ID int64 } }
+		if err := json.Unmarshal(text, &list); err != nil {
+			return "", err
+		}
+		if len(list.Appointments) == 0 {
+			break
+		}
+		for _, a := range list.Appointments {
+			held = append(held, a.ID)
+		}
+	}
+	slices.Sort(held)
+	slices.Sort(d.booked)
+	if !slices.Equal(held, d.booked) {
+		return "", fmt.Errorf("the server holds %d bookings, want %d: %v, want %v", len(held), len(d.booked), held, d.booked)
+	}
+	return fmt.Sprintf("%d of %d, and none from after", len(held), len(d.booked)), nil
+}
