@@ -10,6 +10,7 @@ import (
 
 	"chairside/internal/principal"
 	"chairside/internal/store/admission"
+	"chairside/internal/store/dbconn"
 )
 
 // gated is Ent's driver behind the gate of the pool. Each statement and each transaction waits
@@ -34,7 +35,16 @@ func (g *gated) of(ctx context.Context) *gated {
 
 // Hold takes one place for all statements of ctx until leave is called. It is for requests that
 // only read and keep what they have read in memory.
-func (db *DB) Hold(ctx context.Context) (leave func(), err error) { return db.gate.Hold(ctx) }
+func (db *DB) Hold(ctx context.Context) (leave func(), err error) {
+	defer dbconn.MeasureWait(ctx, dbconn.WaitConnection).EndWait()
+	return db.gate.Hold(ctx)
+}
+
+// enterGate waits for a place, and measures the wait.
+func enterGate(ctx context.Context, gate *admission.Gate) (leave func(), err error) {
+	defer dbconn.MeasureWait(ctx, dbconn.WaitConnection).EndWait()
+	return gate.Enter(ctx)
+}
 
 // Usage returns how each kind of request uses the pool.
 func (db *DB) Usage() []admission.Usage {
@@ -46,7 +56,7 @@ func (db *DB) Usage() []admission.Usage {
 
 func (g *gated) Exec(ctx context.Context, text string, args, result any) error {
 	g = g.of(ctx)
-	leave, err := g.gate.Enter(ctx)
+	leave, err := enterGate(ctx, g.gate)
 	if err != nil {
 		return err
 	}
@@ -56,7 +66,7 @@ func (g *gated) Exec(ctx context.Context, text string, args, result any) error {
 
 func (g *gated) Query(ctx context.Context, text string, args, result any) error {
 	g = g.of(ctx)
-	leave, err := g.gate.Enter(ctx)
+	leave, err := enterGate(ctx, g.gate)
 	if err != nil {
 		return err
 	}
@@ -78,7 +88,7 @@ func (g *gated) Tx(ctx context.Context) (dialect.Tx, error) { return g.BeginTx(c
 // BeginTx implements the interface that Ent's Client.BeginTx looks for.
 func (g *gated) BeginTx(ctx context.Context, options *sql.TxOptions) (dialect.Tx, error) {
 	g = g.of(ctx)
-	leave, err := g.gate.Enter(ctx)
+	leave, err := enterGate(ctx, g.gate)
 	if err != nil {
 		return nil, err
 	}

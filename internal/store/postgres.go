@@ -95,16 +95,17 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 	}
 
 	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe), pooled: direct == dbconn.Behind}
+	names := statementNames(db.Dialect)
 	var pool driver.Connector
 	switch {
 	case direct != dbconn.Behind && as.confined:
-		pool = dbconn.CachedConfined(connector, &db.roundTrips)
+		pool = dbconn.CachedConfined(connector, &db.roundTrips, names)
 	case direct != dbconn.Behind:
-		pool = dbconn.CachedPostgres(connector, &db.roundTrips)
+		pool = dbconn.CachedPostgres(connector, &db.roundTrips, names)
 	case as.confined:
-		pool = dbconn.PooledConfined(connector, &db.roundTrips)
+		pool = dbconn.PooledConfined(connector, &db.roundTrips, names)
 	default:
-		pool = dbconn.Pooled(connector, &db.roundTrips)
+		pool = dbconn.Pooled(connector, &db.roundTrips, names)
 	}
 	db.SQL = sql.OpenDB(pool)
 	db.SQL.SetMaxOpenConns(options.poolSize)

@@ -71,7 +71,7 @@ func openSQLite(path string, how opening) (*DB, error) {
 	}
 
 	db := &DB{Dialect: dialect.SQLite, File: path}
-	db.SQL = sql.OpenDB(dbconn.CachedSQLite(connector, &db.roundTrips))
+	db.SQL = sql.OpenDB(dbconn.CachedSQLite(connector, &db.roundTrips, statementNames(db.Dialect)))
 	db.health = sql.OpenDB(connector)
 	// Readers run side by side; writers queue at BEGIN IMMEDIATE however many
 	// connections there are.

@@ -99,7 +99,10 @@ func (db *DB) enter(ctx context.Context, locks []Lock) (leave func(), err error)
 	if !db.postgres() {
 		locks = []Lock{sqliteWriteLock}
 	}
-	if leave, err = db.queues.enter(ctx, locks); err != nil {
+	wait := dbconn.MeasureWait(ctx, dbconn.WaitLock)
+	leave, err = db.queues.enter(ctx, locks)
+	wait.EndWait()
+	if err != nil {
 		return nil, fmt.Errorf("store: wait for other transactions: %w", err)
 	}
 	return leave, nil

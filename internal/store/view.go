@@ -48,7 +48,7 @@ func (db *DB) ViewOf(ctx context.Context, practice uuid.UUID, work func(client *
 
 func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Driver, work func(client *ent.Client, tx *sql.Tx) error) (err error) {
 	pool, gate := db.poolOf(ctx)
-	leave, err := gate.Enter(ctx)
+	leave, err := enterGate(ctx, gate)
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
 	}

@@ -53,6 +53,22 @@ func (c *Counters) Compact(ctx context.Context) (int, error) {
 	return compacted, nil
 }
 
+// maxWaiting is the most changes that Waiting counts.
+const maxWaiting = 1_000_000
+
+// Waiting returns the number of changes that are not compacted yet, at most a million. On SQLite
+// none wait.
+func (c *Counters) Waiting(ctx context.Context) (n int, err error) {
+	if !c.postgres() {
+		return 0, nil
+	}
+	err = c.pool.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM "+ChangesTable+" LIMIT $1) AS waiting", maxWaiting).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("store: count changes of counters: %w", err)
+	}
+	return n, nil
+}
+
 // KeepCompacting compacts every second until ctx ends. Any number of processes may run it; they
 // take turns. It calls ran after each run, logs errors and continues.
 func (c *Counters) KeepCompacting(ctx context.Context, logger *slog.Logger, ran func(error)) {

@@ -30,25 +30,28 @@ type conn struct {
 	inTx       bool
 	confined   *confinement // nil if the connection may see all practices
 	roundTrips *atomic.Int64
+	names      Names
 }
 
 // wrap returns connection as a conn, or closes it and fails if the driver lacks a method.
-func wrap(connection driver.Conn, roundTrips *atomic.Int64) (*conn, error) {
+func wrap(connection driver.Conn, roundTrips *atomic.Int64, names Names) (*conn, error) {
 	inner, ok := connection.(driverConn)
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("store: %T lacks methods of a connection", connection), connection.Close())
 	}
-	return &conn{driverConn: inner, roundTrips: roundTrips}, nil
+	return &conn{driverConn: inner, roundTrips: roundTrips, names: names}, nil
 }
 
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	c.roundTrips.Add(1)
+	m := measure(ctx, beginTransaction)
 	inner, err := c.begin(ctx, opts)
+	m.end(err)
 	if err != nil {
 		return nil, err
 	}
 	c.inTx = true
-	return &tx{Tx: inner, conn: c}, nil
+	return &tx{Tx: inner, conn: c, statements: m.to}, nil
 }
 
 // begin begins a transaction. On PostgreSQL it takes the locks of ctx in the same round trip;
@@ -94,14 +97,24 @@ func (c *conn) beginLocked(ctx context.Context, locks []Lock) error {
 // query runs a statement without preparing it. Its rows have the form that ctx requests
 // (rowscan.RawRows).
 func (c *conn) query(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	m := c.measureText(ctx, text)
 	result, err := c.driverConn.QueryContext(ctx, text, args)
 	if err != nil {
+		m.end(err)
 		return nil, err
 	}
-	if c.confined != nil {
-		result = &rows{Rows: result, confined: c.confined}
+	if c.confined != nil || m.to != nil {
+		result = &rows{Rows: result, confined: c.confined, done: m.done()}
 	}
 	return rowscan.WrapRaw(ctx, result), nil
+}
+
+// exec runs a statement without preparing it.
+func (c *conn) exec(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	m := c.measureText(ctx, text)
+	result, err := c.driverConn.ExecContext(ctx, text, args)
+	m.end(err)
+	return result, err
 }
 
 // CheckNamedValue forwards to the driver, because database/sql does not look for the
@@ -116,13 +129,16 @@ func (c *conn) CheckNamedValue(value *driver.NamedValue) error {
 // tx records the end of a transaction on its connection.
 type tx struct {
 	driver.Tx
-	conn *conn
+	conn       *conn
+	statements *Statements // of the context that began it; may be nil
 }
 
 func (t *tx) Commit() error {
 	t.conn.roundTrips.Add(1)
 	t.conn.inTx = false
+	m := t.statements.measure(commitStatement)
 	err := t.Tx.Commit()
+	m.end(err)
 	if err != nil || t.conn.confined != nil && t.conn.confined.local {
 		t.conn.confined.forget()
 	}
@@ -133,7 +149,10 @@ func (t *tx) Rollback() error {
 	t.conn.roundTrips.Add(1)
 	t.conn.inTx = false
 	t.conn.confined.forget()
-	return t.Tx.Rollback()
+	m := t.statements.measure(rollbackName)
+	err := t.Tx.Rollback()
+	m.end(err)
+	return err
 }
 
 // rows calls done when it is closed for the first time. It also hides the driver's column

@@ -38,6 +38,7 @@ var ErrLocked = errors.New("store: another transaction has held a lock for too l
 // pg_try_advisory_xact_lock never waits, so polling it logs nothing.
 func WaitForLocks(ctx context.Context, try func() (bool, error)) error {
 	limit := time.Now().Add(maxLockWait)
+	defer MeasureWait(ctx, WaitLock).EndWait()
 	for pause := firstLockPause; ; pause = min(2*pause, lastLockPause) {
 		locked, err := try()
 		if err != nil || locked {

@@ -29,14 +29,14 @@ import (
 // the first step, so that the other client's statement runs.
 
 // Pooled wraps the connector of a server behind a pooler: nothing stays prepared.
-func Pooled(connector *Connector, roundTrips *atomic.Int64) driver.Connector {
-	return &statementCache{Connector: connector, roundTrips: roundTrips, outdated: Outdated, pooled: true}
+func Pooled(connector *Connector, roundTrips *atomic.Int64, names Names) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: true}
 }
 
 // PooledConfined is Pooled for a role that row-level security confines: every transaction also sets
 // the practice.
-func PooledConfined(connector *Connector, roundTrips *atomic.Int64) driver.Connector {
-	return &statementCache{Connector: connector, roundTrips: roundTrips, outdated: Outdated, pooled: true, confined: true}
+func PooledConfined(connector *Connector, roundTrips *atomic.Int64, names Names) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: true, confined: true}
 }
 
 // localPractice is preparePractice for one transaction.
@@ -126,12 +126,14 @@ func (c *pooledConn) QueryContext(ctx context.Context, text string, args []drive
 	if err != nil {
 		return nil, err
 	}
+	m := c.measureText(ctx, text)
 	result, err := c.driverConn.QueryContext(ctx, text, args)
 	if err != nil {
+		m.end(err)
 		_ = transaction.Rollback() // if this fails, the driver discards the connection
 		return nil, err
 	}
-	return rowscan.WrapRaw(ctx, &rows{Rows: result, done: transaction.Commit}), nil
+	return rowscan.WrapRaw(ctx, &rows{Rows: result, done: func() error { m.end(nil); return transaction.Commit() }}), nil
 }
 
 func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
@@ -140,13 +142,13 @@ func (c *pooledConn) ExecContext(ctx context.Context, text string, args []driver
 		if err := c.confine(ctx); err != nil {
 			return nil, err
 		}
-		return c.driverConn.ExecContext(ctx, text, args)
+		return c.exec(ctx, text, args)
 	}
 	transaction, err := c.BeginTx(ctx, driver.TxOptions{})
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.driverConn.ExecContext(ctx, text, args)
+	result, err := c.exec(ctx, text, args)
 	if err != nil {
 		_ = transaction.Rollback() // as above
 		return nil, err

@@ -93,7 +93,10 @@ func (c *conn) confine(ctx context.Context) error {
 	}
 	c.confined.forget()
 	c.roundTrips.Add(1)
-	if _, err := c.driverConn.ExecContext(ctx, c.confined.statement(practice), nil); err != nil {
+	m := measure(ctx, setPractice)
+	_, err := c.driverConn.ExecContext(ctx, c.confined.statement(practice), nil)
+	m.end(err)
+	if err != nil {
 		return err
 	}
 	c.confined.set(practice)

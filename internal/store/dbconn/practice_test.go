@@ -29,7 +29,7 @@ func confined(t *testing.T) (pool *sql.DB, trips *atomic.Int64) {
 		t.Fatal(err)
 	}
 	trips = &atomic.Int64{}
-	pool = sql.OpenDB(dbconn.CachedConfined(connector, trips))
+	pool = sql.OpenDB(dbconn.CachedConfined(connector, trips, nil))
 	pool.SetMaxOpenConns(1)
 	t.Cleanup(func() { pool.Close() })
 	return pool, trips

@@ -31,6 +31,7 @@ const (
 type statementCache struct {
 	driver.Connector
 	roundTrips *atomic.Int64
+	names      Names
 	// finalize closes every statement before its connection, because SQLite keeps a
 	// connection half open until then. PostgreSQL does not need it.
 	finalize bool
@@ -43,20 +44,20 @@ type statementCache struct {
 
 // CachedPostgres wraps the connector of a PostgreSQL server with a cache of prepared
 // statements. It adds the round trips of its connections to roundTrips.
-func CachedPostgres(connector *Connector, roundTrips *atomic.Int64) driver.Connector {
-	return &statementCache{Connector: connector, roundTrips: roundTrips, outdated: Outdated}
+func CachedPostgres(connector *Connector, roundTrips *atomic.Int64, names Names) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated}
 }
 
 // CachedConfined is CachedPostgres for a role that row-level security confines: every statement
 // runs with the practice of its principal.
-func CachedConfined(connector *Connector, roundTrips *atomic.Int64) driver.Connector {
-	return &statementCache{Connector: connector, roundTrips: roundTrips, outdated: Outdated, confined: true}
+func CachedConfined(connector *Connector, roundTrips *atomic.Int64, names Names) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, confined: true}
 }
 
 // CachedSQLite wraps the connector of an SQLite file with a cache of prepared statements.
 // SQLite prepares a statement again by itself when its tables have changed.
-func CachedSQLite(connector driver.Connector, roundTrips *atomic.Int64) driver.Connector {
-	return &statementCache{Connector: connector, roundTrips: roundTrips, finalize: true, outdated: func(error) bool { return false }}
+func CachedSQLite(connector driver.Connector, roundTrips *atomic.Int64, names Names) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, finalize: true, outdated: func(error) bool { return false }}
 }
 
 func (s *statementCache) Connect(ctx context.Context) (driver.Conn, error) {
@@ -65,7 +66,7 @@ func (s *statementCache) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, err := wrap(connection, s.roundTrips)
+	inner, err := wrap(connection, s.roundTrips, s.names)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +106,9 @@ type cachedConn struct {
 type stmt struct {
 	driverStmt
 	text    string
-	reading bool // its rows are open, so it cannot run again yet
-	dropped bool // evicted; it is closed together with its rows
+	name    string // see Names
+	reading bool   // its rows are open, so it cannot run again yet
+	dropped bool   // evicted; it is closed together with its rows
 }
 
 func (c *cachedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
@@ -118,18 +120,21 @@ func (c *cachedConn) QueryContext(ctx context.Context, text string, args []drive
 			return c.query(ctx, text, args)
 		},
 		func(s *stmt) (driver.Rows, error) {
+			m := measure(ctx, s.name)
 			result, err := s.QueryContext(ctx, args)
 			if err != nil {
+				m.end(err)
 				return nil, err
 			}
 			s.reading = true
 			if refused := c.single.lockRefused(); refused != nil {
+				m.end(refused)
 				return nil, errors.Join(refused, (&rows{Rows: result, done: s.release}).Close())
 			}
 			if c.single != nil {
 				result = &singleRows{result, c.single}
 			}
-			return rowscan.WrapRaw(ctx, &rows{Rows: result, confined: c.confined, done: func() error { c.checkCancelled(ctx); return s.release() }}), nil
+			return rowscan.WrapRaw(ctx, &rows{Rows: result, confined: c.confined, done: func() error { c.checkCancelled(ctx); m.end(nil); return s.release() }}), nil
 		})
 }
 
@@ -139,13 +144,15 @@ func (c *cachedConn) ExecContext(ctx context.Context, text string, args []driver
 			if c.origin.pooled {
 				return (&pooledConn{c.conn}).ExecContext(ctx, text, args)
 			}
-			return c.driverConn.ExecContext(ctx, text, args)
+			return c.exec(ctx, text, args)
 		},
 		func(s *stmt) (driver.Result, error) {
+			m := measure(ctx, s.name)
 			result, err := s.ExecContext(ctx, args)
 			if err == nil {
 				err = c.single.lockRefused()
 			}
+			m.end(err)
 			return result, err
 		})
 }
@@ -216,7 +223,9 @@ func (c *cachedConn) prepare(ctx context.Context, text string, args []driver.Nam
 		c.recent.MoveToFront(element)
 		return s, nil
 	}
+	m := measure(ctx, prepareName)
 	fresh, err := c.conn.PrepareContext(ctx, text)
+	m.end(err)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +233,7 @@ func (c *cachedConn) prepare(ctx context.Context, text string, args []driver.Nam
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("store: %T cannot be executed with a context", fresh), fresh.Close())
 	}
-	s := &stmt{driverStmt: inner, text: text}
+	s := &stmt{driverStmt: inner, text: text, name: c.names.of(text)}
 	c.byText[text] = c.recent.PushFront(s)
 	if c.recent.Len() > maxStatements {
 		return s, c.drop(c.recent.Back().Value.(*stmt))
