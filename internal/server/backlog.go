@@ -39,6 +39,8 @@ type backlog struct {
 	age      *prometheus.GaugeVec // by job; without a series if it could not be measured
 	replicas *prometheus.GaugeVec // no labels; empty if it could not be measured
 	lag      *prometheus.GaugeVec
+	changes  *prometheus.GaugeVec // of counters
+	events   *prometheus.GaugeVec // of webhooks
 }
 
 func newBacklog(db *store.DB, j *jobs, t *trail.Trail, backups *backup.Schedule, c clock.Clock) *backlog {
@@ -50,6 +52,8 @@ func newBacklog(db *store.DB, j *jobs, t *trail.Trail, backups *backup.Schedule,
 		age:      gauge("backlog_age_seconds", "How long the oldest work of a job has been waiting; 0 if none waits.", jobLabel),
 		replicas: gauge("database_replicas", "Replicas that follow the database."),
 		lag:      gauge("database_replica_lag_seconds", "How far the slowest replica is behind; without a series if the role may not see it."),
+		changes:  gauge("counter_changes_waiting", "Changes of the totals of lists that are not compacted yet, at most a million."),
+		events:   gauge("webhook_deliveries_waiting", "Webhook deliveries that have neither succeeded nor been given up, at most 100,000."),
 	}
 }
 
@@ -101,6 +105,21 @@ func (b *backlog) measure(ctx context.Context) error {
 			b.age.WithLabelValues(m.job.id).Set(max(0, b.clock.Now().Sub(oldest).Seconds()))
 		}
 	}
+	for _, m := range []struct {
+		gauge *prometheus.GaugeVec
+		count func(context.Context) (int, error)
+	}{
+		{b.changes, b.db.Counters.Waiting},
+		{b.events, func(ctx context.Context) (int, error) { return webhook.Waiting(ctx, b.db) }},
+	} {
+		m.gauge.Reset()
+		n, err := m.count(ctx)
+		if err != nil {
+			all = append(all, err)
+			continue
+		}
+		m.gauge.WithLabelValues().Set(float64(n))
+	}
 	b.replicas.Reset()
 	b.lag.Reset()
 	r, err := b.db.Replicas(ctx)
@@ -118,6 +137,9 @@ var (
 	jobInterval  = prometheus.NewDesc("chairside_job_interval_seconds", "How often a background job runs.", []string{jobLabel}, nil)
 	jobFailing   = prometheus.NewDesc("chairside_job_failing_seconds", "For how long every run of a background job has failed; 0 if the last one succeeded.", []string{jobLabel}, nil)
 	auditWaiting = prometheus.NewDesc("chairside_audit_entries_waiting", "Entries of the audit log that wait in memory to be written; the server's log has them already.", nil, nil)
+	auditBatches = prometheus.NewDesc("chairside_audit_batches_total", "Transactions that have written entries of the audit log about reads, sign-ins and refusals.", nil, nil)
+	auditWritten = prometheus.NewDesc("chairside_audit_entries_written_total", "Entries of the audit log that were written in batches.", nil, nil)
+	auditLost    = prometheus.NewDesc("chairside_audit_entries_lost_total", "Entries that were given up because too many waited; the server's log has them.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -125,7 +147,9 @@ func (b *backlog) Describe(to chan<- *prometheus.Desc) {
 	b.age.Describe(to)
 	b.replicas.Describe(to)
 	b.lag.Describe(to)
-	for _, d := range []*prometheus.Desc{jobLast, jobInterval, jobFailing, auditWaiting} {
+	b.changes.Describe(to)
+	b.events.Describe(to)
+	for _, d := range []*prometheus.Desc{jobLast, jobInterval, jobFailing, auditWaiting, auditBatches, auditWritten, auditLost} {
 		to <- d
 	}
 }
@@ -135,6 +159,8 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	b.age.Collect(to)
 	b.replicas.Collect(to)
 	b.lag.Collect(to)
+	b.changes.Collect(to)
+	b.events.Collect(to)
 	now := b.clock.Now()
 	for _, j := range b.jobs.all {
 		shown := j.shown(now)
@@ -153,4 +179,8 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		return // on a replica they wait by design
 	}
 	to <- prometheus.MustNewConstMetric(auditWaiting, prometheus.GaugeValue, float64(b.trail.Waiting()))
+	batches, entries, lost := b.trail.Written()
+	to <- prometheus.MustNewConstMetric(auditBatches, prometheus.CounterValue, float64(batches))
+	to <- prometheus.MustNewConstMetric(auditWritten, prometheus.CounterValue, float64(entries))
+	to <- prometheus.MustNewConstMetric(auditLost, prometheus.CounterValue, float64(lost))
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"entgo.io/ent/dialect"
@@ -101,6 +102,8 @@ type Trail struct {
 	batches map[batchKey]*batch
 	waiting []*batch
 	writing sync.Mutex // held by Flush
+
+	batchesWritten, entriesWritten, entriesLost atomic.Int64
 }
 
 // New returns a Trail that writes to db.
@@ -129,6 +132,7 @@ func (t *Trail) giveUp() {
 	if lost := len(t.waiting) - maxWaiting; lost > 0 {
 		t.logger.Error("entries of the audit log were given up: the log has a line about each", "entries", lost)
 		t.waiting = slices.Clone(t.waiting[lost:])
+		t.entriesLost.Add(int64(lost))
 	}
 }
 
@@ -186,6 +190,8 @@ func (t *Trail) Flush(ctx context.Context) error {
 		some := taken[:min(len(taken), maxWritten)]
 		if err = t.write(ctx, some); err == nil {
 			taken = taken[len(some):]
+			t.batchesWritten.Add(1)
+			t.entriesWritten.Add(int64(len(some)))
 		}
 	}
 	if err == nil {
@@ -199,6 +205,12 @@ func (t *Trail) Flush(ctx context.Context) error {
 	t.waiting = append(taken, t.waiting...)
 	t.giveUp()
 	return err
+}
+
+// Written returns the numbers of transactions that have written entries, of those entries, and of
+// entries that were given up.
+func (t *Trail) Written() (batches, entries, lost int64) {
+	return t.batchesWritten.Load(), t.entriesWritten.Load(), t.entriesLost.Load()
 }
 
 // Waiting returns the number of entries that are not written yet.

@@ -220,6 +220,19 @@ func Overdue(ctx context.Context, db *store.DB) (since time.Time, err error) {
 	return since, nil
 }
 
+// maxWaiting is the most deliveries that Waiting counts.
+const maxWaiting = 100_000
+
+// Waiting returns the number of deliveries that are not settled, at most 100,000: those under way,
+// those that are due and those whose next attempt is later.
+func Waiting(ctx context.Context, db *store.DB) (n int, err error) {
+	err = db.SQL.QueryRowContext(ctx, "SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE settled_at IS NULL LIMIT $1) AS waiting", maxWaiting).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("webhook: count deliveries: %w", err)
+	}
+	return n, nil
+}
+
 // now is the machine's time. Leases need the real time, not that of a test.
 func now() time.Time { return clock.Truncate(clock.Deadline(0)) }
 
