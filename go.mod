@@ -35,6 +35,11 @@ require (
 	github.com/schollz/progressbar/v3 v3.19.1 // progress of long commands
 	github.com/tink-crypto/tink-go/v2 v2.9.0 // sealed columns: AES-GCM and its keys
 	github.com/yuin/goldmark v1.8.7 // Markdown of the guides
+	go.opentelemetry.io/otel v1.45.0 // traces: attributes, states, traceparent
+	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.45.0 // traces: spans as OTLP messages
+	go.opentelemetry.io/otel/sdk v1.45.0 // traces: sampling, the bounded queue of spans
+	go.opentelemetry.io/otel/trace v1.45.0 // traces: spans
+	go.opentelemetry.io/proto/otlp v1.11.0 // traces: the messages of OTLP
 	golang.org/x/crypto v0.58.0 // argon2 with a chosen salt, for repeatable demo data
 	golang.org/x/net v0.62.0 // limit of open connections
 	golang.org/x/oauth2 v0.37.0 // tests: an OAuth client that is not ours
@@ -42,6 +47,7 @@ require (
 	golang.org/x/term v0.47.0 // password prompts; whether a progress bar is seen
 	golang.org/x/text v0.43.0 // case folding, accents
 	golang.org/x/tools v0.51.0 // of the generator: imports
+	google.golang.org/protobuf v1.36.12 // traces: the encoding of OTLP
 	modernc.org/libc v1.77.1 // what modernc.org/sqlite is called with; the version that it wants
 	modernc.org/sqlite v1.60.0 // SQLite without C
 )
@@ -62,6 +68,8 @@ require (
 	github.com/fxamacker/cbor/v2 v2.9.4 // indirect
 	github.com/ghodss/yaml v1.0.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20250725192818-e39067aee2d2 // indirect
+	github.com/go-logr/logr v1.4.4 // indirect
+	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-openapi/inflect v0.19.0 // indirect
 	github.com/go-openapi/jsonpointer v0.21.0 // indirect
 	github.com/go-openapi/swag v0.23.0 // indirect
@@ -111,13 +119,14 @@ require (
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/zclconf/go-cty v1.14.4 // indirect
 	github.com/zclconf/go-cty-yaml v1.1.0 // indirect
+	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
+	go.opentelemetry.io/otel/metric v1.45.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.28.0 // indirect
 	golang.org/x/exp v0.0.0-20230725093048-515e97ebf090 // indirect
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect

@@ -120,6 +120,10 @@ func (s *serveCommand) Run(c *console) (err error) {
 		Backups:             backups,
 		Drain:               flags.Drain,
 		Hurry:               interrupted.Done(),
+		SlowRequest:         flags.SlowRequest,
+		OTLPEndpoint:        flags.OTLPEndpoint,
+		OTLPHeaders:         flags.OTLPHeaders,
+		TraceSampleRatio:    flags.TraceSampleRatio,
 		WebhookAllowPrivate: flags.WebhookAllowPrivate,
 	})
 	if err != nil {

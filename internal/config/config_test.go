@@ -14,12 +14,13 @@ import (
 func TestServeReportsAllMistakesAtOnce(t *testing.T) {
 	_, err := ServeFlags{
 		Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, RateLimit: "-1", Drain: "soon", PprofAddr: "0.0.0.0:6060",
+		SlowRequest: "-1s", OTLPEndpoint: "http://user:secret@collector:4318", TraceSampleRatio: "NaN",
 		Network: Network{Addr: "localhost", BaseURL: "api.example.com", TLSCert: "cert.pem", TrustedProxies: []string{"10.0.0.0/8", "home"}},
 	}.Read()
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, flag := range []string{"--database-url", "--addr", "--base-url", "--rate-limit", "--tls-key", "--trusted-proxies", "--pprof-addr", "--drain"} {
+	for _, flag := range []string{"--database-url", "--addr", "--base-url", "--rate-limit", "--tls-key", "--trusted-proxies", "--pprof-addr", "--drain", "--slow-request", "--otlp-endpoint", "--trace-sample-ratio"} {
 		if !strings.Contains(err.Error(), flag+": ") {
 			t.Errorf("%s is not named in:\n%v", flag, err)
 		}
@@ -73,6 +74,21 @@ func TestTokensGoOnlyWhereNobodyReadsThem(t *testing.T) {
 	} {
 		if got := isPrivate(address); got != want {
 			t.Errorf("%s: %v", address, got)
+		}
+	}
+}
+
+func TestServeReadsHeadersOfTheCollector(t *testing.T) {
+	flags := ServeFlags{Database: Database{DatabaseURL: "sqlite:x.db"}, Network: Network{Addr: "127.0.0.1:0"}, OTLPEndpoint: "http://collector:4318/"}
+	t.Setenv(otlpHeaders, " Authorization=Bearer%20secret , x-team=a=b,")
+	c, err := flags.Read()
+	if want := map[string]string{"Authorization": "Bearer secret", "x-team": "a=b"}; err != nil || !reflect.DeepEqual(c.OTLPHeaders, want) || c.OTLPEndpoint != "http://collector:4318" || c.TraceSampleRatio != 1 {
+		t.Errorf("%+v %v", c, err)
+	}
+	for _, wrong := range []string{"secret", "=secret", "a=%zzsecret", "a=secret%0D%0Ab"} {
+		t.Setenv(otlpHeaders, wrong)
+		if _, err := flags.Read(); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", wrong, err)
 		}
 	}
 }

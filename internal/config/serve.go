@@ -23,6 +23,9 @@ type ServeFlags struct {
 	AuditCheckpoints string `placeholder:"DIR" help:"Directory for signed checkpoints of the audit log, best on another machine's disk. Needs --audit-key."`
 	ChangesRetention string `placeholder:"DAYS" help:"Days for which the change feed keeps changes. Default: 14"`
 	Drain            string `placeholder:"DURATION" default:"5s" help:"How long a server that gets SIGTERM serves on, with /readyz at 503, so that a load balancer takes it out first. Default: ${default}"`
+	SlowRequest      string `placeholder:"DURATION" default:"1s" help:"Log requests that take longer, with the names and times of their statements; 0 logs none. Default: ${default}"`
+	OTLPEndpoint     string `name:"otlp-endpoint" env:"CHAIRSIDE_OTLP_ENDPOINT,OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" help:"OpenTelemetry collector that gets traces by OTLP over HTTP, such as http://127.0.0.1:4318. Default: no traces."`
+	TraceSampleRatio string `placeholder:"RATIO" default:"1" help:"Share of requests that are traced, from 0 to 1. Needs --otlp-endpoint. Default: ${default}"`
 	PprofAddr        string `placeholder:"HOST:PORT" help:"Loopback address that serves Go's profiles at /debug/pprof/, without a token. Default: off."`
 	MCPAllowWrites   bool   `name:"mcp-allow-writes" help:"Offer assistants at /mcp the operations that change data. Default: only those that read."`
 	LogFormat        string `placeholder:"FORMAT" enum:"json,text" default:"json" help:"Format of the log on standard error: json or text. Default: ${default}"`
@@ -45,6 +48,10 @@ type Serve struct {
 	TrustedProxies      []netip.Prefix
 	MCPAllowWrites      bool
 	WebhookAllowPrivate bool
+	SlowRequest         time.Duration // 0 logs no slow requests
+	OTLPEndpoint        string        // "" for no traces
+	OTLPHeaders         map[string]string
+	TraceSampleRatio    float64
 	PprofAddr           string // a loopback address; "" for off
 	JSONLog             bool
 }
@@ -87,6 +94,9 @@ func (f ServeFlags) Read() (Serve, error) {
 	c.ChangesRetention = f.readChangesRetention(&m)
 	c.Drain = f.readDrain(&m)
 	c.Backup = f.ServeBackupFlags.read(&m, f.Database)
+	c.SlowRequest = f.readSlowRequest(&m)
+	c.OTLPEndpoint, c.TraceSampleRatio = f.readTraces(&m)
+	c.OTLPHeaders = readOTLPHeaders(&m)
 	c.BaseURL, c.TrustedProxies = f.readBaseURL(&m), f.readProxies(&m)
 	c.RateLimit = f.readRateLimit(&m)
 	c.PracticeRateLimit = f.readPracticeLimit(&m, c.RateLimit)

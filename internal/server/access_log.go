@@ -22,7 +22,7 @@ func (s *Server) accessLog(next http.Handler) http.Handler {
 		x := stateOf(r.Context())
 		s.metrics.inFlight.Inc()
 		timer := prometheus.NewTimer(prometheus.ObserverFunc(func(seconds float64) {
-			s.metrics.duration.WithLabelValues(x.name).Observe(seconds)
+			s.metrics.observe(x, seconds)
 		}))
 		counted := &responseWriter{to: w, unsent: s.unsent, stopping: &s.stopping, record: func() { s.record(x) }}
 		defer func() {
@@ -34,6 +34,8 @@ func (s *Server) accessLog(next http.Handler) http.Handler {
 			s.logRequest(x, counted, duration)
 			s.auditRefusal(x, counted.status)
 			s.logForDevelopers(x, counted.status, duration)
+			s.logSlow(x, counted.status, duration)
+			s.tracing.end(x, counted.status)
 		}()
 		next.ServeHTTP(counted, r)
 	})
@@ -51,10 +53,10 @@ func (s *Server) logRequest(x *requestState, w *responseWriter, duration time.Du
 		slog.String("method", loggableMethod(x.method)),
 		slog.String("route", x.pattern),
 		slog.Int("status", w.status),
-		slog.Float64("duration_ms", float64(duration.Microseconds())/1000),
+		slog.Float64("duration_ms", milliseconds(duration)),
 		slog.Int64("bytes", w.bytes),
 	}
-	s.Logger.LogAttrs(x.r.Context(), level, "request", append(attrs, who(x)...)...)
+	s.Logger.LogAttrs(x.r.Context(), level, "request", append(append(attrs, who(x)...), x.traceAttr()...)...)
 }
 
 // who are the attributes of the caller of a request, with the session or the token; none without a

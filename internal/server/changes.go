@@ -92,6 +92,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 	until := clock.Deadline(time.Duration(wait) * time.Second)
 	page, err := s.readChanges(ctx, q)
 	for pause := time.Duration(0); err == nil && len(page.Changes) == 0 && wait > 0 && q.Cursor != ""; pause = min(2*pause+100*time.Millisecond, maxRewait) {
+		x.polls = true
 		if !s.await(ctx, until, pause, page) {
 			break
 		}

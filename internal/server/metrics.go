@@ -19,7 +19,7 @@ type metrics struct {
 	serve    http.HandlerFunc
 }
 
-func newMetrics(db *store.DB, unsent *unsentLimiter, waiting *backlog) *metrics {
+func newMetrics(db *store.DB, unsent *unsentLimiter, waiting *backlog, traces *tracing) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "chairside", Name: "requests_total",
@@ -42,9 +42,37 @@ func newMetrics(db *store.DB, unsent *unsentLimiter, waiting *backlog) *metrics 
 	registry := prometheus.NewRegistry() // not the global one, so that tests can run several servers
 	registry.MustRegister(m.requests, m.duration, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips, loadCollector{db, unsent}, waiting)
-	m.serve = promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP
+		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips, loadCollector{db, unsent}, waiting, traceCollector{traces})
+	m.serve = promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP // exemplars need OpenMetrics
 	return m
+}
+
+// observe measures the duration of a request. A traced one is an exemplar of its bucket.
+func (m *metrics) observe(x *requestState, seconds float64) {
+	duration := m.duration.WithLabelValues(x.name)
+	if exemplars, ok := duration.(prometheus.ExemplarObserver); ok && x.span != nil {
+		exemplars.ObserveWithExemplar(seconds, prometheus.Labels{"trace_id": x.traceID()})
+		return
+	}
+	duration.Observe(seconds)
+}
+
+// traceCollector collects how many spans were made and exported.
+type traceCollector struct{ traces *tracing }
+
+var (
+	spansEnded    = prometheus.NewDesc("chairside_trace_spans_total", "Spans of traced requests and their statements.", nil, nil)
+	spansExported = prometheus.NewDesc("chairside_trace_spans_exported_total", "Spans that the collector has accepted.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c traceCollector) Describe(to chan<- *prometheus.Desc) { to <- spansEnded; to <- spansExported }
+
+// Collect implements prometheus.Collector.
+func (c traceCollector) Collect(to chan<- prometheus.Metric) {
+	ended, exported := c.traces.count()
+	to <- prometheus.MustNewConstMetric(spansEnded, prometheus.CounterValue, float64(ended))
+	to <- prometheus.MustNewConstMetric(spansExported, prometheus.CounterValue, float64(exported))
 }
 
 // loadCollector collects how the kinds of requests share the database, and how many bytes

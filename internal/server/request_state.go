@@ -8,11 +8,13 @@ import (
 	"regexp"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/trace"
 
 	"chairside/internal/apierror"
 	"chairside/internal/audit"
 	"chairside/internal/codec"
 	"chairside/internal/principal"
+	"chairside/internal/store"
 )
 
 // requestState is what the functions of this package share about one request.
@@ -43,8 +45,12 @@ type requestState struct {
 	// stream sends the response while it is made, in place of serve; set by route.
 	stream func(http.ResponseWriter, *requestState)
 	err    error  // error from the operation or its decoder
+	polls  bool   // waits for changes: a long poll
 	code   string // code of the error that was sent; "" without one
 	failed int    // status of a logged error (5xx); 0 without one
+
+	span       trace.Span       // nil if the request is not traced
+	statements store.Statements // recorded if the request is traced or slow ones are logged
 
 	// resource is the URL of the protected resource's metadata (RFC 9728), named in
 	// WWW-Authenticate; "" for the API.
@@ -95,6 +101,10 @@ func (s *Server) begin(next http.Handler) http.Handler {
 			x.header.Set("X-Chairside-Environment", "sandbox")
 		}
 		ctx, records := audit.With(s.Clock.With(r.Context()))
+		x.span = s.tracing.start(r, stateOf(r.Context()), s.fromTrustedProxy(r))
+		if x.statements.Keep = x.span != nil; x.statements.Keep || s.SlowRequest > 0 {
+			ctx = store.WithStatements(ctx, &x.statements)
+		}
 		x.records = records
 		records.RequestID = x.id
 		if result, ok := w.(*resultWriter); ok {

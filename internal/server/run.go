@@ -71,6 +71,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		s.flush(context.WithoutCancel(ctx))
 		stopSealing()
 		sealer.Wait()
+		s.tracing.close(context.WithoutCancel(ctx))
 	}()
 	listener = netutil.LimitListener(listener, connections)
 	idle := &idleConnections{idle: map[net.Conn]struct{}{}}
@@ -111,10 +112,11 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 }
 
 // Settle waits for the background work of finished requests: sharing rate limits, the audit log's
-// entries of reads, refusals and sign-ins, and the request log.
+// entries of reads, refusals and sign-ins, the request log, and traces.
 func (s *Server) Settle() {
 	s.limiter.Settle()
 	s.flush(context.Background())
+	s.tracing.flush(context.Background())
 }
 
 // flush writes what is left of the audit log and the request log, unless the database is a replica.

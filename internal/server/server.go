@@ -78,6 +78,14 @@ type Options struct {
 	Drain time.Duration
 	// Hurry ends the waiting of a stop when it is closed; nil never does.
 	Hurry <-chan struct{}
+	// SlowRequest is the time beyond which a request is logged with its statements; 0 logs none.
+	SlowRequest time.Duration
+	// OTLPEndpoint is the URL of the OpenTelemetry collector that gets traces, without /v1/traces;
+	// "" traces nothing. OTLPHeaders are sent with them.
+	OTLPEndpoint string
+	OTLPHeaders  map[string]string
+	// TraceSampleRatio is the share of requests that are traced, from 0 to 1.
+	TraceSampleRatio float64
 	// WebhookAllowPrivate lets webhooks reach loopback and private addresses.
 	WebhookAllowPrivate bool
 }
@@ -95,6 +103,7 @@ type Server struct {
 	mcp      *mcp.Server
 	limiter  *ratelimit.Limiter
 	metrics  *metrics
+	tracing  *tracing // nil without traces
 	// addresses limits requests without a valid token.
 	addresses *ratelimit.Addresses
 	unsent    *unsentLimiter
@@ -144,7 +153,10 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	}
 	s.webhooks = webhook.New(webhook.Options{DB: o.DB, Feed: s.feed, Reads: s.reads, Trail: s.trail, AllowPrivate: o.WebhookAllowPrivate, Retention: o.ChangesRetention, Logger: o.Logger})
 	s.backlog = newBacklog(o.DB, s.jobs, s.trail, o.Backups, o.Clock)
-	s.metrics = newMetrics(o.DB, s.unsent, s.backlog)
+	if s.tracing, err = newTracing(&o); err != nil {
+		return nil, err
+	}
+	s.metrics = newMetrics(o.DB, s.unsent, s.backlog, s.tracing)
 	s.routes, err = ogent.NewServer(handler, ogent.WithErrorHandler(keepError), ogent.WithNotFound(keepNotFound), ogent.WithMiddleware(s.encode))
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func provokeErrors(t *testing.T, e *harness.Env, w *world, token string) (errors
 		if op.Method != http.MethodDelete {
 			try(good)
 		}
-		for _, header := range []string{"Content-Type", "Accept", "Prefer", "If-Match", "If-None-Match", "Authorization", "Cookie", "Origin", "Referer", "X-Forwarded-For"} {
+		for _, header := range []string{"Content-Type", "Accept", "Prefer", "If-Match", "If-None-Match", "Authorization", "Cookie", "Origin", "Referer", "X-Forwarded-For", "Traceparent", "Tracestate", "Baggage"} {
 			q := good
 			q.Header = map[string]string{header: canary + "/" + canary}
 			if op.Method != http.MethodDelete || header == "If-Match" || header == "Authorization" {
@@ -130,10 +130,10 @@ func checkNoCanary(t *testing.T, where, text string) {
 	}
 }
 
-// TestNoPrivateDataInLogsErrorsAndMetrics of a healthy server, with a database that
-// refuses queries, and without a database.
-func TestNoPrivateDataInLogsErrorsAndMetrics(t *testing.T) {
-	harness.Each(t, func(t *testing.T, e *harness.Env) {
+// TestNoPrivateDataInLogsErrorsMetricsAndTraces of a healthy server, with a database that
+// refuses queries, and without a database. Every request is traced, and logged as a slow one.
+func TestNoPrivateDataInLogsErrorsMetricsAndTraces(t *testing.T) {
+	eachTraced(t, func(t *testing.T, e *harness.Env, spans *collector) {
 		w, token := loadWorld(t, e, "demo"), e.Token(t, "")
 		var errors []string
 		errors = append(errors, provokeErrors(t, e, w, token)...)
@@ -160,7 +160,11 @@ func TestNoPrivateDataInLogsErrorsAndMetrics(t *testing.T) {
 			checkNoCanary(t, "the error of "+request[:min(len(request), 120)], body)
 		}
 		e.Settle()
-		checkNoCanary(t, "the log", e.Log.String())
+		checkNoCanary(t, "the log", withoutTableOfTokens(e.Log.String()))
+		checkNoCanary(t, "the traces", spans.text())
+		if n := len(spans.all()); n < 1000 {
+			t.Errorf("only %d spans were exported", n)
+		}
 	})
 }
 
