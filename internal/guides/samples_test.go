@@ -283,6 +283,7 @@ var unrun = map[string]int{
 	"row-level-security": 3, // roles of a PostgreSQL server
 	"install":            4, // packages, services, containers
 	"backups":            6, // a server, a key of age, PostgreSQL's archive
+	"monitoring":         3, // a server in place of the one that runs, a container, a line of the log
 	"availability":       4, // a load balancer, a service of systemd, a pooler and its roles
 }
 
