@@ -10,6 +10,7 @@ require (
 	github.com/alecthomas/kong v1.17.0 // command line: flags, environment, help
 	github.com/alexedwards/argon2id v1.0.0 // password hashes
 	github.com/alexedwards/scs/v2 v2.9.0 // sessions of signed-in users
+	github.com/anishathalye/porcupine v1.0.3 // tests: whether a history of reads and writes goes back in time
 	github.com/ccojocar/zxcvbn-go v1.0.4 // its list of common passwords
 	github.com/cespare/xxhash/v2 v2.3.0 // entity tags
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327 // tests: of chromedp

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"chairside/internal/config"
@@ -22,6 +23,7 @@ func (doctorCommand) Help() string {
   - only their owner and group can open the files with patients' data and keys
   - the totals that lists show are those of the rows; this reads every row
   - PostgreSQL: the audit log has partitions for the months to come; row-level security is on, complete, and used by the right roles, none of them a superuser
+  - PostgreSQL: the replicas of --replica-url follow the database and are at most 2 s behind
   - PostgreSQL: this machine's clock and the database server's differ by at most 2 s
   - the server's own certificate is valid for 14 more days, is for the host of --base-url, and is followed by its issuers'
   - --base-url, --tls-cert and --trusted-proxies fit together
@@ -86,6 +88,9 @@ func (c *console) diagnose(d config.Doctor) (checks []web.Check, err error) {
 			return []web.Check{{State: web.Failed, Text: err.Error()}}, nil
 		}
 		defer func() { err = errors.Join(err, serving.Close()) }()
+		if err := serving.UseReplicas(d.ReplicaURLs, slog.New(slog.DiscardHandler)); err != nil {
+			return []web.Check{{State: web.Failed, Text: err.Error()}}, nil
+		}
 		serving.Keys, serving.AuditKey, in.DB = db.Keys, db.AuditKey, serving
 	}
 	return in.Diagnose(c, 0), nil

@@ -58,6 +58,9 @@ func (s *serveCommand) Run(c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.UseReplicas(flags.ReplicaURLs, logger); err != nil {
+		return err
+	}
 	if err := loadKeys(db, flags.Database); err != nil {
 		return err
 	}

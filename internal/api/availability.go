@@ -200,7 +200,7 @@ func newWorkCache(client *ent.Client) *cache.Cache[int64, work] {
 // workingHours returns the weekly hours of each practitioner that has any, and the practice's
 // minimum appointment duration. It refuses unknown practitioners.
 func (h *Handler) workingHours(ctx context.Context, ids []int64) (map[int64][]diary.Hours, int, error) {
-	found, err := h.work.GetAll(ctx, ids, func(missing []int64) (map[int64]work, error) { return h.readWork(ctx, missing) })
+	found, err := h.work.GetAll(ctx, ids, h.readWork)
 	if err != nil {
 		return nil, 0, err
 	}

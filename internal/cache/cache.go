@@ -7,7 +7,8 @@
 //
 // Values are cached per practice, and per site for tokens limited to one, so that no
 // principal gets a value read for rows that it may not see. A value is read by a function
-// that Get or GetAll calls, so that its age counts from before the database was asked.
+// that Get or GetAll calls, so that its age counts from before the database was asked, and from the
+// primary, because a replica may be older.
 package cache
 
 import (
@@ -21,6 +22,7 @@ import (
 	"chairside/ent"
 	"chairside/internal/clock"
 	"chairside/internal/principal"
+	"chairside/internal/store"
 )
 
 // maxAge is how long a cached value may be used. Revoking a token must take effect
@@ -83,12 +85,12 @@ func (c *Cache[K, V]) ClearOnCommit(next ent.Mutator) ent.Mutator {
 
 // Get returns the cached value of a key if usable accepts it, or else calls read and caches
 // what that returns. If read does not find a value or fails, nothing is cached.
-func (c *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read func() (v V, found bool, err error)) (v V, found bool, err error) {
+func (c *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read func(ctx context.Context) (v V, found bool, err error)) (v V, found bool, err error) {
 	r := c.access(ctx)
 	if v, ok := r.get(key); ok && usable(v) {
 		return v, true, nil
 	}
-	v, found, err = read()
+	v, found, err = read(store.OnPrimary(ctx))
 	if found && err == nil {
 		r.set(key, v)
 	}
@@ -97,7 +99,7 @@ func (c *Cache[K, V]) Get(ctx context.Context, key K, usable func(V) bool, read 
 
 // GetAll returns the values of keys. It calls read for those that are not cached, and caches
 // what that returns; a key that read does not find is missing from the result.
-func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(missing []K) (map[K]V, error)) (map[K]V, error) {
+func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(ctx context.Context, missing []K) (map[K]V, error)) (map[K]V, error) {
 	r, values := c.access(ctx), make(map[K]V, len(keys))
 	var missing []K
 	for _, key := range keys {
@@ -110,7 +112,7 @@ func (c *Cache[K, V]) GetAll(ctx context.Context, keys []K, read func(missing []
 	if len(missing) == 0 {
 		return values, nil
 	}
-	found, err := read(missing)
+	found, err := read(store.OnPrimary(ctx), missing)
 	for key, v := range found {
 		r.set(key, v)
 		values[key] = v

@@ -58,14 +58,14 @@ func TestSlowReadDoesNotReplaceNewerValue(t *testing.T) {
 func TestReadOvertakenByAChangeIsNotCached(t *testing.T) {
 	t.Parallel()
 	m := New[int, string](1)
-	v, found, err := m.Get(t.Context(), 1, nil, func() (string, bool, error) {
+	v, found, err := m.Get(t.Context(), 1, nil, func(context.Context) (string, bool, error) {
 		m.clear()
 		return "old", true, nil
 	})
 	if v != "old" || !found || err != nil {
 		t.Errorf("Get returns %q, %v, %v", v, found, err)
 	}
-	_, err = m.GetAll(t.Context(), []int{2}, func([]int) (map[int]string, error) {
+	_, err = m.GetAll(t.Context(), []int{2}, func(context.Context, []int) (map[int]string, error) {
 		m.clear()
 		return map[int]string{2: "old"}, nil
 	})
@@ -99,7 +99,7 @@ func TestGetReadsIfNothingUsableIsCached(t *testing.T) {
 		{anyValue, "fourth", nil, "third", 0},
 	} {
 		reads := 0
-		v, found, err := m.Get(t.Context(), 1, test.usable, func() (string, bool, error) {
+		v, found, err := m.Get(t.Context(), 1, test.usable, func(context.Context) (string, bool, error) {
 			reads++
 			return test.value, test.value != "", test.err
 		})
@@ -118,7 +118,7 @@ func TestGetAllReadsMissingKeys(t *testing.T) {
 		{[]int{1, 3, -4}, []int{3, -4}, []int{1, 3}}, // read finds no negative key
 	} {
 		var asked []int
-		found, err := m.GetAll(t.Context(), test.keys, func(missing []int) (map[int]int, error) {
+		found, err := m.GetAll(t.Context(), test.keys, func(_ context.Context, missing []int) (map[int]int, error) {
 			asked = missing
 			values := map[int]int{}
 			for _, key := range missing {

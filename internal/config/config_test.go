@@ -171,3 +171,19 @@ func TestToken(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
+
+func TestReplicasNeedPostgreSQL(t *testing.T) {
+	flags := ServeFlags{Database: Database{DatabaseURL: "sqlite:x.db"}, Network: Network{Addr: "127.0.0.1:0"}, LogFormat: "text"}
+	flags.ReplicaURL = []string{"postgres://user:secret@replica/chairside"}
+	if _, err := flags.Read(); err == nil || !strings.Contains(err.Error(), "--replica-url: needs a PostgreSQL --database-url") || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
+	}
+	flags.DatabaseURL = "postgres://user:secret@primary/chairside"
+	if c, err := flags.Read(); err != nil || len(c.ReplicaURLs) != 1 {
+		t.Error(c, err)
+	}
+	flags.ReplicaURL = append(flags.ReplicaURL, "sqlite:copy.db")
+	if _, err := flags.Read(); err == nil || !strings.Contains(err.Error(), "--replica-url: must be postgres://") {
+		t.Error(err)
+	}
+}

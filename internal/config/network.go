@@ -87,6 +87,7 @@ func (f Network) checkCertificate(m *Mistakes) {
 type DoctorFlags struct {
 	Database
 	SystemDatabase
+	ReplicaDatabases
 	Network
 }
 
@@ -94,6 +95,7 @@ type DoctorFlags struct {
 type Doctor struct {
 	Database          Database
 	SystemDatabaseURL string // "" for one role
+	ReplicaURLs       []string
 	Addr, BaseURL     string // as of Serve
 	CertFile, KeyFile string // not opened yet
 	TrustedProxies    []netip.Prefix
@@ -104,10 +106,11 @@ func (f DoctorFlags) Read() (Doctor, error) {
 	var m Mistakes
 	f.Database.check(&m)
 	f.SystemDatabase.check(&m, f.Database)
+	f.ReplicaDatabases.check(&m, f.Database)
 	f.checkAddr(&m)
 	f.checkPair(&m)
 	return Doctor{
-		Database: f.Database, SystemDatabaseURL: f.SystemDatabaseURL, Addr: f.Addr,
+		Database: f.Database, SystemDatabaseURL: f.SystemDatabaseURL, ReplicaURLs: f.ReplicaURL, Addr: f.Addr,
 		BaseURL: f.readBaseURL(&m), CertFile: f.TLSCert, KeyFile: f.TLSKey, TrustedProxies: f.readProxies(&m),
 	}, m.err()
 }

@@ -19,6 +19,23 @@ func (d SystemDatabase) check(m *Mistakes, serving Database) {
 	}
 }
 
+// ReplicaDatabases is the flag of commands that use replicas of the database.
+type ReplicaDatabases struct {
+	ReplicaURL []string `name:"replica-url" placeholder:"URL" help:"PostgreSQL URL of a streaming replica that answers reads; repeat it, or separate several by commas. It signs in as --database-url does. See the guide to availability."`
+}
+
+func (d ReplicaDatabases) check(m *Mistakes, primary Database) {
+	for _, u := range d.ReplicaURL {
+		if !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
+			m.add("replica-url", "must be postgres://USER:PASSWORD@HOST/NAME")
+			break
+		}
+	}
+	if len(d.ReplicaURL) > 0 && primary.Embedded() {
+		m.add("replica-url", "needs a PostgreSQL --database-url: an embedded database has no replicas")
+	}
+}
+
 // RolesFlags are the flags of "chairside database roles".
 type RolesFlags struct {
 	Database

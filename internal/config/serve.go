@@ -13,6 +13,7 @@ import (
 type ServeFlags struct {
 	Database
 	SystemDatabase
+	ReplicaDatabases
 	WebhookNetwork
 	Network
 	ServeBackupFlags
@@ -35,6 +36,7 @@ type ServeFlags struct {
 type Serve struct {
 	Database            Database
 	SystemDatabaseURL   string // "" for one role
+	ReplicaURLs         []string
 	Addr                string
 	BaseURL             string // without a trailing slash; "" for the address listened on
 	Demo, Migrate       bool
@@ -79,11 +81,12 @@ const maxDrain = 10 * time.Minute
 func (f ServeFlags) Read() (Serve, error) {
 	var m Mistakes
 	c := Serve{
-		Database: f.Database, SystemDatabaseURL: f.SystemDatabaseURL, Addr: f.Addr, Demo: f.Demo, Migrate: f.Migrate,
+		Database: f.Database, SystemDatabaseURL: f.SystemDatabaseURL, ReplicaURLs: f.ReplicaURL, Addr: f.Addr, Demo: f.Demo, Migrate: f.Migrate,
 		CertFile: f.TLSCert, KeyFile: f.TLSKey, MCPAllowWrites: f.MCPAllowWrites, WebhookAllowPrivate: f.WebhookAllowPrivate, PprofAddr: f.PprofAddr, JSONLog: f.LogFormat == "json",
 	}
 	f.Database.check(&m)
 	f.SystemDatabase.check(&m, f.Database)
+	f.ReplicaDatabases.check(&m, f.Database)
 	f.checkAddr(&m)
 	if f.PprofAddr != "" && !isLoopback(f.PprofAddr) {
 		m.add("pprof-addr", "must be HOST:PORT with a loopback address, such as 127.0.0.1:6060")

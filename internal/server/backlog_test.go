@@ -29,7 +29,9 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	have := map[string]bool{
 		// An embedded database has no replicas, and only refused requests have these.
 		"chairside_database_replica_lag_seconds": true,
-		"chairside_database_waiting":             true, "chairside_database_places_in_use": true,
+		"chairside_replica_up":                   true, "chairside_replica_behind_seconds": true, "chairside_replica_reads_total": true,
+		"chairside_replica_reads_failed_total": true, "chairside_replica_reads_on_primary_total": true,
+		"chairside_database_waiting": true, "chairside_database_places_in_use": true,
 		"chairside_database_refused_total": true, "chairside_database_waited_total": true,
 	}
 	for line := range strings.Lines(b.get("/metrics", "User-Agent:", "Authorization:").ok(t, http.StatusOK).body) {

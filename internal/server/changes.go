@@ -19,6 +19,7 @@ import (
 	"chairside/internal/events/feed"
 	"chairside/internal/list"
 	"chairside/internal/principal"
+	"chairside/internal/store"
 	"chairside/ogent"
 )
 
@@ -219,7 +220,14 @@ func (s *Server) snapshot(w http.ResponseWriter, x *requestState) {
 		return
 	}
 	out := snapshotWriter{w: w, x: x, server: s}
-	err = s.feed.Snapshot(ctx, s.reads, names, feed.Stream{Start: func(cursor string) error { return out.start(cursor, names) }, Records: out.records})
+	send := func(ctx context.Context) error {
+		return s.feed.Snapshot(ctx, s.reads, names, feed.Stream{Start: func(cursor string) error { return out.start(cursor, names) }, Records: out.records})
+	}
+	done, err := s.DB.OnReplica(ctx, store.Reading{After: x.after(), Report: true}, send)
+	if !done && !out.started {
+		err = send(ctx)
+		s.DB.Reached(ctx)
+	}
 	if err == nil {
 		err = out.end()
 	}

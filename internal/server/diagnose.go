@@ -43,6 +43,7 @@ var examinations = []struct {
 	{"Audit log", (*Installation).checkMonths},
 	{"Row-level security", (*Installation).checkRoles},
 	{"Time limits", (*Installation).checkLimits},
+	{"Replicas", (*Installation).checkReplicas},
 	{"Clock", (*Installation).checkClock},
 	{"Certificate", func(i *Installation, ctx context.Context) ([]web.Check, error) { return i.checkCertificate(ctx) }},
 	{"Address and proxies", func(i *Installation, _ context.Context) ([]web.Check, error) { return i.checkAddress() }},
@@ -223,6 +224,29 @@ func (i *Installation) checkLimits(ctx context.Context) (all []web.Check, err er
 		return passed("connections through the pooler have their time limits")
 	}
 	return passed("connections have their time limits")
+}
+
+// replicasTime bounds the wait for the replicas' first answers.
+const replicasTime = 5 * time.Second
+
+// checkReplicas finds the replicas of --replica-url that may not answer reads.
+func (i *Installation) checkReplicas(ctx context.Context) (all []web.Check, err error) {
+	if !i.DB.HasReplicas() {
+		return notChecked("the server has no --replica-url: the primary answers all reads")
+	}
+	waiting, cancel := context.WithTimeout(ctx, replicasTime)
+	defer cancel()
+	i.DB.AwaitReplicas(waiting)
+	states := i.DB.ReplicaStates()
+	for _, r := range states {
+		if r.Reason != "" {
+			all = append(all, problem("", "reads do not use the replica %s: %s", r.Name, r.Reason))
+		}
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	return passed("replicas that answer reads: %d", len(states))
 }
 
 func (i *Installation) checkClock(ctx context.Context) ([]web.Check, error) {

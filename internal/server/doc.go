@@ -20,6 +20,7 @@
 //	readBody      body.go           415, 413, 400 malformed_json
 //	ifMatch       body.go           passes the If-Match header to operations that write
 //	idempotencyKey  write.go        400 invalid_parameter; passes the key to operations that write
+//	readReplica   replica_reads.go  runs a read on a replica, if there is one that may answer; if not:
 //	hold          load.go           takes a place at the database for a read, or 503 unavailable
 //	unchanged     unchanged.go      304 for a list that is still the same
 //	call          respond.go        the generated server and the method in internal/api

@@ -42,7 +42,7 @@ func newMetrics(db *store.DB, unsent *unsentLimiter, waiting *backlog, traces *t
 	registry := prometheus.NewRegistry() // not the global one, so that tests can run several servers
 	registry.MustRegister(m.requests, m.duration, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips, loadCollector{db, unsent}, waiting, traceCollector{traces})
+		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips, loadCollector{db, unsent}, waiting, traceCollector{traces}, replicaCollector{db})
 	m.serve = promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP // exemplars need OpenMetrics
 	return m
 }
@@ -111,4 +111,40 @@ func (c loadCollector) Collect(to chan<- prometheus.Metric) {
 	bytes, dropped := c.unsent.usage()
 	to <- prometheus.MustNewConstMetric(unsentBytes, prometheus.GaugeValue, float64(bytes))
 	to <- prometheus.MustNewConstMetric(readersCut, prometheus.CounterValue, float64(dropped))
+}
+
+// replicaCollector collects what the replicas of --replica-url answer. Without any it has no series.
+type replicaCollector struct{ db *store.DB }
+
+var (
+	replicaReads   = prometheus.NewDesc("chairside_replica_reads_total", "Reads that a replica answered, by its host.", []string{"replica"}, nil)
+	replicaFailed  = prometheus.NewDesc("chairside_replica_reads_failed_total", "Reads that failed on a replica, so that the primary was asked, by its host.", []string{"replica"}, nil)
+	replicaUp      = prometheus.NewDesc("chairside_replica_up", "Whether a replica may answer reads, by its host.", []string{"replica"}, nil)
+	replicaBehind  = prometheus.NewDesc("chairside_replica_behind_seconds", "How far a replica is behind the primary, by its host; without a series if it does not answer.", []string{"replica"}, nil)
+	readsOnPrimary = prometheus.NewDesc("chairside_replica_reads_on_primary_total", "Reads for which no replica could be used.", nil, nil)
+)
+
+// Describe implements prometheus.Collector.
+func (c replicaCollector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{replicaReads, replicaFailed, replicaUp, replicaBehind, readsOnPrimary} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c replicaCollector) Collect(to chan<- prometheus.Metric) {
+	states := c.db.ReplicaStates()
+	for _, r := range states {
+		to <- prometheus.MustNewConstMetric(replicaReads, prometheus.CounterValue, float64(r.Answered), r.Name)
+		to <- prometheus.MustNewConstMetric(replicaFailed, prometheus.CounterValue, float64(r.Failed), r.Name)
+		up := 0.0
+		if r.Reason == "" {
+			up = 1
+			to <- prometheus.MustNewConstMetric(replicaBehind, prometheus.GaugeValue, r.Lag.Seconds(), r.Name)
+		}
+		to <- prometheus.MustNewConstMetric(replicaUp, prometheus.GaugeValue, up, r.Name)
+	}
+	if len(states) > 0 {
+		to <- prometheus.MustNewConstMetric(readsOnPrimary, prometheus.CounterValue, float64(c.db.PrimaryReads()))
+	}
 }

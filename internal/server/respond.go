@@ -94,13 +94,18 @@ func keepNotFound(_ http.ResponseWriter, r *http.Request) {
 // call runs the operation into a buffered response and sends that. It gives up its place at
 // the database first, so that a slow client does not hold one.
 func (s *Server) call(w http.ResponseWriter, x *requestState) {
-	leave, err := s.hold(x)
-	if err != nil {
-		s.fail(w, x, err)
-		return
-	}
 	x.response = responsePool.Get().(*bufferedResponse)
-	s.run(x, leave)
+	if !s.readReplica(x) {
+		leave, err := s.hold(x)
+		if err != nil {
+			x.response.free()
+			s.fail(w, x, err)
+			return
+		}
+		s.run(x, leave)
+		s.reached(x)
+	}
+	s.setPosition(x)
 	if stored := (*idempotency.Replay)(nil); errors.As(x.err, &stored) {
 		x.replay(stored)
 	}

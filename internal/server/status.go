@@ -160,6 +160,18 @@ func (s *Server) facts(ctx context.Context) []web.Fact {
 		}
 		all = append(all, web.Fact{Name: f.name, Text: text, At: at})
 	}
+	return append(all, s.replicaFacts()...)
+}
+
+// replicaFacts returns the replicas that answer reads, each with its lag.
+func (s *Server) replicaFacts() (all []web.Fact) {
+	for _, r := range s.DB.ReplicaStates() {
+		text := fmt.Sprintf("Answers reads, %s behind.", r.Lag.Round(time.Millisecond))
+		if r.Reason != "" {
+			text = fmt.Sprintf("Left out: %s. The primary answers in its place.", r.Reason)
+		}
+		all = append(all, web.Fact{Name: "Replica " + r.Name, Text: text})
+	}
 	return all
 }
 

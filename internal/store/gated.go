@@ -21,8 +21,13 @@ type gated struct {
 	gate   *admission.Gate
 
 	// serving is the same for statements with a principal, if they have a pool of their own
-	// (DB.Confined).
+	// (DB.Confined). Queries of a read on a replica (visit) go there instead; everything else never does.
 	serving *gated
+}
+
+// newGated returns the driver of a pool behind a gate of its own.
+func newGated(dialectName string, pool *sql.DB) *gated {
+	return &gated{driver: entsql.OpenDB(dialectName, pool), gate: admission.NewGate(pool.Stats().MaxOpenConnections)}
 }
 
 // of returns the driver and gate of a statement.
@@ -65,6 +70,9 @@ func (g *gated) Exec(ctx context.Context, text string, args, result any) error {
 }
 
 func (g *gated) Query(ctx context.Context, text string, args, result any) error {
+	if v := visitOf(ctx); v != nil && v.gated != g {
+		return v.query(ctx, text, args, result)
+	}
 	g = g.of(ctx)
 	leave, err := enterGate(ctx, g.gate)
 	if err != nil {

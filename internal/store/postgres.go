@@ -54,6 +54,9 @@ type access struct {
 	role     string // that its connections take after they sign in; "" for none
 	confined bool   // row-level security confines each statement to its principal's practice
 	poolSize int    // unless the URL has one
+	// fixedSize makes poolSize count even if the URL has one.
+	fixedSize bool
+	settings  map[string]string // of each connection, whatever the URL says
 }
 
 // openPostgres returns a database whose pool SQL has that access. The probe and maintenance keep
@@ -62,6 +65,9 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 	config, options, err := postgresConfig(raw, as.poolSize)
 	if err != nil {
 		return nil, err
+	}
+	if as.fixedSize {
+		options.poolSize = as.poolSize
 	}
 	hurried := config.Clone()
 	hurried.Runtime["lock_timeout"] = readyLockTimeout
@@ -88,6 +94,10 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 	if as.role != "" {
 		config = config.Clone()
 		config.Runtime["role"] = as.role
+	}
+	if len(as.settings) > 0 {
+		config = config.Clone()
+		maps.Copy(config.Runtime, as.settings)
 	}
 	connector, err := server.Connector(config)
 	if err != nil {

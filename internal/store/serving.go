@@ -79,7 +79,7 @@ func openBoth(ctx context.Context, url, system string, roles rowsecurity.Roles) 
 	if db.front, err = openPostgres(ctx, url, access{role: roles.Serving, confined: true}); err != nil {
 		return nil, errors.Join(err, db.SQL.Close(), db.health.Close())
 	}
-	db.serving = db.front.SQL
+	db.serving, db.servingAccess = db.front.SQL, access{role: roles.Serving, confined: true}
 	if err := db.assemble(ctx); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"entgo.io/ent/dialect"
-	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
 	"golang.org/x/sync/singleflight"
 
@@ -60,9 +59,12 @@ type DB struct {
 	serving    *sql.DB         // pool for work with a principal: SQL, or that of the serving role
 	systemGate *admission.Gate // in front of SQL: gate, unless serving is another pool
 	front      *DB             // opened serving; nil if it is SQL
-	pooled     bool            // a pooler is between us and the server
-	unconfined string          // why it is SQL; "" if it is not
-	tables     []*schema.Table // Tables of its dialect
+	replicas   *replicas       // nil without UseReplicas
+	// servingAccess is how serving connects; replicas are reached in the same way.
+	servingAccess access
+	pooled        bool            // a pooler is between us and the server
+	unconfined    string          // why it is SQL; "" if it is not
+	tables        []*schema.Table // Tables of its dialect
 }
 
 // ErrURL is returned by Open for a URL with an unknown scheme.
@@ -144,11 +146,11 @@ func (db *DB) assemble(ctx context.Context) error {
 	db.tables, db.queues = Tables(db.Dialect), newQueues()
 	db.Counters = counters.New(db.SQL, db.Dialect, db.tables, db.Maintenance)
 	db.health.SetMaxOpenConns(1)
-	db.systemGate = admission.NewGate(db.SQL.Stats().MaxOpenConnections)
-	driver := &gated{driver: entsql.OpenDB(db.Dialect, db.SQL), gate: db.systemGate}
+	driver := newGated(db.Dialect, db.SQL)
+	db.systemGate = driver.gate
 	if db.gate = db.systemGate; db.serving != nil {
-		db.gate = admission.NewGate(db.serving.Stats().MaxOpenConnections)
-		driver.serving = &gated{driver: entsql.OpenDB(db.Dialect, db.serving), gate: db.gate}
+		driver.serving = newGated(db.Dialect, db.serving)
+		db.gate = driver.serving.gate
 	} else {
 		db.serving = db.SQL
 	}
@@ -177,15 +179,16 @@ func Tables(dialectName string) []*schema.Table {
 // RoundTrips returns how many statements this process has sent, including BEGIN, COMMIT and
 // ROLLBACK. Migrations, and the round trips in which lib/pq prepares a statement, do not count.
 func (db *DB) RoundTrips() int64 {
+	trips := db.roundTrips.Load() + db.replicas.roundTrips()
 	if db.front != nil {
-		return db.roundTrips.Load() + db.front.roundTrips.Load()
+		trips += db.front.roundTrips.Load()
 	}
-	return db.roundTrips.Load()
+	return trips
 }
 
 // Close ends all connections.
 func (db *DB) Close() error {
-	err := errors.Join(db.SQL.Close(), db.health.Close())
+	err := errors.Join(db.replicas.close(), db.SQL.Close(), db.health.Close())
 	if db.front != nil {
 		err = errors.Join(err, db.front.SQL.Close(), db.front.health.Close())
 	}

@@ -140,5 +140,6 @@ func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work, fallback f
 		}
 		return fmt.Errorf("store: commit: %w", err)
 	}
+	db.Reached(ctx)
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 
 	"chairside/ent"
 )
@@ -33,6 +35,17 @@ func (db *DB) View(ctx context.Context, work func(client *ent.Client) error) err
 	return db.Snapshot(ctx, func(client *ent.Client, _ *sql.Tx) error { return work(client) })
 }
 
+// ViewOnReplica is View on a replica if one can answer, or else on the primary (OnReplica). If the replica
+// fails, work runs a second time, unless a statement has taken too long: it would on the primary too.
+func (db *DB) ViewOnReplica(ctx context.Context, work func(client *ent.Client) error) error {
+	done, err := db.OnReplica(ctx, Reading{Report: true}, func(ctx context.Context) error { return db.View(ctx, work) })
+	var refused *pq.Error
+	if done || errors.As(err, &refused) && refused.Code == pqerror.QueryCanceled {
+		return err
+	}
+	return db.View(ctx, work)
+}
+
 // Snapshot is View for work that also needs statements that Ent cannot express, in the same
 // transaction.
 func (db *DB) Snapshot(ctx context.Context, work func(client *ent.Client, tx *sql.Tx) error) error {
@@ -48,6 +61,9 @@ func (db *DB) ViewOf(ctx context.Context, practice uuid.UUID, work func(client *
 
 func (db *DB) view(ctx context.Context, through func(dialect.Driver) dialect.Driver, work func(client *ent.Client, tx *sql.Tx) error) (err error) {
 	pool, gate := db.poolOf(ctx)
+	if v := visitOf(ctx); v != nil {
+		pool, gate = v.pool, v.gated.gate
+	}
 	leave, err := enterGate(ctx, gate)
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)

@@ -33,7 +33,7 @@ func (c *Cache) Resolve(ctx context.Context, value string) (who *principal.Princ
 	hash, now := sha256.Sum256([]byte(value)), clock.Now(ctx)
 	e, _, err := c.memory.Get(ctx, hash,
 		func(e *entry) bool { return e.refusal(now) == nil },
-		func() (*entry, bool, error) {
+		func(ctx context.Context) (*entry, bool, error) {
 			e, err := read(admission.With(ctx, admission.Tokens, "lookUp"), c.client, hash)
 			return e, e != nil, err
 		})

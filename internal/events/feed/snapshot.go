@@ -5,9 +5,12 @@ import (
 	"database/sql"
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"chairside/ent"
 	"chairside/internal/audit"
 	"chairside/internal/list"
+	"chairside/internal/store"
 	"chairside/internal/store/feedlog"
 	"chairside/ogent"
 )
@@ -38,6 +41,14 @@ func (f *Feed) Snapshot(ctx context.Context, reads ogent.Reads, resources []stri
 		}
 		if err := s.complete(f.db); err != nil {
 			return err
+		}
+		if store.VisitsReplica(ctx) {
+			// The timeline of a replica changes some time after a failover, and the cursor is used on the primary.
+			primary, _, err := f.read(ctx, uuid.Nil, []string{}, 0, 0)
+			if err != nil {
+				return err
+			}
+			s.identity = primary.identity
 		}
 		if err := to.Start(s.cursor(s.last)); err != nil {
 			return err

@@ -147,6 +147,11 @@ func (s *Server) listen(ctx context.Context, account *syscall.Credential) error 
 	if err != nil {
 		return err
 	}
+	return s.listenOn(ctx, account, port)
+}
+
+// listenOn is listen on a port.
+func (s *Server) listenOn(ctx context.Context, account *syscall.Credential, port int) error {
 	s.port = port
 	arguments := []string{"-D", s.data(), "-p", strconv.Itoa(port),
 		"-c", "listen_addresses=127.0.0.1",

@@ -110,7 +110,7 @@ func (x *Template) makeSQLite() ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if err := x.fill(context.Background(), "sqlite:"+x.file(dir)); err != nil {
+	if err := x.Fill(context.Background(), "sqlite:"+x.file(dir)); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(x.file(dir))
@@ -125,7 +125,7 @@ func (x *Template) makePostgres() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return name, x.fill(context.Background(), url)
+	return name, x.Fill(context.Background(), url)
 }
 
 func (x *Template) file(dir string) string { return filepath.Join(dir, x.name+".db") }
@@ -138,7 +138,7 @@ func Share(ctx context.Context, dir string, server *localpg.Server) error {
 			return err
 		}
 		for _, url := range []string{"sqlite:" + x.file(dir), server.URL(x.database())} {
-			if err := x.fill(ctx, url); err != nil {
+			if err := x.Fill(ctx, url); err != nil {
 				return err
 			}
 		}
@@ -146,8 +146,8 @@ func Share(ctx context.Context, dir string, server *localpg.Server) error {
 	return nil
 }
 
-// fill migrates and seeds a database.
-func (x *Template) fill(ctx context.Context, url string) error {
+// Fill migrates and seeds an empty database, as on a server of the test's own.
+func (x *Template) Fill(ctx context.Context, url string) error {
 	db, err := store.Open(ctx, url)
 	if err != nil {
 		return fmt.Errorf("template %s: %w", x.name, err)

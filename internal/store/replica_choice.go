@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/clock"
+)
+
+// choose returns a replica that may answer a client, and the position that it has replayed. It waits a moment
+// for one, but only if one is up. It returns nil if the primary must answer.
+func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *replica, need Position) {
+	s.used.Store(int64(clock.Uptime()))
+	known, ok := s.clients.of(client)
+	if !ok {
+		kick(s.asking)
+		return nil, 0
+	}
+	need = max(known.after, q.After)
+	if need == newest {
+		return nil, 0
+	}
+	wait := replicaWait
+	if q.Report {
+		wait = reportWait
+		now, err := s.askPosition(ctx)
+		if err != nil {
+			return nil, 0
+		}
+		need = max(need, now)
+	}
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	first := true
+	for {
+		changed := s.change()
+		r, hope := s.pick(need, known.on)
+		if r != nil || !hope {
+			return r, need
+		}
+		if first {
+			s.waiting.Add(1)
+			defer s.waiting.Add(-1)
+			first = false
+		}
+		kick(s.asking)
+		for _, r := range s.all {
+			kick(r.ask)
+		}
+		select {
+		case <-changed:
+		case <-timeout.C:
+			return nil, 0
+		case <-ctx.Done():
+			return nil, 0
+		}
+	}
+}
+
+// pick returns a replica that has replayed need: the preferred one if it has, else the next one in turn.
+// Without one, hope is whether one may have in a moment.
+func (s *replicas) pick(need Position, preferred *replica) (found *replica, hope bool) {
+	now := time.Now()
+	turn := int(s.next.Add(1) % uint64(len(s.all))) //nolint:gosec // less than the number of replicas
+	for i := range s.all {
+		r := s.all[(turn+i)%len(s.all)]
+		usable, soon := s.usable(r, now)
+		hope = hope || usable || soon
+		if !usable || r.seen.Load().replayed < need {
+			continue
+		}
+		if r == preferred {
+			return r, true
+		}
+		if found == nil {
+			found = r
+		}
+	}
+	return found, hope
+}
+
+const (
+	// freshTime is how old the last answer of a replica may be.
+	freshTime = 500 * time.Millisecond
+	// hopeTime is how old it may be for a read to wait for the next one: a little more than restTime.
+	hopeTime = restTime + freshTime
+)
+
+// usable reports whether a replica may answer, or else whether its next answer may change that.
+func (s *replicas) usable(r *replica, now time.Time) (usable, soon bool) {
+	seen := r.seen.Load()
+	if seen.reason != "" || r.pools.Load() == nil {
+		return false, false
+	}
+	age := now.Sub(seen.asked)
+	lag, known := s.lag(seen, now)
+	switch {
+	case lag > maxReplicaLag:
+		return false, false
+	case !known || age > freshTime:
+		return false, age <= hopeTime
+	}
+	return true, true
+}
+
+// sample is a position of the primary.
+type sample struct {
+	asked time.Time
+	at    Position
+}
+
+// lag returns how far a replica is behind the primary, and false if the primary has not answered lately or the
+// replica is ahead of it: then it follows another one.
+func (s *replicas) lag(seen *sight, now time.Time) (lag time.Duration, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.samples) == 0 {
+		return 0, false
+	}
+	last := s.samples[len(s.samples)-1]
+	if now.Sub(last.asked) > hopeTime || last.asked.After(seen.answered) && last.at < seen.replayed {
+		return 0, false
+	}
+	for i := len(s.samples) - 1; i >= 0 && s.samples[i].at > seen.replayed; i-- {
+		lag = now.Sub(s.samples[i].asked)
+	}
+	return lag, true
+}
+
+// change returns a channel that is closed with the next answer of a replica or the primary.
+func (s *replicas) change() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// tell wakes all reads that wait.
+func (s *replicas) tell() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// kick makes a watcher ask at once.
+func kick(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
