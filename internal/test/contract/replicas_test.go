@@ -154,8 +154,8 @@ func number(t *testing.T, r *harness.Response) int {
 
 // observation is what one client wrote to a record, or read of it.
 type observation struct {
-	client, record, number int
-	wrote                  bool
+	client, record int
+	wrote          bool
 }
 
 // neverBack is the model of a client's view of a record whose numbers only grow: no read shows less than
@@ -174,7 +174,7 @@ var neverBack = porcupine.Model{
 		return parts
 	},
 	Init: func() any { return 0 },
-	Step: func(state, input, output any) (bool, any) {
+	Step: func(state, _, output any) (bool, any) {
 		seen, n := state.(int), output.(int)
 		return n >= seen, n
 	},

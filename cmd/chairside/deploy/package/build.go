@@ -56,6 +56,9 @@ func buildProgram(ctx context.Context, dir, arch string) (*build, error) {
 func (b *build) describe(ctx context.Context) error {
 	writer := filepath.Join(b.dir, "chairside")
 	if b.arch != runtime.GOARCH {
+		if err := os.Mkdir(filepath.Join(b.dir, "native"), 0o700); err != nil {
+			return err
+		}
 		native, err := buildProgram(ctx, filepath.Join(b.dir, "native"), runtime.GOARCH)
 		if err != nil {
 			return err
@@ -63,7 +66,7 @@ func (b *build) describe(ctx context.Context) error {
 		writer = filepath.Join(native.dir, "chairside")
 	}
 	for name, arguments := range map[string][]string{
-		"chairside.1":    {"man"},
+		"chairside.1.gz": {"man"},
 		"chairside.bash": {"completion", "bash"},
 		"chairside.zsh":  {"completion", "zsh"},
 		"chairside.fish": {"completion", "fish"},
@@ -72,15 +75,10 @@ func (b *build) describe(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
-		if strings.HasSuffix(name, ".1") {
-			var packed bytes.Buffer
-			w := gzip.NewWriter(&packed)
-			_, err = w.Write(text)
-			text, name = packed.Bytes(), name+".gz"
-			if err = errors.Join(err, w.Close()); err != nil {
+		if arguments[0] == "man" {
+			if text, err = compress(text); err != nil {
 				return err
 			}
-			text = packed.Bytes()
 		}
 		if err := os.WriteFile(filepath.Join(b.dir, name), text, 0o600); err != nil {
 			return err
@@ -89,6 +87,15 @@ func (b *build) describe(ctx context.Context) error {
 	// A serial number or a timestamp would differ each time.
 	return b.tool(ctx, cyclonedx, "bin", "-json", "-noserial", "-notimestamp", "-std", "-version", "v"+b.version,
 		"-output", filepath.Join(b.dir, "chairside.cdx.json"), filepath.Join(b.dir, "chairside"))
+}
+
+// compress returns text as gzip does, without a time.
+func compress(text []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(text)
+	err = errors.Join(err, w.Close())
+	return packed.Bytes(), err
 }
 
 // tool runs a Go program of another module with the variables of nfpm.yaml.
