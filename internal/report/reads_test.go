@@ -31,11 +31,13 @@ func scopeOf(table string) string {
 	if s, ok := parts[table]; ok {
 		return s
 	}
-	id := "list"
-	for word := range strings.SplitSeq(table, "_") {
-		id += strings.ToUpper(word[:1]) + word[1:]
+	id := "list" + strings.ReplaceAll(table, "_", "") // but for its capitals: nhs_claims is listNHSClaims
+	for listed, operation := range ogent.Operations {
+		if strings.EqualFold(listed, id) {
+			return operation.Scope
+		}
 	}
-	return ogent.Operations[id].Scope
+	return ""
 }
 
 // source matches a table that a statement reads; columns may have the names of tables.
