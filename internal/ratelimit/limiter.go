@@ -34,6 +34,7 @@ type Spending struct {
 // bounded by the tokens in use.
 type Limiter struct {
 	token, practice rate // limit 0 is unlimited
+	unlimited       bool // tokens have no limit of their own: token is their practice's, and never refuses
 	share           func([]Spending) ([]time.Time, error)
 
 	mu      sync.Mutex
@@ -68,6 +69,10 @@ func New(o Options) *Limiter {
 	}
 	if o.PerPractice > 0 {
 		l.practice = newRate(o.PerPractice)
+		if o.PerToken == 0 {
+			// Processes learn from a token's bucket what it has used elsewhere, for the reserve.
+			l.token, l.unlimited = l.practice, true
+		}
 	}
 	return l
 }
@@ -140,7 +145,7 @@ func (l *Limiter) shareSoon(now time.Time, buckets ...queued) {
 func (l *Limiter) usage(own, all *bucket, now time.Time) Usage {
 	unlimited := Allowance{Remaining: Unlimited, Full: now}
 	u := Usage{unlimited, unlimited}
-	if l.token.limit > 0 {
+	if l.token.limit > 0 && !l.unlimited {
 		u.Token = own.describe(l.token, now, 0)
 	}
 	if l.practice.limit > 0 {

@@ -198,7 +198,7 @@ func BenchmarkTake(b *testing.B) {
 func TestSlowSharingHoldsBurstsBack(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
-	for _, o := range []Options{{PerToken: 600}, {PerToken: 36000, PerPractice: 180}} {
+	for _, o := range []Options{{PerToken: 600}, {PerToken: 36000, PerPractice: 180}, {PerPractice: 180}} {
 		var mu sync.Mutex
 		stored := map[uuid.UUID]time.Time{}
 		o.Share = func(spent []Spending) (fullAt []time.Time, err error) {

@@ -110,8 +110,8 @@ func TestProcessesShareLimits(t *testing.T) {
 // over one.
 func TestReserveOverProcesses(t *testing.T) {
 	each(t, func(t *testing.T, url string) {
-		for _, limit := range []int{180, 3600} {
-			o := ratelimit.Options{PerToken: 10 * limit, PerPractice: limit}
+		for _, o := range []ratelimit.Options{{PerToken: 1800, PerPractice: 180}, {PerToken: 36000, PerPractice: 3600}, {PerPractice: 180}} {
+			limit := o.PerPractice
 			processes := []*process{newProcess(t, url, o), newProcess(t, url, o)}
 			practice, burst, desk := uuid.New(), uuid.New(), uuid.New()
 			now := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
@@ -128,10 +128,10 @@ func TestReserveOverProcesses(t *testing.T) {
 			// Alone, a token gets two thirds. What it leaves is for others, who leave half of
 			// what they use: 2/9 of the limit.
 			if served := take(burst, 2*limit); float64(served) > 0.72*float64(limit) {
-				t.Errorf("limit %d: the burst gets %d requests", limit, served)
+				t.Errorf("%+v: the burst gets %d requests", o, served)
 			}
 			if served := take(desk, limit); float64(served) < 0.18*float64(limit) {
-				t.Errorf("limit %d: the front desk gets %d requests", limit, served)
+				t.Errorf("%+v: the front desk gets %d requests", o, served)
 			}
 		}
 	})
