@@ -20,7 +20,7 @@ type restoreCommand struct{ config.RestoreFlags }
 
 // Help is the text of --help.
 func (restoreCommand) Help() string {
-	return `Puts a copy in the place of an embedded database. First it checks the copy as "chairside restore-check" does: its checksum, the file, migrations, foreign keys, totals, the audit log, and that the keys open every sealed value. It changes nothing if any check fails, or while any program has the database open. The copy may be encrypted (--identity), and stays as it is.
+	return `Puts a copy in the place of an embedded database. First it checks the copy as "chairside restore-check" does: its checksum, the file, migrations, foreign keys, totals, the audit log, and that the keys open every sealed value. It changes nothing if any check fails, or while any program has the database open. A database that cannot be read is replaced only with --force, because then nothing shows whether a server still uses it. The copy may be encrypted (--identity), and stays as it is.
 
 The previous database stays beside the restored one, as NAME.replaced-TIME. A copy from before a migration is migrated. The change feed starts anew, so that clients with an old cursor read everything again. If the audit log has checkpoints, start the server with a new, empty directory for them.
 
@@ -37,7 +37,7 @@ func (r *restoreCommand) Run(c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := notInUse(c, path); err != nil {
+	if err := notInUse(c, path, r.Force); err != nil {
 		return err
 	}
 	// The copy is made beside the database, because only a file of the same disk can replace it at once.
@@ -57,7 +57,7 @@ func (r *restoreCommand) Run(c *console) (err error) {
 	if err := c.checkStaged(staged, path, r.Database); err != nil {
 		return unchanged(err)
 	}
-	kept, err := backup.Replace(c, staged, path)
+	kept, err := backup.Replace(c, staged, path, r.Force)
 	if err != nil {
 		return err
 	}
@@ -72,13 +72,15 @@ func (r *restoreCommand) Run(c *console) (err error) {
 func unchanged(err error) error { return fmt.Errorf("nothing was changed: %w", err) }
 
 // notInUse fails early if the database is open: the checks may take minutes.
-func notInUse(ctx context.Context, path string) error {
+func notInUse(ctx context.Context, path string, force bool) error {
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	switch err := store.InUse(ctx, path); {
-	case errors.Is(err, store.ErrDamaged):
+	case errors.Is(err, store.ErrDamaged) && force:
 		return nil
+	case errors.Is(err, store.ErrDamaged):
+		return unchanged(fmt.Errorf("%w, so whether a server still uses it is unknown: stop every server, then restore with --force", err))
 	case err != nil:
 		return unchanged(err)
 	}

@@ -217,8 +217,11 @@ func checkCopyAudit(c *console, db *store.DB, public []audit.PublicKey) (string,
 }
 
 func checkCopySealed(c *console, db *store.DB, _ []audit.PublicKey) (string, []string, string, error) {
-	if lost := sealing.LostKeysError(""); errors.As(sealing.Check(c, db), &lost) {
-		return "", []string{string(lost)}, "", nil
+	if err := sealing.Check(c, db); err != nil {
+		if lost := sealing.LostKeysError(""); errors.As(err, &lost) {
+			return "", []string{string(lost)}, "", nil
+		}
+		return "", nil, "", err
 	}
 	opened, broken, err := sealing.Verify(c, db)
 	var problems []string

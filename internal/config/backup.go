@@ -100,6 +100,7 @@ type RestoreFlags struct {
 	Database
 	File     string   `arg:"" help:"Path of the copy."`
 	Identity []string `placeholder:"FILE" help:"File with the age secret key of an encrypted copy. Repeat the flag for each file."`
+	Force    bool     `help:"Also replace a database that cannot be read. Whether a server still uses it is then unknown: stop every server first."`
 }
 
 // Validate reports every mistake in the flags; the parser calls it.

@@ -175,10 +175,9 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(jobInterval, prometheus.GaugeValue, j.every.Seconds(), j.id)
 		to <- prometheus.MustNewConstMetric(jobFailing, prometheus.GaugeValue, failing, j.id)
 	}
-	if b.jobs.record.reason() != "" {
-		return // on a replica they wait by design
+	if b.jobs.record.reason() == "" { // on a replica they wait by design
+		to <- prometheus.MustNewConstMetric(auditWaiting, prometheus.GaugeValue, float64(b.trail.Waiting()))
 	}
-	to <- prometheus.MustNewConstMetric(auditWaiting, prometheus.GaugeValue, float64(b.trail.Waiting()))
 	batches, entries, lost := b.trail.Written()
 	to <- prometheus.MustNewConstMetric(auditBatches, prometheus.CounterValue, float64(batches))
 	to <- prometheus.MustNewConstMetric(auditWritten, prometheus.CounterValue, float64(entries))

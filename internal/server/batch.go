@@ -198,6 +198,7 @@ func (s *Server) runBatch(w http.ResponseWriter, x *requestState, single http.Ha
 	} else {
 		response.Encode(&x.response.body)
 	}
+	s.setPosition(x)
 	if x.response.send(w, x) == nil {
 		x.response.free()
 	}
@@ -287,6 +288,9 @@ func (s *Server) runOne(ctx context.Context, x *requestState, single http.Handle
 	}
 	if key != "" && r.Header.Get("Idempotency-Key") == "" {
 		r.Header.Set("Idempotency-Key", key)
+	}
+	if sent := x.r.Header.Get(positionHeader); sent != "" {
+		r.Header.Set(positionHeader, sent)
 	}
 	for _, preference := range x.r.Header.Values("Prefer") {
 		r.Header.Add("Prefer", preference)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
@@ -134,7 +135,10 @@ func (t *tracing) end(x *requestState, status int) {
 		about = append(about, attribute.Int("chairside.statements_dropped", dropped))
 	}
 	if x.caller != nil {
-		about = append(about, attribute.String("chairside.practice_id", x.caller.PracticeID.String()), attribute.String("chairside.token_id", x.caller.TokenID.String()))
+		about = append(about, attribute.String("chairside.practice_id", x.caller.PracticeID.String()))
+		if x.caller.TokenID != uuid.Nil { // a page has a session instead
+			about = append(about, attribute.String("chairside.token_id", x.caller.TokenID.String()))
+		}
 	}
 	if status >= http.StatusInternalServerError {
 		x.span.SetStatus(codes.Error, "")

@@ -154,7 +154,8 @@ func wayTo(ctx context.Context, probe *dbconn.Connector, options postgresOptions
 // ignoredByPooler is the setting with which PgBouncer accepts our connections: it knows no
 // others than timezone.
 func ignoredByPooler() string {
-	names := slices.Sorted(maps.Keys(session))
+	names := append(slices.Collect(maps.Keys(session)), "default_transaction_read_only") // of replicas
+	slices.Sort(names)
 	return strings.Join(slices.DeleteFunc(names, func(name string) bool { return name == "timezone" }), ",")
 }
 

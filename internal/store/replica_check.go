@@ -19,8 +19,8 @@ const (
 	busyTime, primaryTime = 20 * time.Millisecond, 200 * time.Millisecond
 	// waitedTime is the pause between two questions while a read waits for the answer.
 	waitedTime = time.Millisecond
-	// watchTime bounds one question.
-	watchTime = time.Second
+	// watchTime bounds one question, connectTime connecting first, which takes dozens of them.
+	watchTime, connectTime = time.Second, 15 * time.Second
 )
 
 // sight is what a replica last said of itself.
@@ -151,7 +151,11 @@ func (s *replicas) watch(ctx context.Context, r *replica) {
 
 // ask asks a replica, to which it connects first if that is not done yet.
 func (s *replicas) ask(ctx context.Context, r *replica) {
-	ctx, cancel := context.WithTimeout(ctx, watchTime)
+	limit := watchTime
+	if r.pools.Load() == nil {
+		limit = connectTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	seen, err := s.askReplica(ctx, r)
 	if errors.Is(ctx.Err(), context.Canceled) {

@@ -19,7 +19,7 @@ func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *
 		return nil, 0
 	}
 	need = max(known.after, q.After)
-	if need == newest {
+	if need == newest || need > s.newestSample()+maxAhead {
 		return nil, 0
 	}
 	wait := replicaWait
@@ -79,6 +79,20 @@ func (s *replicas) pick(need Position, preferred *replica) (found *replica, hope
 		}
 	}
 	return found, hope
+}
+
+// maxAhead is how much of the log, in bytes, a client's position may be ahead of the last sample of the
+// primary. One further ahead was made up, or belongs to another database: no replica will reach it soon.
+const maxAhead Position = 256 << 20
+
+// newestSample returns the last known position of the primary.
+func (s *replicas) newestSample() Position {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.samples) == 0 {
+		return 0
+	}
+	return s.samples[len(s.samples)-1].at
 }
 
 const (

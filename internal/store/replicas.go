@@ -18,6 +18,7 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"chairside/internal/principal"
+	"chairside/internal/store/rowsecurity"
 )
 
 // Reads that may be a moment old run on replicas: streaming standbys of a PostgreSQL database.
@@ -242,8 +243,12 @@ func (db *DB) OnReplica(ctx context.Context, q Reading, work func(context.Contex
 	}
 	defer leave()
 	before := r.seen.Load()
+	if before.replayed < need { // it was restarted since it was chosen
+		s.primary.Add(1)
+		return false, nil
+	}
 	err = work(context.WithValue(ctx, visitKey{}, v))
-	if wrote := v.wrote.Load(); wrote != nil || refusedAsReadOnly(err, &wrote) {
+	if wrote := v.wrote.Load(); wrote != nil {
 		return true, WroteOnReplicaError{wrote}
 	}
 	if err == nil {
@@ -362,12 +367,16 @@ func (s *replicas) openPools(ctx context.Context, r *replica) (_ *replicaPools, 
 	if !as.confined {
 		return p, nil
 	}
-	var bypasses bool
-	if err := p.reads.SQL.QueryRowContext(ctx, "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user").Scan(&bypasses); err != nil {
+	tables, err := rowsecurity.Tables(s.db.tables)
+	if err != nil {
 		return nil, err
 	}
-	if bypasses {
-		return nil, errors.New("row-level security does not confine the role of --replica-url: it must be the serving role")
+	state, err := rowsecurity.Inspect(ctx, p.reads.SQL, tables)
+	if err != nil {
+		return nil, err
+	}
+	if state.Bypasses || state.User != state.Roles.Serving { // as checkRoles
+		return nil, fmt.Errorf("its URL signs in as %s: it must be %s, which row-level security confines", state.User, state.Roles.Serving)
 	}
 	return p, nil
 }

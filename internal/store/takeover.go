@@ -72,7 +72,7 @@ func takeOverError(err error) error {
 	switch embedded.Code() & 0xff { // without the extension
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return ErrInUse
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR:
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return err

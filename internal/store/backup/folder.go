@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -82,7 +83,11 @@ func (f Folder) write(ctx context.Context, db *store.DB) (path string, deleted i
 	}
 	for _, old := range all[min(f.Keep, len(all)):] {
 		// The copy goes first: without its checksum it would not count, and never be deleted.
-		if err := errors.Join(os.Remove(old.path), remove(old.path+sumSuffix)); err != nil {
+		err := os.Remove(old.path)
+		if err == nil {
+			err = remove(old.path + sumSuffix)
+		}
+		if err != nil {
 			return path, deleted, fmt.Errorf("delete an old copy: %w", err)
 		}
 		deleted++
@@ -139,7 +144,7 @@ func (f Folder) sweep(db *store.DB) error {
 			continue
 		}
 		if name, isSum := strings.CutSuffix(e.Name(), sumSuffix); isSum {
-			if _, err := os.Lstat(filepath.Join(f.Dir, name)); err == nil {
+			if _, err := os.Lstat(filepath.Join(f.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
 		}

@@ -80,7 +80,10 @@ func decrypt(to io.Writer, from *bufio.Reader, identities []age.Identity) error 
 
 // Replace puts a complete, closed database in the place of another one, which nothing may have open
 // (store.ErrInUse). It keeps the other one and returns its new path, or "" if there was none.
-func Replace(ctx context.Context, file, path string) (kept string, err error) {
+//
+// With force it also replaces a file that cannot be read (store.ErrDamaged). Nothing then stops a
+// program that still has it open.
+func Replace(ctx context.Context, file, path string, force bool) (kept string, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := noLog(path); err != nil {
 			return "", err
@@ -89,7 +92,7 @@ func Replace(ctx context.Context, file, path string) (kept string, err error) {
 	}
 	release, err := store.TakeOver(ctx, path)
 	damaged := errors.Is(err, store.ErrDamaged)
-	if err != nil && !damaged {
+	if err != nil && !(damaged && force) {
 		return "", err
 	}
 	if release != nil {
@@ -104,7 +107,7 @@ func Replace(ctx context.Context, file, path string) (kept string, err error) {
 	}
 	if damaged {
 		// Its log could not be merged. The database that takes its place must never meet it.
-		for _, suffix := range []string{"-wal", "-shm"} {
+		for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 			if err := os.Rename(path+suffix, kept+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return "", err
 			}
@@ -119,10 +122,12 @@ func Replace(ctx context.Context, file, path string) (kept string, err error) {
 	return kept, syncDirectory(filepath.Dir(path))
 }
 
-// noLog fails if a write-ahead log is where no database is: SQLite would apply it to the restored one.
+// noLog fails if a log or a journal is where no database is: SQLite would apply it to the restored one.
 func noLog(path string) error {
-	if _, err := os.Lstat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, fmt.Errorf("%s-wal belongs to a database that is gone: move it elsewhere", path))
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if _, err := os.Lstat(path + suffix); !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(err, fmt.Errorf("%s%s belongs to a database that is gone: move it elsewhere", path, suffix))
+		}
 	}
 	return nil
 }
