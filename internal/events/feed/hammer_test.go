@@ -69,6 +69,8 @@ func (h *hammer) run() {
 		background.Go(func() { f.Run(ctx, slog.New(slog.DiscardHandler), func(error) {}) })
 		start := h.page(f, -1).Cursor
 		background.Go(func() { read[i] = h.follow(ctx, f, start) })
+	}
+	for _, db := range h.stores { // each reader has its start: what was written before it would be missing
 		for range 4 {
 			writers.Go(func() { h.write(db) })
 		}
