@@ -251,7 +251,7 @@ func (c *console) countCopy(db *store.DB) finding {
 		f.result, f.found, f.mend = failed, "there is no practice", "is this the right database?"
 		return f
 	}
-	f.found = fmt.Sprintf("%d, of which patients: %d, appointments: %d", total, f.rows[patient.Table], f.rows[appointment.Table])
+	f.found = fmt.Sprintf("%d in all; patients: %d, appointments: %d", total, f.rows[patient.Table], f.rows[appointment.Table])
 	if !newest.Newest.IsZero() {
 		f.found += fmt.Sprintf("; the newest is of %s, in %s", newest.Newest.Format(time.RFC3339), newest.Table)
 	}

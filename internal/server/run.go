@@ -53,7 +53,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	})
 	writing(func(ctx context.Context) { s.trail.Run(ctx, s.jobs.record.ran) })
 	writing(func(ctx context.Context) { s.requests.Run(s.Clock.With(ctx), s.jobs.logRequests.ran) })
-	// These read, too: of what only a primary writes, they do nothing on a replica.
+	// These also run on a replica, where their statements that write find nothing to do.
 	background.Go(func() { s.replica.keepLooking(working) })
 	background.Go(func() { s.feed.Run(working, s.Logger, s.jobs.number.ran) })
 	background.Go(func() { s.backlog.keepMeasuring(working, s.Logger, s.jobs.measure.ran) })

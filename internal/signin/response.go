@@ -6,8 +6,7 @@ import (
 )
 
 // response is the response of a page. The session manager stores a session when an action begins to
-// send its page. If that fails, the error page is the response, and the rest of what the action sends
-// is dropped.
+// send its page. If that fails, it sends the error page, and response drops the action's own.
 type response struct {
 	http.ResponseWriter
 	before http.Header // headers without those of the action

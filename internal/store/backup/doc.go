@@ -1,6 +1,6 @@
 // Package backup keeps copies of an embedded database in files, and puts one in the database's place.
 //
-//	folder.go    a directory of copies named by their times, of which the newest are kept
+//	folder.go    a directory of copies named by time; keeps the newest
 //	schedule.go  the job of a server that makes them
 //	write.go     one copy: complete and on disk before it has its name, with a checksum beside it
 //	restore.go   the way back: Fetch a copy, then Replace the database

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// nobody is the user that the service runs as.
-const nobody = 65534
+// unprivileged is the user and group of the service: Debian's "nobody".
+const unprivileged = 65534
 
 // root is a Debian in a directory, with the package installed.
 type root struct {
@@ -64,7 +64,7 @@ func (r *root) install(ctx context.Context, deb string) error {
 		return err
 	}
 	state := filepath.Join(r.dir, "var/lib/chairside") // systemd's StateDirectory
-	if err := errors.Join(os.MkdirAll(state, 0o700), os.Chown(state, nobody, nobody)); err != nil {
+	if err := errors.Join(os.MkdirAll(state, 0o700), os.Chown(state, unprivileged, unprivileged)); err != nil {
 		return err
 	}
 	settings, err := os.Open(filepath.Join(r.dir, "etc/chairside/chairside.env"))
@@ -87,7 +87,7 @@ func (r *root) program(ctx context.Context, arguments ...string) *exec.Cmd {
 	command.Err = nil                                                       // the program is in the directory, not on this machine
 	command.Dir = "/var/lib/chairside"
 	command.Env = r.environment
-	command.SysProcAttr = &syscall.SysProcAttr{Chroot: r.dir, Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	command.SysProcAttr = &syscall.SysProcAttr{Chroot: r.dir, Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}
 	return command
 }
 

@@ -58,7 +58,7 @@ func (d *drill) bookBefore(ctx context.Context) (_ string, err error) {
 	return fmt.Sprintf("%d, after the backup", len(d.booked)), err
 }
 
-// destroy waits a second, so that there is a time between the last booking and the deletion.
+// destroy waits a second first, to put time between the last booking and the deletion.
 func (d *drill) destroy(ctx context.Context) (_ string, err error) {
 	db, err := store.Open(ctx, d.postgres.URL(database))
 	if err != nil {
