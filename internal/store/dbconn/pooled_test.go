@@ -104,7 +104,7 @@ func TestPoolerThatRefusesOurSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	db, err := store.Open(t.Context(), address)
-	if err == nil || !strings.Contains(err.Error(), `ignore_startup_parameters in pgbouncer.ini to "idle_in_transaction_session_timeout,jit,lock_timeout,statement_timeout"`) {
+	if err == nil || !strings.Contains(err.Error(), `ignore_startup_parameters in pgbouncer.ini to "default_transaction_read_only,idle_in_transaction_session_timeout,jit,lock_timeout,statement_timeout"`) {
 		t.Errorf("%v", err)
 	}
 	if db != nil {
