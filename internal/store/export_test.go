@@ -20,12 +20,7 @@ var SQLiteDSN = sqliteDSN
 // TxHolding is Tx with locks that are taken when it begins, like the ordinary transaction of
 // TxSingleStatement.
 func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
-	leave, err := db.enter(ctx, locks)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work, nil)
+	return db.inTurn(ctx, locks, func() error { return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work, nil) })
 }
 
 // ViewThrough is View with a wrapper around the driver of the transaction.

@@ -74,12 +74,7 @@ func (db *DB) TxOnce(ctx context.Context, lock Lock, work func(tx *ent.Client) e
 		return ErrLocked
 	}
 	defer db.running.end(lock)
-	leave, err := db.enter(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return db.tx(ctx, dbconn.TxOptions{}, once, nil)
+	return db.inTurn(ctx, nil, func() error { return db.tx(ctx, dbconn.TxOptions{}, once, nil) })
 }
 
 // running holds the locks of this process's TxOnce. It refuses a second one without a

@@ -27,12 +27,7 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 	case m.joined != nil:
 		return work(m.joined)
 	}
-	leave, err := db.enter(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return db.tx(ctx, dbconn.TxOptions{}, work, nil)
+	return db.inTurn(ctx, nil, func() error { return db.tx(ctx, dbconn.TxOptions{}, work, nil) })
 }
 
 // TxSingleStatement is Tx for work that is mostly one statement: fast writes a row or, if
@@ -63,23 +58,20 @@ func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallbac
 	case mode.joined != nil:
 		return joinSingleStatement(ctx, mode.joined, locks, fast, fallback)
 	}
-	leave, err := db.enter(ctx, locks)
-	if err != nil {
+	return db.inTurn(ctx, locks, func() error {
+		if mode.dryRun { // a single statement commits itself
+			return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
+		}
+		var single bool
+		err := db.tx(ctx, dbconn.TxOptions{Locks: locks, Single: &single}, fast, fallback)
+		switch {
+		case single && errors.Is(err, dbconn.ErrNotSingle):
+			return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
+		case single && errors.Is(err, entx.ErrConditionFailed):
+			return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback, nil)
+		}
 		return err
-	}
-	defer leave()
-	if mode.dryRun { // a single statement commits itself
-		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
-	}
-	var single bool
-	err = db.tx(ctx, dbconn.TxOptions{Locks: locks, Single: &single}, fast, fallback)
-	switch {
-	case single && errors.Is(err, dbconn.ErrNotSingle):
-		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
-	case single && errors.Is(err, entx.ErrConditionFailed):
-		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback, nil)
-	}
-	return err
+	})
 }
 
 // joinSingleStatement is TxSingleStatement as part of the transaction of tx.
@@ -94,18 +86,30 @@ func joinSingleStatement(ctx context.Context, tx *ent.Client, locks []Lock, fast
 	return err
 }
 
-// enter waits for transactions of this process that hold one of the locks.
-func (db *DB) enter(ctx context.Context, locks []Lock) (leave func(), err error) {
+// inTurn runs a transaction after those of this process that hold one of the locks. The position that
+// it reached is asked for when the next one may already run.
+func (db *DB) inTurn(ctx context.Context, locks []Lock, transaction func() error) error {
+	if err := db.holding(ctx, locks, transaction); err != nil {
+		return err
+	}
+	if !modeOf(ctx).dryRun {
+		db.Reached(ctx)
+	}
+	return nil
+}
+
+func (db *DB) holding(ctx context.Context, locks []Lock, transaction func() error) error {
 	if !db.postgres() {
 		locks = []Lock{sqliteWriteLock}
 	}
 	wait := dbconn.MeasureWait(ctx, dbconn.WaitLock)
-	leave, err = db.queues.enter(ctx, locks)
+	leave, err := db.queues.enter(ctx, locks)
 	wait.EndWait()
 	if err != nil {
-		return nil, fmt.Errorf("store: wait for other transactions: %w", err)
+		return fmt.Errorf("store: wait for other transactions: %w", err)
 	}
-	return leave, nil
+	defer leave()
+	return transaction()
 }
 
 // tx runs work in a transaction. If a condition fails, and the transaction has not ended with
@@ -140,6 +144,5 @@ func (db *DB) tx(ctx context.Context, options dbconn.TxOptions, work, fallback f
 		}
 		return fmt.Errorf("store: commit: %w", err)
 	}
-	db.Reached(ctx)
 	return nil
 }
