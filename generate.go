@@ -30,7 +30,7 @@
 //	internal/subject     everything about one patient: JSON, a page, FHIR
 //	internal/dump        exports and restores a whole installation
 //	internal/importer    imports CSV files of other systems into a practice
-//	internal/store       databases: opening, transactions, errors; below it admission, bulk, counters, dbconn, feedlog, rowsecurity, sealing
+//	internal/store       databases: opening, transactions, errors; below it admission, analyst, bulk, counters, dbconn, feedlog, rowsecurity, sealing
 //	internal/seal        encrypts the secrets that the server must know
 //	internal/store/migrate  versions of the schema; plan, lint and diff write the next one
 //	internal/seed        demo data; internal/provision: new practices and users

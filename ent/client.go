@@ -14,6 +14,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
+	"chairside/ent/analyst"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentcancellationreason"
@@ -87,6 +88,8 @@ type Client struct {
 	Account *AccountClient
 	// AcquisitionSource is the client for interacting with the AcquisitionSource builders.
 	AcquisitionSource *AcquisitionSourceClient
+	// Analyst is the client for interacting with the Analyst builders.
+	Analyst *AnalystClient
 	// Application is the client for interacting with the Application builders.
 	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
@@ -209,6 +212,7 @@ func (c *Client) init() {
 	c.AccessToken = NewAccessTokenClient(c.config)
 	c.Account = NewAccountClient(c.config)
 	c.AcquisitionSource = NewAcquisitionSourceClient(c.config)
+	c.Analyst = NewAnalystClient(c.config)
 	c.Application = NewApplicationClient(c.config)
 	c.Appointment = NewAppointmentClient(c.config)
 	c.AppointmentCancellationReason = NewAppointmentCancellationReasonClient(c.config)
@@ -358,6 +362,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		AccessToken:                   NewAccessTokenClient(cfg),
 		Account:                       NewAccountClient(cfg),
 		AcquisitionSource:             NewAcquisitionSourceClient(cfg),
+		Analyst:                       NewAnalystClient(cfg),
 		Application:                   NewApplicationClient(cfg),
 		Appointment:                   NewAppointmentClient(cfg),
 		AppointmentCancellationReason: NewAppointmentCancellationReasonClient(cfg),
@@ -434,6 +439,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		AccessToken:                   NewAccessTokenClient(cfg),
 		Account:                       NewAccountClient(cfg),
 		AcquisitionSource:             NewAcquisitionSourceClient(cfg),
+		Analyst:                       NewAnalystClient(cfg),
 		Application:                   NewApplicationClient(cfg),
 		Appointment:                   NewAppointmentClient(cfg),
 		AppointmentCancellationReason: NewAppointmentCancellationReasonClient(cfg),
@@ -517,13 +523,13 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentCancellationReason, c.AppointmentHold, c.AppointmentReason,
-		c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead, c.AuthorizationCode,
-		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
-		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.LoggedRequest, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
-		c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
+		c.AccessToken, c.Account, c.AcquisitionSource, c.Analyst, c.Application,
+		c.Appointment, c.AppointmentCancellationReason, c.AppointmentHold,
+		c.AppointmentReason, c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead,
+		c.AuthorizationCode, c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee,
+		c.FeedChange, c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord,
+		c.Invoice, c.InvoiceItem, c.LoggedRequest, c.NHSClaim, c.Note, c.NoteVersion,
+		c.Passkey, c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
 		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.PracticeDeletion,
 		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session,
 		c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment,
@@ -539,13 +545,13 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.AccessToken, c.Account, c.AcquisitionSource, c.Application, c.Appointment,
-		c.AppointmentCancellationReason, c.AppointmentHold, c.AppointmentReason,
-		c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead, c.AuthorizationCode,
-		c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee, c.FeedChange,
-		c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord, c.Invoice,
-		c.InvoiceItem, c.LoggedRequest, c.NHSClaim, c.Note, c.NoteVersion, c.Passkey,
-		c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
+		c.AccessToken, c.Account, c.AcquisitionSource, c.Analyst, c.Application,
+		c.Appointment, c.AppointmentCancellationReason, c.AppointmentHold,
+		c.AppointmentReason, c.AuditBlock, c.AuditCut, c.AuditEvent, c.AuditRead,
+		c.AuthorizationCode, c.Contract, c.CustomField, c.CustomFieldAnswer, c.Fee,
+		c.FeedChange, c.FeedState, c.IdempotencyKey, c.ImportRun, c.ImportedRecord,
+		c.Invoice, c.InvoiceItem, c.LoggedRequest, c.NHSClaim, c.Note, c.NoteVersion,
+		c.Passkey, c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
 		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.PracticeDeletion,
 		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session,
 		c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment,
@@ -566,6 +572,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Account.mutate(ctx, m)
 	case *AcquisitionSourceMutation:
 		return c.AcquisitionSource.mutate(ctx, m)
+	case *AnalystMutation:
+		return c.Analyst.mutate(ctx, m)
 	case *ApplicationMutation:
 		return c.Application.mutate(ctx, m)
 	case *AppointmentMutation:
@@ -1209,6 +1217,157 @@ func (c *AcquisitionSourceClient) mutate(ctx context.Context, m *AcquisitionSour
 		return (&AcquisitionSourceDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown AcquisitionSource mutation op: %q", m.Op())
+	}
+}
+
+// AnalystClient is a client for the Analyst schema.
+type AnalystClient struct {
+	config
+}
+
+// NewAnalystClient returns a client for the Analyst from the given config.
+func NewAnalystClient(c config) *AnalystClient {
+	return &AnalystClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `analyst.Hooks(f(g(h())))`.
+func (c *AnalystClient) Use(hooks ...Hook) {
+	c.hooks.Analyst = append(c.hooks.Analyst, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `analyst.Intercept(f(g(h())))`.
+func (c *AnalystClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Analyst = append(c.inters.Analyst, interceptors...)
+}
+
+// Create returns a builder for creating a Analyst entity.
+func (c *AnalystClient) Create() *AnalystCreate {
+	mutation := newAnalystMutation(c.config, OpCreate)
+	return &AnalystCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Analyst entities.
+func (c *AnalystClient) CreateBulk(builders ...*AnalystCreate) *AnalystCreateBulk {
+	return &AnalystCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AnalystClient) MapCreateBulk(slice any, setFunc func(*AnalystCreate, int)) *AnalystCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AnalystCreateBulk{err: fmt.Errorf("calling to AnalystClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AnalystCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AnalystCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Analyst.
+func (c *AnalystClient) Update() *AnalystUpdate {
+	mutation := newAnalystMutation(c.config, OpUpdate)
+	return &AnalystUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AnalystClient) UpdateOne(_m *Analyst) *AnalystUpdateOne {
+	mutation := newAnalystMutation(c.config, OpUpdateOne, withAnalyst(_m))
+	return &AnalystUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AnalystClient) UpdateOneID(id int64) *AnalystUpdateOne {
+	mutation := newAnalystMutation(c.config, OpUpdateOne, withAnalystID(id))
+	return &AnalystUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Analyst.
+func (c *AnalystClient) Delete() *AnalystDelete {
+	mutation := newAnalystMutation(c.config, OpDelete)
+	return &AnalystDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AnalystClient) DeleteOne(_m *Analyst) *AnalystDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AnalystClient) DeleteOneID(id int64) *AnalystDeleteOne {
+	builder := c.Delete().Where(analyst.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AnalystDeleteOne{builder}
+}
+
+// Query returns a query builder for Analyst.
+func (c *AnalystClient) Query() *AnalystQuery {
+	return &AnalystQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAnalyst},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Analyst entity by its id.
+func (c *AnalystClient) Get(ctx context.Context, id int64) (*Analyst, error) {
+	return c.Query().Where(analyst.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AnalystClient) GetX(ctx context.Context, id int64) *Analyst {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a Analyst.
+func (c *AnalystClient) QueryPractice(_m *Analyst) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(analyst.Table, analyst.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, analyst.PracticeTable, analyst.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *AnalystClient) Hooks() []Hook {
+	hooks := c.hooks.Analyst
+	return append(hooks[:len(hooks):len(hooks)], analyst.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AnalystClient) Interceptors() []Interceptor {
+	inters := c.inters.Analyst
+	return append(inters[:len(inters):len(inters)], analyst.Interceptors[:]...)
+}
+
+func (c *AnalystClient) mutate(ctx context.Context, m *AnalystMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AnalystCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AnalystUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AnalystUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AnalystDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Analyst mutation op: %q", m.Op())
 	}
 }
 
@@ -10617,7 +10776,7 @@ func (c *WorkingSessionClient) mutate(ctx context.Context, m *WorkingSessionMuta
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		AccessToken, Account, AcquisitionSource, Application, Appointment,
+		AccessToken, Account, AcquisitionSource, Analyst, Application, Appointment,
 		AppointmentCancellationReason, AppointmentHold, AppointmentReason, AuditBlock,
 		AuditCut, AuditEvent, AuditRead, AuthorizationCode, Contract, CustomField,
 		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,
@@ -10630,7 +10789,7 @@ type (
 		WorkingSession []ent.Hook
 	}
 	inters struct {
-		AccessToken, Account, AcquisitionSource, Application, Appointment,
+		AccessToken, Account, AcquisitionSource, Analyst, Application, Appointment,
 		AppointmentCancellationReason, AppointmentHold, AppointmentReason, AuditBlock,
 		AuditCut, AuditEvent, AuditRead, AuthorizationCode, Contract, CustomField,
 		CustomFieldAnswer, Fee, FeedChange, FeedState, IdempotencyKey, ImportRun,

@@ -11,6 +11,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
+	"chairside/ent/analyst"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentcancellationreason"
@@ -107,6 +108,15 @@ func (q *AcquisitionSourceQuery) Subquery(ctx context.Context) (*sql.Selector, e
 		return nil, err
 	}
 	q.ctx.Fields = []string{acquisitionsource.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *AnalystQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{analyst.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
+	"chairside/ent/analyst"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentcancellationreason"
@@ -132,6 +133,7 @@ func checkColumn(t, c string) error {
 			accesstoken.Table:                   accesstoken.ValidColumn,
 			account.Table:                       account.ValidColumn,
 			acquisitionsource.Table:             acquisitionsource.ValidColumn,
+			analyst.Table:                       analyst.ValidColumn,
 			application.Table:                   application.ValidColumn,
 			appointment.Table:                   appointment.ValidColumn,
 			appointmentcancellationreason.Table: appointmentcancellationreason.ValidColumn,

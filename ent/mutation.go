@@ -6,6 +6,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
+	"chairside/ent/analyst"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentcancellationreason"
@@ -89,6 +90,7 @@ const (
 	TypeAccessToken                   = "AccessToken"
 	TypeAccount                       = "Account"
 	TypeAcquisitionSource             = "AcquisitionSource"
+	TypeAnalyst                       = "Analyst"
 	TypeApplication                   = "Application"
 	TypeAppointment                   = "Appointment"
 	TypeAppointmentCancellationReason = "AppointmentCancellationReason"
@@ -3343,6 +3345,500 @@ func (m *AcquisitionSourceMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown AcquisitionSource edge %s", name)
+}
+
+// AnalystMutation represents an operation that mutates the Analyst nodes in the graph.
+type AnalystMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *int64
+	role            *string
+	created_at      *time.Time
+	clearedFields   map[string]struct{}
+	practice        *uuid.UUID
+	clearedpractice bool
+	done            bool
+	oldValue        func(context.Context) (*Analyst, error)
+	predicates      []predicate.Analyst
+}
+
+var _ ent.Mutation = (*AnalystMutation)(nil)
+
+// analystOption allows management of the mutation configuration using functional options.
+type analystOption func(*AnalystMutation)
+
+// newAnalystMutation creates new mutation for the Analyst entity.
+func newAnalystMutation(c config, op Op, opts ...analystOption) *AnalystMutation {
+	m := &AnalystMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeAnalyst,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withAnalystID sets the ID field of the mutation.
+func withAnalystID(id int64) analystOption {
+	return func(m *AnalystMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Analyst
+		)
+		m.oldValue = func(ctx context.Context) (*Analyst, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Analyst.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withAnalyst sets the old Analyst of the mutation.
+func withAnalyst(node *Analyst) analystOption {
+	return func(m *AnalystMutation) {
+		m.oldValue = func(context.Context) (*Analyst, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m AnalystMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m AnalystMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Analyst entities.
+func (m *AnalystMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *AnalystMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *AnalystMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Analyst.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *AnalystMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *AnalystMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the Analyst entity.
+// If the Analyst object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AnalystMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *AnalystMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetRole sets the "role" field.
+func (m *AnalystMutation) SetRole(s string) {
+	m.role = &s
+}
+
+// Role returns the value of the "role" field in the mutation.
+func (m *AnalystMutation) Role() (r string, exists bool) {
+	v := m.role
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRole returns the old "role" field's value of the Analyst entity.
+// If the Analyst object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AnalystMutation) OldRole(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRole is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRole requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRole: %w", err)
+	}
+	return oldValue.Role, nil
+}
+
+// ResetRole resets all changes to the "role" field.
+func (m *AnalystMutation) ResetRole() {
+	m.role = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *AnalystMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *AnalystMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Analyst entity.
+// If the Analyst object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AnalystMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *AnalystMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *AnalystMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[analyst.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *AnalystMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *AnalystMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *AnalystMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// Where appends a list predicates to the AnalystMutation builder.
+func (m *AnalystMutation) Where(ps ...predicate.Analyst) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the AnalystMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *AnalystMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Analyst, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *AnalystMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *AnalystMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Analyst).
+func (m *AnalystMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *AnalystMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.practice != nil {
+		fields = append(fields, analyst.FieldPracticeID)
+	}
+	if m.role != nil {
+		fields = append(fields, analyst.FieldRole)
+	}
+	if m.created_at != nil {
+		fields = append(fields, analyst.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *AnalystMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case analyst.FieldPracticeID:
+		return m.PracticeID()
+	case analyst.FieldRole:
+		return m.Role()
+	case analyst.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *AnalystMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case analyst.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case analyst.FieldRole:
+		return m.OldRole(ctx)
+	case analyst.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Analyst field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AnalystMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case analyst.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case analyst.FieldRole:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRole(v)
+		return nil
+	case analyst.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Analyst field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *AnalystMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *AnalystMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *AnalystMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Analyst numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *AnalystMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *AnalystMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *AnalystMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Analyst nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *AnalystMutation) ResetField(name string) error {
+	switch name {
+	case analyst.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case analyst.FieldRole:
+		m.ResetRole()
+		return nil
+	case analyst.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Analyst field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *AnalystMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.practice != nil {
+		edges = append(edges, analyst.EdgePractice)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *AnalystMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case analyst.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *AnalystMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *AnalystMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *AnalystMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.clearedpractice {
+		edges = append(edges, analyst.EdgePractice)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *AnalystMutation) EdgeCleared(name string) bool {
+	switch name {
+	case analyst.EdgePractice:
+		return m.clearedpractice
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *AnalystMutation) ClearEdge(name string) error {
+	switch name {
+	case analyst.EdgePractice:
+		m.ClearPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown Analyst unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *AnalystMutation) ResetEdge(name string) error {
+	switch name {
+	case analyst.EdgePractice:
+		m.ResetPractice()
+		return nil
+	}
+	return fmt.Errorf("unknown Analyst edge %s", name)
 }
 
 // ApplicationMutation represents an operation that mutates the Application nodes in the graph.

@@ -11,6 +11,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
+	"chairside/ent/analyst"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentcancellationreason"
@@ -139,6 +140,32 @@ func (q *AcquisitionSourceQuery) Rows(ctx context.Context, columns string) (*sql
 		return nil, entx.ErrIntercepted
 	}
 	q.ctx.Fields = []string{acquisitionsource.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *AnalystQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{analyst.FieldID} // or sqlQuery would name every column
 	modifiers := q.modifiers
 	q.modifiers = nil
 	s := q.sqlQuery(ctx)

@@ -166,6 +166,12 @@ var Tables = table.Link(Limits,
 		{Field: codec.Field{Name: "notes", Kind: "text", Nullable: true, MaxRunes: 65535}, Stored: "text", Null: true},
 		{Field: codec.Field{Name: "practice_id", Kind: "uuid", Required: true}, Stored: "uuid", ReadOnly: true, References: "practices"},
 	}},
+	&table.Table{Name: "analysts", Type: "Analyst", Unique: []table.Key{{Columns: []string{"role"}}}, Columns: []table.Column{
+		{Field: codec.Field{Name: "id", Kind: "id", Required: true, Plain: true}, Stored: "bigint", ReadOnly: true},
+		{Field: codec.Field{Name: "role", Kind: "text", Required: true, MaxRunes: 65535}, Stored: "text"},
+		{Field: codec.Field{Name: "created_at", Kind: "datetime", Required: true}, Stored: "timestamptz"},
+		{Field: codec.Field{Name: "practice_id", Kind: "uuid", Required: true}, Stored: "uuid", ReadOnly: true, References: "practices"},
+	}},
 	&table.Table{Name: "appointment_cancellation_reasons", Type: "AppointmentCancellationReason", Unique: []table.Key{}, Columns: []table.Column{
 		{Field: codec.Field{Name: "id", Kind: "uuid"}, Stored: "uuid", ReadOnly: true},
 		{Field: codec.Field{Name: "created_at", Kind: "datetime", Required: true}, Stored: "timestamptz"},

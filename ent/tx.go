@@ -18,6 +18,8 @@ type Tx struct {
 	Account *AccountClient
 	// AcquisitionSource is the client for interacting with the AcquisitionSource builders.
 	AcquisitionSource *AcquisitionSourceClient
+	// Analyst is the client for interacting with the Analyst builders.
+	Analyst *AnalystClient
 	// Application is the client for interacting with the Application builders.
 	Application *ApplicationClient
 	// Appointment is the client for interacting with the Appointment builders.
@@ -260,6 +262,7 @@ func (tx *Tx) init() {
 	tx.AccessToken = NewAccessTokenClient(tx.config)
 	tx.Account = NewAccountClient(tx.config)
 	tx.AcquisitionSource = NewAcquisitionSourceClient(tx.config)
+	tx.Analyst = NewAnalystClient(tx.config)
 	tx.Application = NewApplicationClient(tx.config)
 	tx.Appointment = NewAppointmentClient(tx.config)
 	tx.AppointmentCancellationReason = NewAppointmentCancellationReasonClient(tx.config)

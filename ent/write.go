@@ -57,6 +57,7 @@ var Columns = map[string][]string{
 	TypeAccessToken:                   {"practice_id", "created_at", "updated_at", "hash", "name", "user_id", "scopes", "application_id", "site_id", "site_lifted_until", "site_lift_reason", "expires_at", "last_used_at", "refreshable_until", "revoked_at"},
 	TypeAccount:                       {"practice_id", "created_at", "updated_at", "patient_id", "opening_balance", "current_balance", "planned_nhs_treatment_value", "planned_private_treatment_value"},
 	TypeAcquisitionSource:             {"practice_id", "created_at", "updated_at", "active", "name", "name_folded", "notes"},
+	TypeAnalyst:                       {"practice_id", "role", "created_at"},
 	TypeApplication:                   {"created_at", "updated_at", "owner_id", "user_id", "name", "redirect_uris", "scopes", "public", "secret_hash", "refresh_tokens", "deleted_at"},
 	TypeAppointment:                   {"practice_id", "created_at", "updated_at", "start_time", "finish_time", "duration", "practitioner_id", "patient_id", "reason", "state", "notes", "treatment_description", "room_id", "user_id", "booked_via_api", "appointment_cancellation_reason_id", "metadata", "pending_at", "confirmed_at", "arrived_at", "in_surgery_at", "completed_at", "cancelled_at", "did_not_attend_at"},
 	TypeAppointmentCancellationReason: {"practice_id", "created_at", "updated_at", "reason", "reason_type", "archived"},
@@ -151,6 +152,20 @@ func (m *AcquisitionSourceMutation) Changes() (changes *AuditEventClient, inTran
 func (m *AcquisitionSourceMutation) Before() Mutation {
 	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
 		return newAcquisitionSourceMutation(m.config, OpUpdateOne, withAcquisitionSourceID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *AnalystMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *AnalystMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newAnalystMutation(m.config, OpUpdateOne, withAnalystID(id))
 	}
 	return m
 }

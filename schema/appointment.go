@@ -82,9 +82,20 @@ func (Appointment) Hooks() []ent.Hook {
 	return []ent.Hook{onChange(deriveDuration(), deriveStateStamp(), checkMetadata())}
 }
 
+// viewAppointment is what analysts see.
+var viewAppointment = apispec.View{
+	Shown: []string{
+		"id", "start_time", "finish_time", "duration", "practitioner_id", "patient_id", "reason", "state", "room_id",
+		"user_id", "booked_via_api", "appointment_cancellation_reason_id", "pending_at", "confirmed_at", "arrived_at",
+		"in_surgery_at", "completed_at", "cancelled_at", "did_not_attend_at", "created_at", "updated_at",
+	},
+	Withheld: []string{"notes", "treatment_description", "metadata"},
+}
+
 // Annotations of Appointment.
 func (Appointment) Annotations() []schema.Annotation {
 	return []schema.Annotation{
+		viewAppointment,
 		apispec.Checks{
 			{Name: "finishes_after_start", SQL: "finish_time > start_time"},
 			{Name: "lasts_a_day_at_most", SQL: fmt.Sprintf("milliseconds(start_time, finish_time) <= %d", LongestAppointment.Milliseconds())},

@@ -58,9 +58,14 @@ func (AppointmentCancellationReason) Fields() []ent.Field {
 	}
 }
 
+// viewAppointmentCancellationReason is what analysts see.
+var viewAppointmentCancellationReason = apispec.View{
+	Shown: []string{"id", "reason", "reason_type", "archived", "created_at", "updated_at"},
+}
+
 // Annotations of AppointmentCancellationReason.
 func (AppointmentCancellationReason) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{
+	return []schema.Annotation{viewAppointmentCancellationReason, apispec.Resource{
 		Key: "appointment_cancellation_reason", Plural: "appointment_cancellation_reasons", Scope: "appointment", Doc: "Reasons for cancelling appointments.", Verbs: readable,
 		Filters: []apispec.Filter{
 			{Param: "archived", Doc: "true for archived reasons only, false for others only."},

@@ -50,9 +50,17 @@ func (Account) Indexes() []ent.Index {
 	}
 }
 
+// viewAccount is what analysts see.
+var viewAccount = apispec.View{
+	Shown: []string{
+		"id", "patient_id", "opening_balance", "current_balance", "planned_nhs_treatment_value",
+		"planned_private_treatment_value", "created_at", "updated_at",
+	},
+}
+
 // Annotations of Account.
 func (Account) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{
+	return []schema.Annotation{viewAccount, apispec.Resource{
 		Key: "account", Plural: "accounts", Scope: "financials", Doc: "Patients' accounts.", Verbs: readable, Handwritten: []apispec.Verb{apispec.List},
 		Descriptions: map[apispec.Verb]string{apispec.List: "A positive balance means that the practice owes the patient. The totals cover all pages."},
 		Filters: []apispec.Filter{
@@ -126,9 +134,18 @@ func (Invoice) Indexes() []ent.Index {
 	}
 }
 
+// viewInvoice is what analysts see.
+var viewInvoice = apispec.View{
+	Shown: []string{
+		"id", "account_id", "patient_id", "site_id", "user_id", "amount", "amount_outstanding", "nhs_amount",
+		"dated_on", "due_on", "paid", "paid_on", "sent_at", "status", "created_at", "updated_at",
+	},
+	Withheld: []string{"footnote", "payment_terms", "reference"},
+}
+
 // Annotations of Invoice.
 func (Invoice) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Checks{
+	return []schema.Annotation{viewInvoice, apispec.Checks{
 		{Name: "status_agrees", SQL: statusAgrees},
 		{Name: "paid_agrees", SQL: "paid = (status = 'paid') AND (paid OR paid_on IS NULL)"},
 	}, apispec.Resource{
@@ -198,9 +215,17 @@ func (InvoiceItem) Indexes() []ent.Index {
 	}
 }
 
+// viewInvoiceItem is what analysts see.
+var viewInvoiceItem = apispec.View{
+	Shown: []string{
+		"id", "invoice_id", "name", "quantity", "item_price", "total_price", "nhs_charge", "practitioner_id",
+		"sundry_id", "treatment_plan_id", "treatment_plan_item_id", "user_id", "created_at", "updated_at",
+	},
+}
+
 // Annotations of InvoiceItem.
 func (InvoiceItem) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Checks{{Name: "total_price", SQL: "total_price = quantity * item_price"}}, apispec.Resource{
+	return []schema.Annotation{viewInvoiceItem, apispec.Checks{{Name: "total_price", SQL: "total_price = quantity * item_price"}}, apispec.Resource{
 		Key: "invoice_item", Plural: "invoice_items", Scope: "financials", Doc: "Lines of invoices.", Verbs: readable,
 		Counters: everyRow,
 		Filters:  []apispec.Filter{{Param: "invoice_id", Doc: "Of this invoice."}},
@@ -249,9 +274,17 @@ func (Payment) Indexes() []ent.Index {
 	}
 }
 
+// viewPayment is what analysts see.
+var viewPayment = apispec.View{
+	Shown: []string{
+		"id", "patient_id", "site_id", "amount", "amount_unexplained", "dated_on", "deleted", "method", "created_at",
+		"updated_at",
+	},
+}
+
 // Annotations of Payment.
 func (Payment) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{
+	return []schema.Annotation{viewPayment, apispec.Resource{
 		Key: "payment", Plural: "payments", Scope: "financials", Doc: "Money received from patients.", Verbs: readable, Handwritten: []apispec.Verb{apispec.List},
 		Counters: everyRow,
 		Filters: []apispec.Filter{
@@ -285,6 +318,18 @@ func (PaymentExplanation) Fields() []ent.Field {
 		intRef("invoice_id", "The invoice."),
 		amount("amount", "Amount; above zero.", apispec.Field{Min: bound(1)}),
 	}
+}
+
+// viewPaymentExplanation is what analysts see: no explanations of void invoices (Interceptors).
+var viewPaymentExplanation = apispec.View{
+	Doc:   "Parts of payments that pay invoices, without void invoices.",
+	Shown: []string{"id", "payment_id", "invoice_id", "amount", "created_at", "updated_at"},
+	Where: "EXISTS (SELECT 1 FROM invoices AS i WHERE i.id = t.invoice_id AND i.practice_id = t.practice_id AND i.status <> 'void')",
+}
+
+// Annotations of PaymentExplanation.
+func (PaymentExplanation) Annotations() []schema.Annotation {
+	return []schema.Annotation{viewPaymentExplanation}
 }
 
 // Interceptors of PaymentExplanation hide explanations of void invoices: that money
@@ -339,7 +384,12 @@ func (Sundry) Fields() []ent.Field {
 // Edges of Sundry.
 func (Sundry) Edges() []ent.Edge { return []ent.Edge{optionalLink("site", Site.Type, "site_id")} }
 
+// viewSundry is what analysts see.
+var viewSundry = apispec.View{
+	Shown: []string{"id", "name", "price", "site_id", "active", "created_at", "updated_at"},
+}
+
 // Annotations of Sundry.
 func (Sundry) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "sundry", Plural: "sundries", Scope: "financials", Doc: "Products that the practice sells.", Verbs: readable}}
+	return []schema.Annotation{viewSundry, apispec.Resource{Key: "sundry", Plural: "sundries", Scope: "financials", Doc: "Products that the practice sells.", Verbs: readable}}
 }

@@ -50,9 +50,18 @@ func (Contract) Indexes() []ent.Index {
 // Hooks of Contract.
 func (Contract) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveFolded("name"))} }
 
+// viewContract is what analysts see.
+var viewContract = apispec.View{
+	Shown: []string{
+		"id", "active", "contract_number", "end_date", "name", "pds_plus", "site_id", "start_date", "target",
+		"uda_value", "uoa_target", "uoa_value", "created_at", "updated_at",
+	},
+	Withheld: []string{"name_folded", "nhs_location_id", "nhs_site_id", "notes"},
+}
+
 // Annotations of Contract.
 func (Contract) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Checks{{Name: "ends_after_start", SQL: "end_date >= start_date"}}, apispec.Resource{
+	return []schema.Annotation{viewContract, apispec.Checks{{Name: "ends_after_start", SQL: "end_date >= start_date"}}, apispec.Resource{
 		Key: "contract", Plural: "contracts", Scope: "practice", Doc: "Agreements with the NHS.", Verbs: readable,
 		Sorts: []apispec.Sort{{Key: "name", Column: "name_folded"}},
 	}}
@@ -114,9 +123,21 @@ func (NHSClaim) Indexes() []ent.Index {
 	}
 }
 
+// viewNHSClaim is what analysts see.
+var viewNHSClaim = apispec.View{
+	Shown: []string{
+		"id", "contract_id", "patient_id", "practitioner_id", "treatment_plan_id", "site_id", "claim_status",
+		"sequence_number", "expected_uda", "awarded_uda", "uda_band", "submitted_date", "approval_date",
+		"dentist_charge", "patient_charge", "ni_calculated_dentist_fee", "ni_calculated_patient_fee",
+		"scot_amount_authorised", "scot_amount_expected", "ortho", "continuation_part_number", "created_at",
+		"updated_at",
+	},
+	Withheld: []string{"status_comments"},
+}
+
 // Annotations of NHSClaim.
 func (NHSClaim) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{
+	return []schema.Annotation{viewNHSClaim, apispec.Resource{
 		Key: "nhs_claim", Plural: "nhs_claims", Scope: "financials", Doc: "Claims to the NHS.", Verbs: readable,
 		Counters: everyRow,
 		Filters: []apispec.Filter{

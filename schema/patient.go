@@ -125,9 +125,29 @@ func (Patient) Hooks() []ent.Hook {
 	return []ent.Hook{onChange(append(derivations, deriveSearchText(), checkMetadata())...)}
 }
 
+// viewPatient is what analysts see.
+var viewPatient = apispec.View{
+	Shown: []string{
+		"id", "date_of_birth", "gender", "active", "town", "payment_plan_id", "site_id", "dentist_id",
+		"dentist_recall_date", "dentist_recall_interval", "hygienist_id", "hygienist_recall_date",
+		"hygienist_recall_interval", "recall_method", "acquisition_source_id", "family_id", "marketing", "use_email",
+		"use_sms", "erased_at", "created_at", "updated_at",
+	},
+	Withheld: []string{
+		"title", "first_name", "middle_name", "last_name", "preferred_name", "first_name_folded", "last_name_folded",
+		"ethnicity", "address_line_1", "address_line_2", "county", "postcode", "email_address",
+		"emergency_contact_name", "emergency_contact_relationship", "preferred_phone_number", "doctor_id", "legacy_id",
+		"medical_alert", "medical_alert_text", "nhs_number", "ni_number", "occupation", "custom_field_1",
+		"custom_field_2", "metadata", "legal_hold_at", "legal_hold_reason", "nhs_number_hash", "search_text",
+		"home_phone", "home_phone_country", "home_phone_normalized", "work_phone", "work_phone_country",
+		"work_phone_normalized", "mobile_phone", "mobile_phone_country", "mobile_phone_normalized",
+		"emergency_contact_phone", "emergency_contact_phone_country", "emergency_contact_phone_normalized",
+	},
+}
+
 // Annotations of Patient.
 func (Patient) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Subject{}, apispec.Resource{
+	return []schema.Annotation{viewPatient, apispec.Subject{}, apispec.Resource{
 		Key: "patient", Plural: "patients", Scope: "patient", Doc: "Patients of the practice.",
 		Counters:      everyRow,
 		Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},
@@ -232,9 +252,15 @@ func (AcquisitionSource) Indexes() []ent.Index {
 // Hooks of AcquisitionSource.
 func (AcquisitionSource) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveFolded("name"))} }
 
+// viewAcquisitionSource is what analysts see.
+var viewAcquisitionSource = apispec.View{
+	Shown:    []string{"id", "active", "name", "created_at", "updated_at"},
+	Withheld: []string{"name_folded", "notes"},
+}
+
 // Annotations of AcquisitionSource.
 func (AcquisitionSource) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{
+	return []schema.Annotation{viewAcquisitionSource, apispec.Resource{
 		Key: "acquisition_source", Plural: "acquisition_sources", Scope: "patient", Doc: "How patients found the practice.", Verbs: readable,
 		Sorts: []apispec.Sort{{Key: "name", Column: "name_folded"}}, Order: "name",
 	}}

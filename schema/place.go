@@ -30,9 +30,15 @@ func (Site) Fields() []ent.Field {
 	}, address()...)
 }
 
+// viewSite is what analysts see.
+var viewSite = apispec.View{
+	Shown:    []string{"id", "name", "nickname", "active", "town", "created_at", "updated_at"},
+	Withheld: []string{"phone_number", "email_address", "opening_hours", "address_line_1", "address_line_2", "county", "postcode"},
+}
+
 // Annotations of Site.
 func (Site) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "site", Plural: "sites", Scope: "practice", Doc: "Sites of the practice.", Verbs: readable}}
+	return []schema.Annotation{viewSite, apispec.Resource{Key: "site", Plural: "sites", Scope: "practice", Doc: "Sites of the practice.", Verbs: readable}}
 }
 
 // Room is a surgery in a site.
@@ -61,7 +67,12 @@ func (Room) Indexes() []ent.Index {
 	}
 }
 
+// viewRoom is what analysts see.
+var viewRoom = apispec.View{
+	Shown: []string{"id", "name", "site_id", "active", "created_at", "updated_at"},
+}
+
 // Annotations of Room.
 func (Room) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "room", Plural: "rooms", Scope: "practice", Doc: "Rooms of the sites.", Verbs: readable}}
+	return []schema.Annotation{viewRoom, apispec.Resource{Key: "room", Plural: "rooms", Scope: "practice", Doc: "Rooms of the sites.", Verbs: readable}}
 }

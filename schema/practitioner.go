@@ -49,9 +49,15 @@ func (Practitioner) Indexes() []ent.Index {
 	}
 }
 
+// viewPractitioner is what analysts see.
+var viewPractitioner = apispec.View{
+	Shown:    []string{"id", "user_id", "site_id", "active", "uda_target", "uoa_target", "created_at", "updated_at"},
+	Withheld: []string{"gdc_number", "nhs_number", "colour"},
+}
+
 // Annotations of Practitioner.
 func (Practitioner) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{
+	return []schema.Annotation{viewPractitioner, apispec.Resource{
 		Key: "practitioner", Plural: "practitioners", Scope: "practice", Doc: "Dentists, hygienists and therapists.", Verbs: readable,
 		Sorts:  []apispec.Sort{{Key: "last_name", Column: "last_name_folded", Edge: "user"}},
 		Embeds: []apispec.Embed{{Edge: "user", Columns: []string{"id", "title", "first_name", "last_name", "email", "role"}, Doc: "The practitioner's user."}},
@@ -86,9 +92,15 @@ func (WorkingSession) Edges() []ent.Edge {
 	}
 }
 
+// viewWorkingSession is what analysts see.
+var viewWorkingSession = apispec.View{
+	Doc:   "Weekly working hours of practitioners.",
+	Shown: []string{"id", "practitioner_id", "site_id", "weekday", "start_minute", "finish_minute", "created_at", "updated_at"},
+}
+
 // Annotations of WorkingSession.
 func (WorkingSession) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Checks{{Name: "finishes_after_start", SQL: "finish_minute > start_minute"}}}
+	return []schema.Annotation{viewWorkingSession, apispec.Checks{{Name: "finishes_after_start", SQL: "finish_minute > start_minute"}}}
 }
 
 // Indexes of WorkingSession.

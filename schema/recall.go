@@ -52,9 +52,17 @@ func (Recall) Indexes() []ent.Index {
 	}
 }
 
+// viewRecall is what analysts see.
+var viewRecall = apispec.View{
+	Shown: []string{
+		"id", "patient_id", "practitioner_id", "recall_type", "due_on", "method", "status", "contacted_at",
+		"appointment_id", "created_at", "updated_at",
+	},
+}
+
 // Annotations of Recall.
 func (Recall) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Checks{{Name: "contacted_has_time", SQL: "status <> 'contacted' OR contacted_at IS NOT NULL"}}, apispec.Resource{
+	return []schema.Annotation{viewRecall, apispec.Checks{{Name: "contacted_has_time", SQL: "status <> 'contacted' OR contacted_at IS NOT NULL"}}, apispec.Resource{
 		Key: "recall", Plural: "recalls", Scope: "patient", Doc: "Recalls of patients for exams and hygiene visits.",
 		Counters:      everyRow,
 		Verbs:         []apispec.Verb{apispec.Get, apispec.List, apispec.Create, apispec.Update, apispec.Delete},

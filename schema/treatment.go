@@ -32,9 +32,14 @@ func (PaymentPlan) Fields() []ent.Field {
 // Edges of PaymentPlan.
 func (PaymentPlan) Edges() []ent.Edge { return []ent.Edge{many("fees", Fee.Type)} }
 
+// viewPaymentPlan is what analysts see.
+var viewPaymentPlan = apispec.View{
+	Shown: []string{"id", "name", "active", "nhs", "created_at", "updated_at"},
+}
+
 // Annotations of PaymentPlan.
 func (PaymentPlan) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "payment_plan", Plural: "payment_plans", Scope: "treatments", Doc: "Payment plans.", Verbs: readable}}
+	return []schema.Annotation{viewPaymentPlan, apispec.Resource{Key: "payment_plan", Plural: "payment_plans", Scope: "treatments", Doc: "Payment plans.", Verbs: readable}}
 }
 
 // TreatmentCategory groups treatments.
@@ -48,9 +53,14 @@ func (TreatmentCategory) Fields() []ent.Field {
 	return []ent.Field{intID(), text("name", "Name of the category.")}
 }
 
+// viewTreatmentCategory is what analysts see.
+var viewTreatmentCategory = apispec.View{
+	Shown: []string{"id", "name", "created_at", "updated_at"},
+}
+
 // Annotations of TreatmentCategory.
 func (TreatmentCategory) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "treatment_category", Plural: "treatment_categories", Scope: "treatments", Doc: "Groups of treatments.", Verbs: readable}}
+	return []schema.Annotation{viewTreatmentCategory, apispec.Resource{Key: "treatment_category", Plural: "treatment_categories", Scope: "treatments", Doc: "Groups of treatments.", Verbs: readable}}
 }
 
 // Treatment is a treatment that the practice offers.
@@ -77,9 +87,17 @@ func (Treatment) Edges() []ent.Edge {
 	return []ent.Edge{optionalLink("treatment_category", TreatmentCategory.Type, "treatment_category_id"), many("fees", Fee.Type)}
 }
 
+// viewTreatment is what analysts see.
+var viewTreatment = apispec.View{
+	Shown: []string{
+		"id", "nomenclature", "patient_nomenclature", "nhs_treatment_cat", "uda_band", "treatment_category_id",
+		"active", "created_at", "updated_at",
+	},
+}
+
 // Annotations of Treatment.
 func (Treatment) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{Key: "treatment", Plural: "treatments", Scope: "treatments", Doc: "Treatments that the practice offers.", Verbs: readable}}
+	return []schema.Annotation{viewTreatment, apispec.Resource{Key: "treatment", Plural: "treatments", Scope: "treatments", Doc: "Treatments that the practice offers.", Verbs: readable}}
 }
 
 // Fee is the price and duration of a treatment under a payment plan.
@@ -189,9 +207,18 @@ func (TreatmentPlan) Indexes() []ent.Index {
 	}
 }
 
+// viewTreatmentPlan is what analysts see.
+var viewTreatmentPlan = apispec.View{
+	Shown: []string{
+		"id", "patient_id", "practitioner_id", "payment_plan_id", "completed", "completed_at", "start_date",
+		"end_date", "private_treatment_value", "nhs_uda_value", "created_at", "updated_at",
+	},
+	Withheld: []string{"nickname"},
+}
+
 // Annotations of TreatmentPlan.
 func (TreatmentPlan) Annotations() []schema.Annotation {
-	return []schema.Annotation{completion, apispec.Resource{
+	return []schema.Annotation{viewTreatmentPlan, completion, apispec.Resource{
 		Key: "treatment_plan", Plural: "treatment_plans", Scope: "treatments", Doc: "Courses of treatment.", Verbs: readable,
 		Counters: everyRow,
 		Filters: []apispec.Filter{
@@ -264,9 +291,19 @@ func (TreatmentPlanItem) Indexes() []ent.Index {
 	}
 }
 
+// viewTreatmentPlanItem is what analysts see.
+var viewTreatmentPlanItem = apispec.View{
+	Shown: []string{
+		"id", "treatment_plan_id", "treatment_id", "patient_id", "practitioner_id", "payment_plan_id", "price",
+		"duration", "completed", "completed_at", "charged", "invoice_id", "uda_band", "nomenclature", "created_at",
+		"updated_at",
+	},
+	Withheld: []string{"teeth", "surfaces", "notes"},
+}
+
 // Annotations of TreatmentPlanItem.
 func (TreatmentPlanItem) Annotations() []schema.Annotation {
-	return []schema.Annotation{append(completion, apispec.Check{Name: "charged", SQL: "charged = (invoice_id IS NOT NULL)"}), apispec.Resource{
+	return []schema.Annotation{viewTreatmentPlanItem, append(completion, apispec.Check{Name: "charged", SQL: "charged = (invoice_id IS NOT NULL)"}), apispec.Resource{
 		Key: "treatment_plan_item", Plural: "treatment_plan_items", Scope: "treatments", Doc: "Treatments within treatment plans.", Verbs: readable,
 		Counters: everyRow,
 		Filters: []apispec.Filter{

@@ -68,9 +68,18 @@ func (User) Indexes() []ent.Index {
 // Hooks of User.
 func (User) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveFolded("last_name"))} }
 
+// viewUser is what analysts see.
+var viewUser = apispec.View{
+	Shown: []string{"id", "title", "first_name", "last_name", "role", "site_id", "active", "created_at", "updated_at"},
+	Withheld: []string{
+		"last_name_folded", "email", "mobile_phone", "last_login", "password_hash", "totp_secret", "totp_step",
+		"known_browsers", "recovery_codes",
+	},
+}
+
 // Annotations of User.
 func (User) Annotations() []schema.Annotation {
-	return []schema.Annotation{apispec.Resource{
+	return []schema.Annotation{viewUser, apispec.Resource{
 		Key: "user", Plural: "users", Scope: "user", Doc: "People who work at the practice.", Verbs: readable,
 		Sorts: []apispec.Sort{{Key: "last_name", Column: "last_name_folded"}},
 		Computed: []apispec.Computed{

@@ -44,6 +44,18 @@ func (f AcquisitionSourceFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AcquisitionSourceMutation", m)
 }
 
+// The AnalystFunc type is an adapter to allow the use of ordinary
+// function as Analyst mutator.
+type AnalystFunc func(context.Context, *ent.AnalystMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AnalystFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AnalystMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AnalystMutation", m)
+}
+
 // The ApplicationFunc type is an adapter to allow the use of ordinary
 // function as Application mutator.
 type ApplicationFunc func(context.Context, *ent.ApplicationMutation) (ent.Value, error)

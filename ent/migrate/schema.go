@@ -173,6 +173,27 @@ var (
 			},
 		},
 	}
+	// AnalystsColumns holds the columns for the "analysts" table.
+	AnalystsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "role", Type: field.TypeString, Unique: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "practice_id", Type: field.TypeUUID},
+	}
+	// AnalystsTable holds the schema information for the "analysts" table.
+	AnalystsTable = &schema.Table{
+		Name:       "analysts",
+		Columns:    AnalystsColumns,
+		PrimaryKey: []*schema.Column{AnalystsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "analysts_practices_practice",
+				Columns:    []*schema.Column{AnalystsColumns[3]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+	}
 	// ApplicationsColumns holds the columns for the "applications" table.
 	ApplicationsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -3089,6 +3110,7 @@ var (
 		AccessTokensTable,
 		AccountsTable,
 		AcquisitionSourcesTable,
+		AnalystsTable,
 		ApplicationsTable,
 		AppointmentsTable,
 		AppointmentCancellationReasonsTable,
@@ -3154,6 +3176,7 @@ func init() {
 	AccountsTable.ForeignKeys[0].RefTable = PracticesTable
 	AccountsTable.ForeignKeys[1].RefTable = PatientsTable
 	AcquisitionSourcesTable.ForeignKeys[0].RefTable = PracticesTable
+	AnalystsTable.ForeignKeys[0].RefTable = PracticesTable
 	ApplicationsTable.ForeignKeys[0].RefTable = PracticesTable
 	ApplicationsTable.ForeignKeys[1].RefTable = UsersTable
 	AppointmentsTable.ForeignKeys[0].RefTable = PracticesTable

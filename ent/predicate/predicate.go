@@ -15,6 +15,9 @@ type Account func(*sql.Selector)
 // AcquisitionSource is the predicate function for acquisitionsource builders.
 type AcquisitionSource func(*sql.Selector)
 
+// Analyst is the predicate function for analyst builders.
+type Analyst func(*sql.Selector)
+
 // Application is the predicate function for application builders.
 type Application func(*sql.Selector)
 

@@ -6,6 +6,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/account"
 	"chairside/ent/acquisitionsource"
+	"chairside/ent/analyst"
 	"chairside/ent/application"
 	"chairside/ent/appointment"
 	"chairside/ent/appointmentcancellationreason"
@@ -135,6 +136,11 @@ func init() {
 	acquisitionsourceDescID := acquisitionsourceFields[0].Descriptor()
 	// acquisitionsource.DefaultID holds the default value on creation for the id field.
 	acquisitionsource.DefaultID = acquisitionsourceDescID.Default.(func() uuid.UUID)
+	analystMixin := schema.Analyst{}.Mixin()
+	analystMixinHooks0 := analystMixin[0].Hooks()
+	analyst.Hooks[0] = analystMixinHooks0[0]
+	analystMixinInters0 := analystMixin[0].Interceptors()
+	analyst.Interceptors[0] = analystMixinInters0[0]
 	applicationMixin := schema.Application{}.Mixin()
 	applicationMixinHooks0 := applicationMixin[0].Hooks()
 	applicationHooks := schema.Application{}.Hooks()

@@ -1,7 +1,7 @@
 // Package codegen turns schema/ into everything that is generated, in one process:
 //
 //	schema/ ──ent──▶ ent/                      the ORM (entc)
-//	   │                │ + templates/ent_*.tmpl: tenancy, rows, writes, conditions, audited records, counters, limits, tables
+//	   │                │ + templates/ent_*.tmpl: tenancy, rows, writes, conditions, audited records, counters, limits, tables, views
 //	   │
 //	   └─annotations─▶ model.go ─▶ document.go ─▶ ogen.Spec, twice:
 //	                                 │
@@ -108,7 +108,7 @@ func generateORM() (*model, error) {
 	}
 	// ent wants the literal "./schema": a joined path would lose its "./".
 	err = entc.Generate("./schema", config, entc.Extensions(oas),
-		extraTemplates("templates/ent_imports.tmpl", "templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_write.tmpl", "templates/ent_conditions.tmpl", "templates/ent_counters.tmpl", "templates/ent_limits.tmpl", "templates/ent_tables.tmpl", "templates/ent_feed.tmpl", "templates/ent_sealed.tmpl"))
+		extraTemplates("templates/ent_imports.tmpl", "templates/ent_tenancy.tmpl", "templates/ent_subjects.tmpl", "templates/ent_rows.tmpl", "templates/ent_write.tmpl", "templates/ent_conditions.tmpl", "templates/ent_counters.tmpl", "templates/ent_limits.tmpl", "templates/ent_tables.tmpl", "templates/ent_views.tmpl", "templates/ent_feed.tmpl", "templates/ent_sealed.tmpl"))
 	return m, err
 }
 

@@ -341,6 +341,7 @@ var modelFuncs = template.FuncMap{
 	"counters":     countersOf,
 	"limits":       limitsOf,
 	"tables":       tablesOf,
+	"views":        viewsOf,
 	"feed_sources": feedSources,
 	"rules":        rulesOf,
 	"sealed":       sealedOf,

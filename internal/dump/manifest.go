@@ -78,6 +78,7 @@ var notExported = map[string]string{
 	"passkey_challenges":  "they expire after five minutes",
 	"rate_buckets":        "they only limit requests to this installation",
 	"sign_in_attempts":    "they only limit guesses in this installation",
+	"analysts":            "their roles belong to this database server: create analysts again there",
 	"import_runs":         "they record imports into this database",
 	"appointment_holds":   "they expire after ten minutes",
 	"idempotency_keys":    "they expire after a day and belong to tokens of this installation",

@@ -38,6 +38,7 @@ func entityOf(table string) *entity {
 var notImportable = map[string]string{
 	"practices":           "create the practice first: chairside practice create",
 	"access_tokens":       "create tokens with: chairside token create",
+	"analysts":            "create analysts with: chairside analyst create",
 	"applications":        "register applications with: chairside app create",
 	"audit_events":        "only this program writes the audit log",
 	"audit_reads":         "only this program writes the audit log",

@@ -29,6 +29,7 @@
 //	counters    counts of rows, maintained by triggers
 //	bulk        thousands of rows at a time
 //	migrate     versions of the schema: Up, Status, Check, Verify; plan, lint and diff write them
+//	analyst     views and roles of analysts
 //	rowsecurity roles, policies and privileges of PostgreSQL
 //
 // # Addresses and limits

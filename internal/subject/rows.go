@@ -13,6 +13,7 @@ var notAboutPatients = map[string]string{
 	"access_tokens":                    "of users",
 	"acquisition_sources":              "of the practice",
 	"applications":                     "of users",
+	"analysts":                         "of the practice",
 	"appointment_cancellation_reasons": "of the practice",
 	"appointment_holds":                "name no patient",
 	"appointment_reasons":              "of the practice",

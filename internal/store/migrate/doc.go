@@ -15,6 +15,7 @@
 //	   │    describe.go       asks the server for its spelling of them
 //	   │    expressions.go    functions, their indexes, settings and partition keys, which Ent cannot declare
 //	   │    months.go         partitions by month, which AddMonths adds ahead of time
+//	   │    views.go          views for analysts on PostgreSQL (package analyst)
 //	   ▼                                  │
 //	plan/, called by diff/    writes files; lint/ refuses what loses data or blocks clients
 //	   │                                  │

@@ -67,7 +67,11 @@ func (m *migrator) verifyPostgres(ctx context.Context, tables []*schema.Table) (
 	slices.Sort(first)
 	first = slices.Compact(first) // two comparisons may report the same check
 	functions, err := functionDifferences(ctx, transaction, live)
-	return append(first, functions...), err
+	if err != nil {
+		return nil, err
+	}
+	views, err := viewDifferences(ctx, m, live, tables)
+	return slices.Concat(first, functions, views), err
 }
 
 // postgresDifferences compares the schema live with the schema scratch.

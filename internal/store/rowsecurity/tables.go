@@ -6,6 +6,7 @@ import (
 
 	"entgo.io/ent/dialect/sql/schema"
 
+	"chairside/ent/analyst"
 	"chairside/ent/application"
 	"chairside/ent/auditblock"
 	"chairside/ent/auditcut"
@@ -48,6 +49,7 @@ var ownersOnly = []string{practicedeletion.Table}
 // narrowed are the privileges of the serving role on the tables of a practice of which requests
 // do less than everything.
 var narrowed = map[string]string{
+	analyst.Table:         "",
 	practice.Table:        "SELECT, UPDATE",
 	feedchange.Table:      "SELECT, INSERT",
 	loggedrequest.Table:   "SELECT",

@@ -17,6 +17,7 @@ import (
 
 	"chairside/internal/clock"
 	"chairside/internal/store"
+	"chairside/internal/store/analyst"
 	"chairside/internal/store/migrate/lint"
 	"chairside/internal/store/migrate/plan"
 	"chairside/internal/test/localpg"
@@ -228,7 +229,7 @@ func (s *scratch) use(ctx context.Context, dialectName string, work func(db *sto
 			return errors.New("the database at -postgres is not empty")
 		}
 		defer func() {
-			_, emptied := db.SQL.ExecContext(context.WithoutCancel(ctx), "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+			_, emptied := db.SQL.ExecContext(context.WithoutCancel(ctx), "DROP SCHEMA IF EXISTS "+analyst.Schema+" CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public")
 			err = errors.Join(err, emptied)
 		}()
 		return work(db)

@@ -23,6 +23,7 @@
 //	NAME_require       NOT NULL
 //	NAME_settings      what Ent cannot declare
 //	NAME_counters, NAME_count   triggers of counters, and their counting
+//	NAME_views     the views for analysts
 //
 // Without old files it writes the baseline: one complete file, functions,
 // triggers and settings included.
@@ -34,6 +35,7 @@
 //	steps.go      PostgreSQL: one file for each step
 //	backfill.go   UPDATE, in batches on PostgreSQL
 //	counters.go   the steps of counters
+//	views.go      the views for analysts
 //
 // # When to reach for it
 //

@@ -177,6 +177,9 @@ func (p *planner) write(ctx context.Context) error {
 	if err := p.add(ctx, "", false, functions...); err != nil {
 		return err
 	}
+	if err := p.dropViews(ctx, changes); err != nil {
+		return err
+	}
 	if p.baseline || !p.postgres() {
 		err = p.inOneFile(ctx)
 	} else {
@@ -203,6 +206,9 @@ func (p *planner) write(ctx context.Context) error {
 		if err := p.feed(ctx); err != nil {
 			return err
 		}
+	}
+	if err := p.views(ctx); err != nil {
+		return err
 	}
 	return p.complete(ctx)
 }

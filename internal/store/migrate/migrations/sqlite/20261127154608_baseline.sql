@@ -83,6 +83,16 @@ CREATE INDEX `acquisitionsource_practice_id_created_at_id` ON `acquisition_sourc
 CREATE INDEX `acquisitionsource_practice_id_name_folded_id` ON `acquisition_sources` (`practice_id`, `name_folded`, `id`);
 -- Create index "acquisition_sources_practice_id_id" to table: "acquisition_sources"
 CREATE UNIQUE INDEX `acquisition_sources_practice_id_id` ON `acquisition_sources` (`practice_id`, `id`);
+-- Create "analysts" table
+CREATE TABLE `analysts` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `role` text NOT NULL,
+  `created_at` datetime NOT NULL,
+  `practice_id` uuid NOT NULL,
+  CONSTRAINT `analysts_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION
+);
+-- Create index "analysts_role_key" to table: "analysts"
+CREATE UNIQUE INDEX `analysts_role_key` ON `analysts` (`role`);
 -- Create "applications" table
 CREATE TABLE `applications` (
   `id` uuid NOT NULL,
