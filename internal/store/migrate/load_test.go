@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"chairside/internal/store"
+	"chairside/internal/store/analyst"
 	"chairside/internal/store/migrate"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
@@ -34,6 +35,7 @@ const undoneCounter = "appointments.practitioner"
 func changedBack(t *testing.T, db *store.DB) map[string]string {
 	t.Helper()
 	storetest.Exec(t, db, strings.Join(slices.Concat([]string{
+		"DROP VIEW report.appointments",
 		"DROP INDEX appointment_practice_id_updated_at_id",
 		"ALTER TABLE appointments DROP COLUMN booked_via_api, DROP CONSTRAINT appointments_finishes_after_start",
 	}, withoutCounter(t, db)), ";\n"))
@@ -43,6 +45,10 @@ func changedBack(t *testing.T, db *store.DB) map[string]string {
 	}
 	file := func(statements ...string) string { return strings.Join(statements, ";\n") + ";\n" }
 	const outside = "-- atlas:txmode none\n\n"
+	var views []string
+	for _, s := range analyst.Plan(store.Tables(db.Dialect), nil, []string{"appointments"}) {
+		views = append(views, s.Text)
+	}
 	return map[string]string{
 		"29990101000001_columns.sql": file(
 			"ALTER TABLE appointments ADD COLUMN booked_via_api boolean NULL",
@@ -70,6 +76,7 @@ $$`,
 		"29990101000005_required.sql": file("ALTER TABLE appointments ALTER COLUMN booked_via_api SET NOT NULL", "ALTER TABLE appointments DROP CONSTRAINT filled"),
 		"29990101000006_totals.sql":   file(steps[0].Statements...),
 		"29990101000007_count.sql":    file(steps[1].Statements...),
+		"29990101000008_views.sql":    file(views...),
 	}
 }
 
