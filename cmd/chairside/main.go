@@ -34,6 +34,8 @@ type commands struct {
 	App      appCommands      `cmd:"" help:"Manage OAuth applications."`
 	Webhook  webhookCommands  `cmd:"" help:"Manage webhooks."`
 	Report   reportCommands   `cmd:"" help:"Run reports."`
+	Analyst  analystCommands  `cmd:"" help:"Manage the roles of analysts, who read a PostgreSQL database with SQL."`
+	SQL      sqlCommand       `cmd:"" name:"sql" help:"Open psql or sqlite3 with the views for analysts."`
 	Subject  subjectCommands  `cmd:"" help:"Answer patients' requests about their data."`
 	Export   exportCommand    `cmd:"" help:"Export all data to files."`
 	API      apiCommand       `cmd:"" name:"api" help:"Send a request to a server's API."`

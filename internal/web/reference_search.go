@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"chairside/ent"
 	"chairside/internal/guides"
 )
 
@@ -120,6 +121,13 @@ func (s *Site) searchReference(w http.ResponseWriter, r *http.Request) error {
 			members = append(members, p.Name)
 		}
 		pages.add(found{Address: "/docs/schemas/" + c.Name, Name: c.Name, Text: c.Value.Description, Kind: "Schema"}, strings.Join(members, " "), c.Name)
+	}
+	for _, v := range ent.Views {
+		var columns []string
+		for _, c := range v.Columns {
+			columns = append(columns, c.Name)
+		}
+		pages.add(found{Address: dataPath + "#" + v.Name, Name: v.Name, Text: v.Doc, Kind: "View"}, strings.Join(columns, " "), v.Name)
 	}
 	for _, e := range errorCodes {
 		pages.add(found{Address: "/docs#" + e.Code, Name: e.Code, Text: e.Text, Kind: "Error code"}, "", e.Code)

@@ -120,6 +120,8 @@ func (s *Site) Routes() []Route {
 		{referencePath + "/operations/{id}", s.operation, nil, anyone, plain},
 		{referencePath + "/schemas/{name}", s.schema, nil, anyone, plain},
 		{referencePath + "/search", s.searchReference, nil, anyone, plain},
+		{dataPath, s.dataDictionary, nil, anyone, plain},
+		{diagramPath, s.entityDiagram, nil, anyone, plain},
 
 		{diaryPath, s.diaryDay, nil, user, plain}, // checks the role as the report does
 		{weekPath, s.diaryWeek, nil, user, plain},

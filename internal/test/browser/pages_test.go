@@ -222,6 +222,8 @@ func pages() []state {
 		{"reference-operation", signedOut, "/docs/operations/createAppointment", 0, nil},
 		{"reference-schema-signed-in", admin, "/docs/schemas/Appointment", 0, nil},
 		{"reference-search", signedOut, "/docs/search?q=appointment", 0, nil},
+		{"data", signedOut, "/docs/data", 0, nil},
+		{"data-diagram", admin, "/docs/data/diagram", 0, nil},
 		{"guides", signedOut, "/docs/guides/", 0, nil},
 		{"guides-signed-in", admin, "/docs/guides/", 0, nil},
 		{"guide", signedOut, "/docs/guides/errors", 0, nil},
