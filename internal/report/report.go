@@ -16,7 +16,7 @@ var All = []Report{
 	daySheet, diaryReport,
 	recalls, sources,
 	contractPerformance, claims,
-	income, agedDebt, treatments,
+	banking, income, agedDebt, treatments,
 }
 
 // Group is the heading under which a report is listed.
