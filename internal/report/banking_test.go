@@ -56,6 +56,7 @@ func TestSitesAndPractitionersAddUp(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		for name, keys := range map[string][]string{
 			"banking":           {"taken", "payments", "deleted"},
+			"lost-appointments": {"lost", "empty_minutes", "value"},
 		} {
 			r := must(report.Find(name))
 			f := period("2026-04-01", "2026-07-31")
