@@ -56,6 +56,7 @@ func TestSitesAndPractitionersAddUp(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		for name, keys := range map[string][]string{
 			"banking":           {"taken", "payments", "deleted"},
+			"capacity":          {"free_minutes", "booked_minutes", "appointments"},
 			"lost-appointments": {"lost", "empty_minutes", "value"},
 		} {
 			r := must(report.Find(name))

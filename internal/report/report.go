@@ -13,7 +13,7 @@ import (
 
 // All lists the reports in the order of the list page, by group.
 var All = []Report{
-	daySheet, diaryReport, lostAppointments,
+	daySheet, diaryReport, capacity, lostAppointments,
 	recalls, sources,
 	contractPerformance, claims,
 	banking, income, agedDebt, treatments,
