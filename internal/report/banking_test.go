@@ -57,6 +57,7 @@ func TestSitesAndPractitionersAddUp(t *testing.T) {
 		for name, keys := range map[string][]string{
 			"banking":           {"taken", "payments", "deleted"},
 			"capacity":          {"free_minutes", "booked_minutes", "appointments"},
+			"hygiene-recalls":   {"due", "attended"},
 			"lost-appointments": {"lost", "empty_minutes", "value"},
 		} {
 			r := must(report.Find(name))

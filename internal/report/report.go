@@ -14,7 +14,7 @@ import (
 // All lists the reports in the order of the list page, by group.
 var All = []Report{
 	daySheet, diaryReport, capacity, lostAppointments,
-	recalls, sources,
+	recalls, hygieneRecalls, sources,
 	contractPerformance, claims,
 	banking, income, agedDebt, treatments,
 }
