@@ -16,7 +16,7 @@ var All = []Report{
 	daySheet, diaryReport, capacity, lostAppointments,
 	recalls, hygieneRecalls, sources,
 	contractPerformance, claims,
-	banking, income, agedDebt, treatments,
+	banking, income, agedDebt, treatments, planAcceptance,
 }
 
 // Group is the heading under which a report is listed.
