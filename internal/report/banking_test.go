@@ -59,6 +59,7 @@ func TestSitesAndPractitionersAddUp(t *testing.T) {
 			"capacity":          {"free_minutes", "booked_minutes", "appointments"},
 			"hygiene-recalls":   {"due", "attended"},
 			"lost-appointments": {"lost", "empty_minutes", "value"},
+			"patient-charges":   {"charges", "monthly_payment", "claims"},
 			"plan-acceptance":   {"proposed", "accepted", "not_accepted"},
 		} {
 			r := must(report.Find(name))

@@ -15,7 +15,7 @@ import (
 var All = []Report{
 	daySheet, diaryReport, capacity, lostAppointments,
 	recalls, hygieneRecalls, sources,
-	contractPerformance, claims,
+	contractPerformance, claims, patientCharges,
 	banking, income, agedDebt, treatments, planAcceptance,
 }
 
