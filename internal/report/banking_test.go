@@ -60,6 +60,7 @@ func TestSitesAndPractitionersAddUp(t *testing.T) {
 			"hygiene-recalls":   {"due", "attended"},
 			"lost-appointments": {"lost", "empty_minutes", "value"},
 			"patient-charges":   {"charges", "monthly_payment", "claims"},
+			"pay-basis":         {"basis", "private_invoiced", "nhs_paid"},
 			"plan-acceptance":   {"proposed", "accepted", "not_accepted"},
 		} {
 			r := must(report.Find(name))

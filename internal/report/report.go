@@ -16,7 +16,7 @@ var All = []Report{
 	daySheet, diaryReport, capacity, lostAppointments,
 	recalls, hygieneRecalls, sources,
 	contractPerformance, claims, patientCharges,
-	banking, income, agedDebt, treatments, planAcceptance,
+	banking, income, agedDebt, payBasis, treatments, planAcceptance,
 }
 
 // Group is the heading under which a report is listed.
