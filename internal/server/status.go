@@ -37,7 +37,7 @@ func (s *Server) diagnose(ctx context.Context) ([]web.Check, time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now := clock.Now(ctx); d.checks == nil || now.Sub(d.at) >= diagnosisLife {
-		in := Installation{DB: s.DB, SecretFiles: s.SecretFiles, Network: Network{BaseURL: s.BaseURL, CertFile: s.CertFile, KeyFile: s.KeyFile, TrustedProxies: s.TrustedProxies}}
+		in := Installation{DB: s.DB, SecretFiles: s.SecretFiles, Backups: s.Backups, Network: Network{BaseURL: s.BaseURL, CertFile: s.CertFile, KeyFile: s.KeyFile, TrustedProxies: s.TrustedProxies}}
 		d.checks, d.at = in.Diagnose(context.WithoutCancel(ctx), diagnosisTime), now
 		for _, c := range d.checks {
 			if c.Err != nil {
