@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 // unprivileged is the user and group of the service: Debian's "nobody".
@@ -39,16 +40,11 @@ func createRoot(ctx context.Context, dir string) (*root, error) {
 		return nil, errors.New("/etc/os-release names no Debian release")
 	}
 	codename, _, _ := strings.Cut(rest, "\n")
-	if _, err := execute(ctx, ".", "mmdebstrap", "--quiet", "--variant=essential", codename, dir); err != nil {
+	if _, err := drill.Execute(ctx, ".", nil, "mmdebstrap", "--quiet", "--variant=essential", codename, dir); err != nil {
 		return nil, err
 	}
-	var listener net.ListenConfig
-	l, err := listener.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := l.Addr().String()
-	return &root{dir: dir, url: "http://" + address, environment: []string{"CHAIRSIDE_ADDR=" + address}}, l.Close()
+	address, err := drill.FreeAddress(ctx)
+	return &root{dir: dir, url: "http://" + address, environment: []string{"CHAIRSIDE_ADDR=" + address}}, err
 }
 
 // install installs a package, or upgrades to it, and reads its settings.
@@ -60,7 +56,7 @@ func (r *root) install(ctx context.Context, deb string) error {
 	if err := os.WriteFile(filepath.Join(r.dir, "chairside.deb"), content, 0o600); err != nil {
 		return err
 	}
-	if _, err := execute(ctx, ".", "chroot", r.dir, "dpkg", "--install", "/chairside.deb"); err != nil {
+	if _, err := drill.Execute(ctx, ".", nil, "chroot", r.dir, "dpkg", "--install", "/chairside.deb"); err != nil {
 		return err
 	}
 	state := filepath.Join(r.dir, "var/lib/chairside") // systemd's StateDirectory
