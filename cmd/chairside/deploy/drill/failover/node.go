@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// processes returns the ids of Patroni and all processes of PostgreSQL, parents first.
+// processes returns the ids of Patroni and of all processes of PostgreSQL, parents first. It stops the first
+// process of PostgreSQL, so that no more of them begin.
 func (n *node) processes() (pids []int, err error) {
 	if n.patroni != nil && n.patroni.Err() == nil {
 		pids = append(pids, n.patroni.Pid())
@@ -23,11 +24,14 @@ func (n *node) processes() (pids []int, err error) {
 	if err != nil || !runsIn(main, filepath.Join(n.dir, "data")) {
 		return pids, err
 	}
+	if err := signal([]int{main}, syscall.SIGSTOP); err != nil {
+		return pids, err
+	}
+	pids = append(pids, main)
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return pids, err
 	}
-	pids = append(pids, main)
 	for _, stat := range stats {
 		text, err := os.ReadFile(stat)
 		if err != nil {
