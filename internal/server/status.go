@@ -167,7 +167,10 @@ func (s *Server) facts(ctx context.Context) []web.Fact {
 func (s *Server) replicaFacts() (all []web.Fact) {
 	for _, r := range s.DB.ReplicaStates() {
 		text := fmt.Sprintf("Answers reads, %s behind.", r.Lag.Round(time.Millisecond))
-		if r.Reason != "" {
+		switch {
+		case r.Primary:
+			text = "It is the primary now."
+		case r.Reason != "":
 			text = fmt.Sprintf("Left out: %s. The primary answers in its place.", r.Reason)
 		}
 		all = append(all, web.Fact{Name: "Replica " + r.Name, Text: text})

@@ -24,27 +24,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 var limit = flag.Duration("limit", 15*time.Minute, "the drill fails if it takes longer")
 
-func main() {
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) //nolint:gocritic // the process ends, and its contexts with it
-	}
-}
+func main() { drill.Main(limit, run) }
 
 // newerMigration is what the newer program adds to an embedded database.
 const newerMigration = "ALTER TABLE `appointments` ADD COLUMN `drill` bool NULL;\n"
@@ -144,7 +133,7 @@ type packaged struct {
 // packages clones the repository's last commit to a directory of its own and builds the packages.
 func packages(ctx context.Context, dir, name string) (*packaged, error) {
 	p := &packaged{repository: filepath.Join(dir, name)}
-	if _, err := execute(ctx, ".", "git", "clone", "--quiet", ".", p.repository); err != nil {
+	if _, err := drill.Execute(ctx, ".", nil, "git", "clone", "--quiet", ".", p.repository); err != nil {
 		return nil, err
 	}
 	return p, p.build(ctx)
@@ -155,7 +144,7 @@ func (p *packaged) build(ctx context.Context) error {
 	if err := os.RemoveAll(dist); err != nil {
 		return err
 	}
-	if _, err := execute(ctx, p.repository, "go", "run", "./cmd/chairside/deploy/package", "-out", "dist"); err != nil {
+	if _, err := drill.Execute(ctx, p.repository, nil, "go", "run", "./cmd/chairside/deploy/package", "-out", "dist"); err != nil {
 		return err
 	}
 	for suffix, path := range map[string]*string{".deb": &p.deb, ".rpm": &p.rpm} {
@@ -181,23 +170,9 @@ func (p *packaged) addMigration(ctx context.Context) error {
 		{"git", "add", "--all"},
 		{"git", "-c", "user.name=drill", "-c", "user.email=drill@example.com", "commit", "--quiet", "--message", "migrate: add a column"},
 	} {
-		if _, err := execute(ctx, p.repository, command[0], command[1:]...); err != nil {
+		if _, err := drill.Execute(ctx, p.repository, nil, command[0], command[1:]...); err != nil {
 			return err
 		}
 	}
 	return p.build(ctx)
-}
-
-// execute runs a program in a directory and returns what it writes to standard output; an error
-// has the rest.
-func execute(ctx context.Context, dir, name string, arguments ...string) (string, error) {
-	command := exec.CommandContext(ctx, name, arguments...)
-	command.Dir = dir
-	var complaints bytes.Buffer
-	command.Stderr = &complaints
-	output, err := command.Output()
-	if err != nil {
-		err = fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(arguments, " "), err, complaints.String())
-	}
-	return string(output), err
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 // expect fails unless the service is enabled, or is not, and the database is there.
@@ -86,7 +88,7 @@ func (r *root) replaceByRPM(ctx context.Context, deb, rpm string) error {
 	// rpm runs the scripts in the installation; what they need is there without a .rpm that says so.
 	manage := func(after string, enabled bool, arguments ...string) error {
 		arguments = append([]string{"SYSTEMD_OFFLINE=1", "rpm", "--root", r.dir, "--dbpath", "/var/lib/rpm"}, arguments...)
-		if output, err := execute(ctx, ".", "env", arguments...); err != nil {
+		if output, err := drill.Execute(ctx, ".", nil, "env", arguments...); err != nil {
 			return fmt.Errorf("%s: %w\n%s", after, err, output) // --verify names the files on standard output
 		}
 		return r.expect(after, enabled)
@@ -114,11 +116,11 @@ func (r *root) replaceByRPM(ctx context.Context, deb, rpm string) error {
 
 // sameFiles fails unless two packages have the same files, with the same modes and owners.
 func sameFiles(ctx context.Context, deb, rpm string) error {
-	inDeb, err := execute(ctx, ".", "dpkg-deb", "--contents", deb)
+	inDeb, err := drill.Execute(ctx, ".", nil, "dpkg-deb", "--contents", deb)
 	if err != nil {
 		return err
 	}
-	inRPM, err := execute(ctx, ".", "rpm", "--query", "--list", "--verbose", "--package", rpm)
+	inRPM, err := drill.Execute(ctx, ".", nil, "rpm", "--query", "--list", "--verbose", "--package", rpm)
 	if err != nil {
 		return err
 	}

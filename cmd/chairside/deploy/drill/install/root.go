@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 // unprivileged is the user and group of the service: Debian's "nobody".
@@ -40,20 +41,15 @@ func createRoot(ctx context.Context, dir string) (*root, error) {
 		return nil, errors.New("/etc/os-release names no Debian release")
 	}
 	codename, _, _ := strings.Cut(rest, "\n")
-	if _, err := execute(ctx, ".", "mmdebstrap", "--quiet", "--variant=essential", "--include=systemd", codename, dir); err != nil {
+	if _, err := drill.Execute(ctx, ".", nil, "mmdebstrap", "--quiet", "--variant=essential", "--include=systemd", codename, dir); err != nil {
 		return nil, err
 	}
 	// The scripts of the package do nothing on a machine that was started without systemd.
 	if err := os.MkdirAll(filepath.Join(dir, "run/systemd/system"), 0o700); err != nil {
 		return nil, err
 	}
-	var listener net.ListenConfig
-	l, err := listener.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := l.Addr().String()
-	return &root{dir: dir, url: "http://" + address, environment: []string{"CHAIRSIDE_ADDR=" + address}}, l.Close()
+	address, err := drill.FreeAddress(ctx)
+	return &root{dir: dir, url: "http://" + address, environment: []string{"CHAIRSIDE_ADDR=" + address}}, err
 }
 
 // install installs a package, or upgrades to it, and reads its settings.
@@ -88,7 +84,7 @@ func (r *root) install(ctx context.Context, deb string) error {
 
 // chroot runs a program of the installation as root.
 func (r *root) chroot(ctx context.Context, arguments ...string) (string, error) {
-	return execute(ctx, ".", "chroot", append([]string{r.dir, "env", "SYSTEMD_OFFLINE=1"}, arguments...)...)
+	return drill.Execute(ctx, ".", nil, "chroot", append([]string{r.dir, "env", "SYSTEMD_OFFLINE=1"}, arguments...)...)
 }
 
 // program prepares the installed program as the service's user.
