@@ -37,7 +37,7 @@
 //	internal/config      flags and environment
 //	internal/arch        import rules as tests, decisions/, departures.md
 //	internal/test        harness, contract suite, browser suite, template databases, local PostgreSQL servers
-//	cmd/chairside        the program, one file per command; cmd/chairside/deploy: packages, monitoring, and drills that each are one command
+//	cmd/chairside        the program, one file per command; cmd/chairside/deploy: packages, monitoring, failover, and drills that each are one command
 //	cmd/chairside-bench  benchmarks it against a hand-written server
 //
 // After a change of schema/:

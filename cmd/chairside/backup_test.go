@@ -1,13 +1,18 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // runIn runs the program in a directory and returns its output.
@@ -163,6 +168,79 @@ func TestServersMakeOneCopy(t *testing.T) {
 		t.Errorf("after the restore: %d %s", status, body)
 	}
 	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRootLeavesItsFilesToTheServer: a server's user can copy its database after root did, and open one
+// that root restored.
+func TestRootLeavesItsFilesToTheServer(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files to other users")
+	}
+	const server = 65534
+	dir := t.TempDir()
+	if out, err := runIn(t, dir, "seed", "--patients=5", "--years=1"); err != nil {
+		t.Fatal(err, out)
+	}
+	for _, file := range []string{".", "chairside.db"} {
+		if err := os.Chown(filepath.Join(dir, file), server, server); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range [][]string{
+		{"backup", "copy.db"},
+		{"restore", "copy.db"},
+		{"restore", "copy.db", "--database-url=sqlite:new.db"},
+	} {
+		if out, err := runIn(t, dir, c...); err != nil {
+			t.Fatal(c, err, out)
+		}
+	}
+	for _, file := range []string{"chairside.db", "new.db", ".chairside.db.backup.lock", ".new.db.backup.lock"} {
+		info, err := os.Stat(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if owner := info.Sys().(*syscall.Stat_t); owner.Uid != server || owner.Gid != server || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: owner %d, group %d, mode %s", file, owner.Uid, owner.Gid, info.Mode())
+		}
+	}
+}
+
+// TestServerRemovesWhatAKilledRestoreLeft: the start of a server removes decrypted copies beside its database,
+// and leaves those of a restore that runs.
+func TestServerRemovesWhatAKilledRestoreLeft(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	staged := filepath.Join(dir, ".chairside.db.restore-1")
+	leave := func() {
+		if err := errors.Join(os.Mkdir(staged, 0o700), os.WriteFile(filepath.Join(staged, "chairside.db"), []byte("patients"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	serve := func() {
+		_, _, stop := demo(t, dir, "--database-url=sqlite:chairside.db")
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}
+	leave()
+	serve()
+	if _, err := os.Stat(staged); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the decrypted copy is left: %v", err)
+	}
+	lock := flock.New(filepath.Join(dir, ".chairside.db.backup.lock"))
+	if held, err := lock.TryLock(); err != nil || !held {
+		t.Fatal(held, err)
+	}
+	leave()
+	serve()
+	if _, err := os.Stat(staged); err != nil {
+		t.Errorf("the directory of a restore that runs is gone: %v", err)
+	}
+	if err := lock.Unlock(); err != nil {
 		t.Error(err)
 	}
 }

@@ -27,7 +27,8 @@ func (completionCommand) Help() string {
   fish: chairside completion fish > ~/.config/fish/completions/chairside.fish`
 }
 
-// completions are the scripts by shell.
+// completions are the scripts by shell. That of zsh is loaded from a file of fpath, and then runs as the
+// first call of the function that it defines, or by source.
 var completions = map[string]string{
 	"bash": `_chairside() {
   local IFS=$'\n'
@@ -41,9 +42,17 @@ _chairside() {
   found=("${(@f)$(chairside ` + completeWord + ` "${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "${found[1]}" ]]; then compadd -a found; else _files; fi
 }
-compdef _chairside chairside
+if [[ "${funcstack[1]}" == _chairside ]]; then _chairside "$@"; else compdef _chairside chairside; fi
 `,
-	"fish": `complete -c chairside -a '(chairside ` + completeWord + ` (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+	"fish": `function __chairside
+  set -l found (chairside ` + completeWord + ` (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
+  if set -q found[1]
+    printf '%s\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c chairside -f -a '(__chairside)'
 `,
 }
 

@@ -24,6 +24,7 @@ func (doctorCommand) Help() string {
   - the totals that lists show are those of the rows; this reads every row
   - PostgreSQL: the audit log has partitions for the months to come; row-level security is on, complete, and used by the right roles, none of them a superuser
   - PostgreSQL: the replicas of --replica-url follow the database and are at most 2 s behind
+  - an embedded database of which a server makes copies (--backup-dir): the newest copy is not older than --backup-every and 15 minutes
   - PostgreSQL: this machine's clock and the database server's differ by at most 2 s
   - the server's own certificate is valid for 14 more days, is for the host of --base-url, and is followed by its issuers'
   - --base-url, --tls-cert and --trusted-proxies fit together
@@ -70,7 +71,11 @@ func (c *console) diagnose(d config.Doctor) (checks []web.Check, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	in := &server.Installation{DB: db, SecretFiles: secretFiles(db, d.Database), Network: server.Network{
+	backups, err := openBackups(d.Backup)
+	if err != nil {
+		return nil, err
+	}
+	in := &server.Installation{DB: db, SecretFiles: secretFiles(db, d.Database), Backups: backups, Network: server.Network{
 		BaseURL: d.BaseURL, CertFile: d.CertFile, KeyFile: d.KeyFile, TrustedProxies: d.TrustedProxies,
 	}}
 	if in.BaseURL == "" {

@@ -10,6 +10,7 @@ import (
 
 	"filippo.io/age"
 
+	"chairside/internal/audit/trail"
 	"chairside/internal/config"
 	"chairside/internal/store"
 	"chairside/internal/store/backup"
@@ -22,7 +23,7 @@ type restoreCommand struct{ config.RestoreFlags }
 func (restoreCommand) Help() string {
 	return `Puts a copy in the place of an embedded database. First it checks the copy as "chairside restore-check" does: its checksum, the file, migrations, foreign keys, totals, the audit log, and that the keys open every sealed value. It changes nothing if any check fails, or while any program has the database open. A database that cannot be read is replaced only with --force, because then nothing shows whether a server still uses it. The copy may be encrypted (--identity), and stays as it is.
 
-The previous database stays beside the restored one, as NAME.replaced-TIME. A copy from before a migration is migrated. The change feed starts anew, so that clients with an old cursor read everything again. If the audit log has checkpoints, start the server with a new, empty directory for them.
+The previous database stays beside the restored one, as NAME.replaced-TIME. A copy from before a migration is migrated. The change feed starts anew, so that clients with an old cursor read everything again. The audit log of the restored database records the restore. If the audit log has checkpoints, start the server with a new, empty directory for them.
 
 The keys are those of the database: PATH.keys beside it, --keys-file or CHAIRSIDE_KEYS. On a new machine put the file of keys there first.`
 }
@@ -40,13 +41,17 @@ func (r *restoreCommand) Run(c *console) (err error) {
 	if err := notInUse(c, path, r.Force); err != nil {
 		return err
 	}
-	// The copy is made beside the database, because only a file of the same disk can replace it at once.
-	dir, err := os.MkdirTemp(filepath.Dir(path), "."+filepath.Base(path)+".restore-*")
-	if err != nil {
-		return fmt.Errorf("copy the copy: %w", err)
+	err = backup.Stage(path, func(dir string) error {
+		return r.replace(c, filepath.Join(dir, filepath.Base(path)), path, identities)
+	})
+	if errors.Is(err, backup.ErrBusy) {
+		return unchanged(err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	staged := filepath.Join(dir, filepath.Base(path))
+	return err
+}
+
+// replace fetches the copy to staged, checks it, and puts it in the place of the database at path.
+func (r *restoreCommand) replace(c *console, staged, path string, identities []age.Identity) error {
 	checked, err := backup.Fetch(c, r.File, staged, identities)
 	if err != nil {
 		return unchanged(err)
@@ -55,6 +60,9 @@ func (r *restoreCommand) Run(c *console) (err error) {
 		fmt.Fprintf(c.err, "there is no checksum beside the copy (%s.sha256): only its content is checked\n", r.File)
 	}
 	if err := c.checkStaged(staged, path, r.Database); err != nil {
+		return unchanged(err)
+	}
+	if err := c.noteRestore(staged, r.File); err != nil {
 		return unchanged(err)
 	}
 	kept, err := backup.Replace(c, staged, path, r.Force)
@@ -66,6 +74,15 @@ func (r *restoreCommand) Run(c *console) (err error) {
 		fmt.Fprintf(c.err, "the previous database is now %s\n", kept)
 	}
 	return nil
+}
+
+// noteRestore writes the restore to the copy's audit log, from which everything after the copy is missing.
+func (c *console) noteRestore(staged, file string) (err error) {
+	db, err := store.OpenExisting(c, "sqlite:"+staged)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.audited(c, db, trail.Entry{Action: "import", Record: "restore of " + filepath.Base(file)}), db.Close())
 }
 
 // unchanged adds to an error that the database was left as it is.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -76,6 +77,11 @@ func (s *serveCommand) Run(c *console) (err error) {
 	backups, err := openBackups(flags.Backup)
 	if err != nil {
 		return err
+	}
+	if db.File != "" {
+		if err := backup.Sweep(db.File); err != nil {
+			logger.Warn("a killed backup or restore left patients' data beside the database, which cannot be removed", "error", err)
+		}
 	}
 	// With two logins the server owns no table: it can only say what to run.
 	apply := flags.Demo && flags.SystemDatabaseURL == "" && errors.Is(migrate.Check(c, db), migrate.ErrPending)
@@ -153,9 +159,13 @@ func openBackups(flags config.ServeBackup) (*backup.Schedule, error) {
 	if flags.Dir == "" {
 		return nil, nil
 	}
-	// A directory that is missing may be a disk that is not mounted: it is not created.
-	if info, err := os.Stat(flags.Dir); err != nil || !info.IsDir() {
-		return nil, config.Mistakes{"--backup-dir: " + flags.Dir + " is not a directory that exists"}
+	switch info, err := os.Stat(flags.Dir); {
+	case errors.Is(err, fs.ErrNotExist): // it may be a disk that is not mounted, so it is not created
+		return nil, config.Mistakes{"--backup-dir: " + flags.Dir + " does not exist: create the directory, or mount its disk"}
+	case err != nil:
+		return nil, config.Mistakes{"--backup-dir: " + err.Error()}
+	case !info.IsDir():
+		return nil, config.Mistakes{"--backup-dir: " + flags.Dir + " is a file: name a directory"}
 	}
 	return &backup.Schedule{Folder: backup.Folder{Dir: flags.Dir, Keep: flags.Keep, Recipients: flags.Recipients}, Every: flags.Every}, nil
 }

@@ -41,10 +41,15 @@ func (f BackupFlags) Validate() error {
 	return err
 }
 
+// BackupScheduleFlags are the flags that say where and how often a server copies an embedded database.
+type BackupScheduleFlags struct {
+	BackupDir   string `placeholder:"DIR" help:"Directory for copies of an embedded database, best on another machine's disk. It must exist. Default: make no copies."`
+	BackupEvery string `placeholder:"DURATION" default:"1h" help:"How often to make a copy. Default: ${default}"`
+}
+
 // ServeBackupFlags are the flags of "chairside serve" for copies of an embedded database.
 type ServeBackupFlags struct {
-	BackupDir       string   `placeholder:"DIR" help:"Directory for copies of an embedded database, best on another machine's disk. It must exist. Default: make no copies."`
-	BackupEvery     string   `placeholder:"DURATION" default:"1h" help:"How often to make a copy. Default: ${default}"`
+	BackupScheduleFlags
 	BackupKeep      string   `placeholder:"N" default:"48" help:"Keep the newest N copies in --backup-dir and delete the older ones. Default: ${default}"`
 	BackupEncryptTo []string `placeholder:"RECIPIENT" help:"Encrypt the copies to an age public key (age1…). Repeat the flag for each recipient."`
 }
@@ -61,7 +66,13 @@ type ServeBackup struct {
 const minBackupEvery, maxBackupEvery = time.Minute, 31 * 24 * time.Hour
 
 func (f ServeBackupFlags) read(m *Mistakes, d Database) ServeBackup {
-	b := ServeBackup{Dir: f.BackupDir, Recipients: readRecipients(m, "backup-encrypt-to", f.BackupEncryptTo), Keep: readKeep(m, "backup-keep", cmp.Or(f.BackupKeep, "48"))}
+	b := f.BackupScheduleFlags.read(m, d)
+	b.Recipients, b.Keep = readRecipients(m, "backup-encrypt-to", f.BackupEncryptTo), readKeep(m, "backup-keep", cmp.Or(f.BackupKeep, "48"))
+	return b
+}
+
+func (f BackupScheduleFlags) read(m *Mistakes, d Database) ServeBackup {
+	b := ServeBackup{Dir: f.BackupDir}
 	var err error
 	if b.Every, err = time.ParseDuration(cmp.Or(f.BackupEvery, "1h")); err != nil || b.Every < minBackupEvery || b.Every > maxBackupEvery {
 		m.add("backup-every", "must be a duration from 1m to 744h, such as 1h")

@@ -89,6 +89,7 @@ type DoctorFlags struct {
 	SystemDatabase
 	ReplicaDatabases
 	Network
+	BackupScheduleFlags
 }
 
 // Doctor is the parsed DoctorFlags.
@@ -99,6 +100,7 @@ type Doctor struct {
 	Addr, BaseURL     string // as of Serve
 	CertFile, KeyFile string // not opened yet
 	TrustedProxies    []netip.Prefix
+	Backup            ServeBackup // where and how often alone
 }
 
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
@@ -112,6 +114,7 @@ func (f DoctorFlags) Read() (Doctor, error) {
 	return Doctor{
 		Database: f.Database, SystemDatabaseURL: f.SystemDatabaseURL, ReplicaURLs: f.ReplicaURL, Addr: f.Addr,
 		BaseURL: f.readBaseURL(&m), CertFile: f.TLSCert, KeyFile: f.TLSKey, TrustedProxies: f.readProxies(&m),
+		Backup: f.BackupScheduleFlags.read(&m, f.Database),
 	}, m.err()
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -103,15 +104,7 @@ func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error
 
 // eachMonth calls visit with each worker's bookings of each month of the filter.
 func (r *rota) eachMonth(ctx context.Context, client *ent.Client, f Filter, visit func(w *worker, month diary.Period, bookings []booking)) error {
-	for _, first := range months(f) {
-		from, to := first, first.AddMonths(1)
-		if from.Before(f.From) {
-			from = f.From
-		}
-		if end := f.To.AddDays(1); end.Before(to) {
-			to = end
-		}
-		month := diary.Period{Start: from.In(r.zone), Finish: to.In(r.zone)}
+	for month := range r.months(f) {
 		booked, err := readBookings(ctx, client, r.workers, month)
 		if err != nil {
 			return err
@@ -121,6 +114,24 @@ func (r *rota) eachMonth(ctx context.Context, client *ent.Client, f Filter, visi
 		}
 	}
 	return nil
+}
+
+// months are the months of the filter, the first and last one cut to its days.
+func (r *rota) months(f Filter) iter.Seq[diary.Period] {
+	return func(yield func(diary.Period) bool) {
+		for _, first := range months(f) {
+			from, to := first, first.AddMonths(1)
+			if from.Before(f.From) {
+				from = f.From
+			}
+			if end := f.To.AddDays(1); end.Before(to) {
+				to = end
+			}
+			if !yield(diary.Period{Start: from.In(r.zone), Finish: to.In(r.zone)}) {
+				return
+			}
+		}
+	}
 }
 
 // works reports whether a worker has sessions in a month with the bookings.

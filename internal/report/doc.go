@@ -29,6 +29,7 @@
 //	   │   locale.go                          numbers as the practice's country writes them
 //	   │   before.go, sort.go                 the period before, the order of tables
 //	   │   records.go, income_records.go, …   the records behind each figure
+//	   │   breakdown.go                       tables that add up the records by some columns
 //	   ▼
 //	Answer ──▶ package render: terminal, CSV, JSON, HTML, charts
 //
@@ -41,5 +42,6 @@
 // # Add a report
 //
 // Write one file with a Report and add it to All. The page, charts, files and command
-// follow from it.
+// follow from it. A report that only adds up records, such as banking.go, needs a function
+// that reads them and a breakdown for each table.
 package report

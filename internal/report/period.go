@@ -27,11 +27,11 @@ func (r *Report) Days(today, from, to civil.Date) (first, last civil.Date) {
 
 // OneDay reports whether the report covers a single day, like the day sheet. Other AsAt
 // reports show the state at the end of a day and have a period that starts earlier.
-func (r *Report) OneDay() bool {
+func (r *Report) OneDay() bool { return r.AsAt && r.Daily() }
+
+// Daily reports whether the report's default period is a single day.
+func (r *Report) Daily() bool {
 	const lastOfYear = "2026-12-31" // neither a calendar year nor a contract year starts on this day
-	if !r.AsAt {
-		return false
-	}
 	from, to := r.Period(civil.MustParse(lastOfYear))
 	return from == to
 }
@@ -47,6 +47,20 @@ func contractYear(today civil.Date) (from, to civil.Date) { return yearStart(tod
 // twelveMonths is the current month up to today and the eleven months before it.
 func twelveMonths(today civil.Date) (from, to civil.Date) {
 	return monthStart(today).AddMonths(-11), today
+}
+
+// eightWeeks is today and the days up to the end of the seventh week after the current one.
+func eightWeeks(today civil.Date) (from, to civil.Date) {
+	return today, weekStart(today).AddDays(8*7 - 1)
+}
+
+// weekStart returns the Monday of a day's week.
+func weekStart(d civil.Date) civil.Date { return d.AddDays(-(int(d.Weekday()+6) % 7)) }
+
+// lastMonth is the whole month before today's.
+func lastMonth(today civil.Date) (from, to civil.Date) {
+	first := monthStart(today)
+	return first.AddMonths(-1), first.AddDays(-1)
 }
 
 // yearStart returns the first day of the contract year: the last 1 April that is not

@@ -13,10 +13,10 @@ import (
 
 // All lists the reports in the order of the list page, by group.
 var All = []Report{
-	daySheet, diaryReport,
-	recalls, sources,
-	contractPerformance, claims,
-	income, agedDebt, treatments,
+	daySheet, diaryReport, capacity, lostAppointments,
+	recalls, hygieneRecalls, sources,
+	contractPerformance, claims, patientCharges,
+	banking, income, agedDebt, payBasis, treatments, planAcceptance,
 }
 
 // Group is the heading under which a report is listed.

@@ -11,7 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"chairside/internal/clock"
 	"chairside/internal/store"
+	"chairside/internal/store/backup"
 	"chairside/internal/store/migrate"
 	"chairside/internal/store/sealing"
 	"chairside/internal/web"
@@ -23,6 +25,8 @@ type Installation struct {
 	DB *store.DB // opened with store.OpenServing, with its keys
 	// SecretFiles hold keys: only their owner and group may open them and the file of the database.
 	SecretFiles []string
+	// Backups are the copies that a server makes of an embedded database; nil for none.
+	Backups *backup.Schedule
 	Network
 }
 
@@ -44,6 +48,7 @@ var examinations = []struct {
 	{"Row-level security", (*Installation).checkRoles},
 	{"Time limits", (*Installation).checkLimits},
 	{"Replicas", (*Installation).checkReplicas},
+	{"Backups", (*Installation).checkBackups},
 	{"Clock", (*Installation).checkClock},
 	{"Certificate", func(i *Installation, ctx context.Context) ([]web.Check, error) { return i.checkCertificate(ctx) }},
 	{"Address and proxies", func(i *Installation, _ context.Context) ([]web.Check, error) { return i.checkAddress() }},
@@ -237,16 +242,45 @@ func (i *Installation) checkReplicas(ctx context.Context) (all []web.Check, err 
 	waiting, cancel := context.WithTimeout(ctx, replicasTime)
 	defer cancel()
 	i.DB.AwaitReplicas(waiting)
-	states := i.DB.ReplicaStates()
-	for _, r := range states {
-		if r.Reason != "" {
+	answering := 0
+	for _, r := range i.DB.ReplicaStates() {
+		switch {
+		case r.Reason == "":
+			answering++
+		case !r.Primary:
 			all = append(all, problem("", "reads do not use the replica %s: %s", r.Name, r.Reason))
 		}
 	}
 	if len(all) > 0 {
 		return all, nil
 	}
-	return passed("replicas that answer reads: %d", len(states))
+	return passed("replicas that answer reads: %d", answering)
+}
+
+// backupLate is how late a copy may be. The alert ChairsideBackupOverdue has the same limit.
+const backupLate = 15 * time.Minute
+
+// checkBackups finds whether the newest copy of an embedded database is too old.
+func (i *Installation) checkBackups(ctx context.Context) ([]web.Check, error) {
+	switch {
+	case i.DB.File == "":
+		return notChecked("PostgreSQL has its own tools for backups")
+	case i.Backups == nil:
+		return notChecked("the server makes no copies of its database (--backup-dir)")
+	}
+	newest, err := i.Backups.Newest(i.DB)
+	if err != nil {
+		return nil, err
+	}
+	mend := fmt.Sprintf(`run "chairside backup %s", and look for “cannot copy the database” in the server’s log`, i.Backups.Dir)
+	switch at := newest.Format("2 January 2006, 15:04 UTC"); {
+	case newest.IsZero():
+		return []web.Check{problem(mend, "there is no copy of the database in %s", i.Backups.Dir)}, nil
+	case clock.Now(ctx).Sub(newest) > i.Backups.Every+backupLate:
+		return []web.Check{problem(mend, "the newest copy of the database in %s is of %s: one is due every %s", i.Backups.Dir, at, i.Backups.Every)}, nil
+	default:
+		return passed("the newest copy of the database is of %s", at)
+	}
 }
 
 func (i *Installation) checkClock(ctx context.Context) ([]web.Check, error) {

@@ -18,7 +18,7 @@ func (x *requestState) after() store.Position {
 	if sent := x.r.Header.Get(positionHeader); sent != "" {
 		return store.ParsePosition(sent)
 	}
-	return 0
+	return store.Position{}
 }
 
 // readReplica runs an operation that reads on a replica. If it returns false, the primary must run it.

@@ -37,7 +37,7 @@ func (s *Server) diagnose(ctx context.Context) ([]web.Check, time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now := clock.Now(ctx); d.checks == nil || now.Sub(d.at) >= diagnosisLife {
-		in := Installation{DB: s.DB, SecretFiles: s.SecretFiles, Network: Network{BaseURL: s.BaseURL, CertFile: s.CertFile, KeyFile: s.KeyFile, TrustedProxies: s.TrustedProxies}}
+		in := Installation{DB: s.DB, SecretFiles: s.SecretFiles, Backups: s.Backups, Network: Network{BaseURL: s.BaseURL, CertFile: s.CertFile, KeyFile: s.KeyFile, TrustedProxies: s.TrustedProxies}}
 		d.checks, d.at = in.Diagnose(context.WithoutCancel(ctx), diagnosisTime), now
 		for _, c := range d.checks {
 			if c.Err != nil {
@@ -167,7 +167,10 @@ func (s *Server) facts(ctx context.Context) []web.Fact {
 func (s *Server) replicaFacts() (all []web.Fact) {
 	for _, r := range s.DB.ReplicaStates() {
 		text := fmt.Sprintf("Answers reads, %s behind.", r.Lag.Round(time.Millisecond))
-		if r.Reason != "" {
+		switch {
+		case r.Primary:
+			text = "It is the primary now."
+		case r.Reason != "":
 			text = fmt.Sprintf("Left out: %s. The primary answers in its place.", r.Reason)
 		}
 		all = append(all, web.Fact{Name: "Replica " + r.Name, Text: text})

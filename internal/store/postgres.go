@@ -57,6 +57,7 @@ type access struct {
 	// fixedSize makes poolSize count even if the URL has one.
 	fixedSize bool
 	settings  map[string]string // of each connection, whatever the URL says
+	check     *dbconn.Check     // of each connection; nil accepts all
 }
 
 // openPostgres returns a database whose pool SQL has that access. The probe and maintenance keep
@@ -103,6 +104,7 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	connector.Check = as.check
 
 	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe), pooled: direct == dbconn.Behind}
 	names := statementNames(db.Dialect)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
-	"math"
 	"slices"
 	"time"
 
@@ -26,21 +26,36 @@ const (
 // sight is what a replica last said of itself.
 type sight struct {
 	asked, answered time.Time
-	replayed        Position
+	timeline        int64
+	replayed        lsn
 	// within is a position that covers all that can be seen: replayed, or the next one if a record is being
 	// replayed, whose commit may be visible already.
-	within      Position
-	incarnation string // changes when the server starts
+	within      lsn
+	incarnation int64  // changes when the server starts
+	primary     bool   // it is the primary itself
 	reason      string // why it may not be used; "" if it may
 }
 
 // databaseIdentity is SQL for what a database and its replicas have in common.
 const databaseIdentity = `(SELECT system_identifier FROM pg_control_system()) || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())`
 
+// primaryPosition is SQL for the position of a primary.
+const primaryPosition = `CAST(at - '0/0' AS bigint), CAST(CAST('x' || substr(pg_walfile_name(at), 1, 8) AS bit(32)) AS int)
+	FROM (SELECT pg_current_wal_insert_lsn() AS at) AS position`
+
+// followedTimeline is SQL for the timeline that a replica follows. While it receives the log it knows, but says so
+// only to roles with pg_read_all_stats. Others learn of a new timeline with the replica's next restartpoint, at most
+// checkpoint_timeout after the failover, or when it next writes a page.
+const followedTimeline = `greatest((SELECT received_tli FROM pg_stat_wal_receiver),
+	(SELECT timeline_id FROM pg_control_checkpoint()), (SELECT min_recovery_end_timeline FROM pg_control_recovery()))`
+
+// incarnation is SQL for when a server was started, which no two servers have in common.
+const incarnation = `CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000000 AS bigint)`
+
 // sightQuery asks a replica. Its position is read before the end of what it has received: if both are equal,
 // it was replaying nothing.
-const sightQuery = `SELECT coalesce(replayed, 0), CASE WHEN received <= replayed THEN replayed ELSE coalesce(replayed, 0) + 1 END,
-		pg_is_in_recovery(), CAST(extract(epoch FROM pg_postmaster_start_time()) AS text), ` + databaseIdentity + `
+const sightQuery = `SELECT ` + followedTimeline + `, coalesce(replayed, 0), CASE WHEN received <= replayed THEN replayed ELSE coalesce(replayed, 0) + 1 END,
+		pg_is_in_recovery(), ` + incarnation + `, ` + databaseIdentity + `
 	FROM (SELECT replayed, CAST(pg_last_wal_receive_lsn() - '0/0' AS bigint) AS received
 		FROM (SELECT CAST(pg_last_wal_replay_lsn() - '0/0' AS bigint) AS replayed OFFSET 0) AS first OFFSET 0) AS position`
 
@@ -49,20 +64,20 @@ func look(ctx context.Context, pool *sql.DB) (*sight, string, error) {
 	seen := &sight{asked: time.Now()}
 	var standby bool
 	var identity string
-	err := pool.QueryRowContext(ctx, sightQuery).Scan(&seen.replayed, &seen.within, &standby, &seen.incarnation, &identity)
+	err := pool.QueryRowContext(ctx, sightQuery).Scan(&seen.timeline, &seen.replayed, &seen.within, &standby, &seen.incarnation, &identity)
 	if err != nil {
 		return nil, "", err
 	}
 	seen.answered = time.Now()
 	if !standby {
-		seen.reason = "it is not a replica: it accepts writes"
+		seen.reason = acceptsWrites
 	}
 	return seen, identity, nil
 }
 
 // check ends a read on a replica. It returns a position that covers all that the read has seen, and fails unless
 // the server is the one that was chosen, and still a replica.
-func (r *replica) check(ctx context.Context, v *visit, before *sight) (Position, error) {
+func (r *replica) check(ctx context.Context, v *visit, before *sight) (lsn, error) {
 	after, _, err := look(ctx, v.pool)
 	switch {
 	case err != nil:
@@ -115,23 +130,56 @@ func (s *replicas) samplePrimary(ctx context.Context) {
 	asked := time.Now()
 	var at Position
 	var identity string
-	err := s.db.SQL.QueryRowContext(ctx, "SELECT CAST(pg_current_wal_insert_lsn() - '0/0' AS bigint), "+databaseIdentity).Scan(&at, &identity)
+	var started int64
+	err := s.db.SQL.QueryRowContext(ctx, "SELECT "+databaseIdentity+", "+incarnation+", "+primaryPosition).Scan(&identity, &started, &at.at, &at.timeline)
 	if err != nil {
 		return
 	}
-	s.clients.measured(asked, at)
+	s.mu.Lock()
+	before := s.identity
+	s.identity, s.incarnation = identity, started
+	s.mu.Unlock()
+	if before != "" && before != identity { // another database, whose timelines have nothing to do with those before
+		s.restart(at)
+	} else if s.notice(at) != nil {
+		return
+	}
+	s.clients.measured(asked, at.at)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.identity = identity
-	if n := len(s.samples); n > 0 && s.samples[n-1].at > at { // another server, whose log is shorter
+	if n := len(s.samples); n > 0 && s.samples[n-1].at > at.at { // another server, whose log is shorter
 		s.samples = nil
 		s.clients.restart(at)
 	}
-	s.samples = append(s.samples, sample{asked, at})
+	s.samples = append(s.samples, sample{asked, at.at})
 	// Two samples older than the limit show a lag beyond it.
 	for len(s.samples) > 2 && asked.Sub(s.samples[2].asked) > maxReplicaLag+restTime {
 		s.samples = slices.Delete(s.samples, 0, 1)
 	}
+}
+
+// notice takes note of a position of the primary before anybody may use it: after a failover, the places of the
+// old timeline, and replicas that follow it, prove nothing any more.
+func (s *replicas) notice(at Position) error {
+	before, err := s.clients.see(at)
+	if err != nil || before == at.timeline {
+		return err
+	}
+	s.mu.Lock()
+	s.samples = nil
+	s.mu.Unlock()
+	if before != 0 {
+		s.log.Info("another primary has taken over", slog.Int64("timeline", at.timeline), slog.Int64("before", before))
+	}
+	return nil
+}
+
+// restart begins anew with a position of another database.
+func (s *replicas) restart(at Position) {
+	s.clients.restart(at)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.samples = nil
 }
 
 // watch asks a replica for its position until ctx ends.
@@ -165,7 +213,9 @@ func (s *replicas) ask(ctx context.Context, r *replica) {
 		seen = &sight{reason: reasonOf(err)}
 	}
 	if before := r.seen.Swap(seen); before.reason != seen.reason {
-		if seen.reason != "" {
+		if seen.primary {
+			s.log.Info("a server that is named as a replica is the primary now", slog.String("replica", r.name))
+		} else if seen.reason != "" {
 			s.log.Warn("a replica is left out", slog.String("replica", r.name), slog.String("reason", seen.reason))
 		} else {
 			s.log.Info("a replica answers reads", slog.String("replica", r.name))
@@ -186,17 +236,30 @@ func (s *replicas) askReplica(ctx context.Context, r *replica) (*sight, error) {
 	if err != nil {
 		return nil, err
 	}
+	if seen.incarnation != pools.incarnation { // its connections are lost, or lead to different servers
+		r.pools.Store(nil)
+		return nil, errors.Join(errRestarted, pools.close())
+	}
+	if time.Now().UnixNano() < pools.mixedUntil.Load() {
+		seen.reason = errSeveral.Error()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case seen.reason != "":
+		seen.primary = seen.incarnation == s.incarnation
 	case s.identity == "":
 		seen.reason = primarySilent
 	case identity != s.identity:
 		seen.reason = "it is a replica of another database"
+	case seen.timeline != s.clients.current():
+		seen.reason = fmt.Sprintf("it follows timeline %d, and the primary is on %d", seen.timeline, s.clients.current())
 	}
 	return seen, nil
 }
+
+// acceptsWrites is the reason why a server is left out that is no replica now.
+const acceptsWrites = "it is not a replica: it accepts writes"
 
 // Why a replica is left out that may soon be used.
 const (
@@ -232,6 +295,7 @@ func (db *DB) AwaitReplicas(ctx context.Context) {
 type ReplicaState struct {
 	Name             string // host and port
 	Reason           string // why it is left out; "" if it answers
+	Primary          bool   // it is left out because it is the primary now
 	Lag              time.Duration
 	Answered, Failed int64 // reads that it answered, and those that the primary had to answer after it failed
 }
@@ -245,7 +309,7 @@ func (db *DB) ReplicaStates() (states []ReplicaState) {
 	now := time.Now()
 	for _, r := range s.all {
 		seen := r.seen.Load()
-		state := ReplicaState{Name: r.name, Reason: seen.reason, Answered: r.answered.Load(), Failed: r.failed.Load()}
+		state := ReplicaState{Name: r.name, Reason: seen.reason, Primary: seen.primary, Answered: r.answered.Load(), Failed: r.failed.Load()}
 		lag, known := s.lag(seen, now)
 		state.Lag = lag
 		switch {
@@ -268,14 +332,4 @@ func (db *DB) PrimaryReads() int64 {
 		return 0
 	}
 	return db.replicas.primary.Load()
-}
-
-// Scan implements sql.Scanner.
-func (p *Position) Scan(value any) error {
-	n, ok := value.(int64)
-	if !ok || n < 0 || n == math.MaxInt64 {
-		return errors.New("store: not a position")
-	}
-	*p = Position(n)
-	return nil
 }

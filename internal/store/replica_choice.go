@@ -13,23 +13,23 @@ import (
 // for one, but only if one is up. It returns nil if the primary must answer.
 func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *replica, need Position) {
 	s.used.Store(int64(clock.Uptime()))
-	known, ok := s.clients.of(client)
-	if !ok {
-		kick(s.asking)
-		return nil, 0
+	known, timeline, ok := s.clients.of(client)
+	if !ok || q.After != (Position{}) && q.After.timeline != timeline {
+		kick(s.asking) // the client may know of a failover first
+		return nil, need
 	}
-	need = max(known.after, q.After)
-	if need == newest || need > s.newestSample()+maxAhead {
-		return nil, 0
+	need = Position{timeline, max(known.after, q.After.at)}
+	if need.at > s.newestSample()+maxAhead {
+		return nil, need
 	}
 	wait := replicaWait
 	if q.Report {
 		wait = reportWait
 		now, err := s.askPosition(ctx)
-		if err != nil {
-			return nil, 0
+		if err != nil || now.timeline != timeline {
+			return nil, need
 		}
-		need = max(need, now)
+		need.at = max(need.at, now.at)
 	}
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
@@ -52,9 +52,9 @@ func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *
 		select {
 		case <-changed:
 		case <-timeout.C:
-			return nil, 0
+			return nil, need
 		case <-ctx.Done():
-			return nil, 0
+			return nil, need
 		}
 	}
 }
@@ -66,9 +66,9 @@ func (s *replicas) pick(need Position, preferred *replica) (found *replica, hope
 	turn := int(s.next.Add(1) % uint64(len(s.all))) //nolint:gosec // less than the number of replicas
 	for i := range s.all {
 		r := s.all[(turn+i)%len(s.all)]
-		usable, soon := s.usable(r, now)
+		usable, soon := s.usable(r, need.timeline, now)
 		hope = hope || usable || soon
-		if !usable || r.seen.Load().replayed < need {
+		if !usable || r.seen.Load().replayed < need.at {
 			continue
 		}
 		if r == preferred {
@@ -83,10 +83,10 @@ func (s *replicas) pick(need Position, preferred *replica) (found *replica, hope
 
 // maxAhead is how much of the log, in bytes, a client's position may be ahead of the last sample of the
 // primary. One further ahead was made up, or belongs to another database: no replica will reach it soon.
-const maxAhead Position = 256 << 20
+const maxAhead lsn = 256 << 20
 
 // newestSample returns the last known position of the primary.
-func (s *replicas) newestSample() Position {
+func (s *replicas) newestSample() lsn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.samples) == 0 {
@@ -102,10 +102,10 @@ const (
 	hopeTime = restTime + freshTime
 )
 
-// usable reports whether a replica may answer, or else whether its next answer may change that.
-func (s *replicas) usable(r *replica, now time.Time) (usable, soon bool) {
+// usable reports whether a replica may answer on a timeline, or else whether its next answer may change that.
+func (s *replicas) usable(r *replica, timeline int64, now time.Time) (usable, soon bool) {
 	seen := r.seen.Load()
-	if seen.reason != "" || r.pools.Load() == nil {
+	if seen.reason != "" || seen.timeline != timeline || r.pools.Load() == nil {
 		return false, false
 	}
 	age := now.Sub(seen.asked)
@@ -122,7 +122,7 @@ func (s *replicas) usable(r *replica, now time.Time) (usable, soon bool) {
 // sample is a position of the primary.
 type sample struct {
 	asked time.Time
-	at    Position
+	at    lsn
 }
 
 // lag returns how far a replica is behind the primary, and false if the primary has not answered lately or the

@@ -18,6 +18,7 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"chairside/internal/principal"
+	"chairside/internal/store/dbconn"
 	"chairside/internal/store/rowsecurity"
 )
 
@@ -79,6 +80,8 @@ type replicas struct {
 	changed  chan struct{} // closed when a replica or the primary has answered
 	samples  []sample      // positions of the primary, the oldest first
 	identity string        // of the database
+	// incarnation of the primary, which may be named as a replica, too: after a failover it is one.
+	incarnation int64
 }
 
 // replica is one of them.
@@ -92,10 +95,32 @@ type replica struct {
 	seen     atomic.Pointer[sight]
 }
 
-// replicaPools are the connections to a replica.
+// replicaPools are the connections to a replica: all to one server, since it was last started. Its position is asked
+// over one connection and counts for all of them.
 type replicaPools struct {
 	reads, reports *DB
 	gates          map[bool]*gated // by whether it is a report
+	incarnation    int64           // of the server
+	mixedUntil     atomic.Int64    // Unix time in ns: see errSeveral
+}
+
+var (
+	// errSeveral is why a replica is left out whose URL leads to several servers, such as that of a load balancer.
+	errSeveral = errors.New("its URL leads to different servers: name each server with a URL of its own")
+	// errRestarted is why it is left out for a moment.
+	errRestarted = errors.New("it was restarted, or another server has its address")
+)
+
+// mixedTime is how long a replica is left out after one of its connections led to another server.
+const mixedTime = 30 * time.Second
+
+// admit refuses a connection to another server than that of the pools.
+func (p *replicaPools) admit(found int64) error {
+	if found != p.incarnation {
+		p.mixedUntil.Store(time.Now().Add(mixedTime).UnixNano())
+		return errSeveral
+	}
+	return nil
 }
 
 // UseReplicas makes reads use the replicas at these URLs (OnReplica). It does not wait for them, and one that
@@ -243,7 +268,7 @@ func (db *DB) OnReplica(ctx context.Context, q Reading, work func(context.Contex
 	}
 	defer leave()
 	before := r.seen.Load()
-	if before.replayed < need { // it was restarted since it was chosen
+	if before.timeline != need.timeline || before.replayed < need.at { // it was restarted since it was chosen
 		s.primary.Add(1)
 		return false, nil
 	}
@@ -252,9 +277,9 @@ func (db *DB) OnReplica(ctx context.Context, q Reading, work func(context.Contex
 		return true, WroteOnReplicaError{wrote}
 	}
 	if err == nil {
-		var at Position
+		var at lsn
 		if at, err = r.check(ctx, v, before); err == nil {
-			s.clients.reached(client, max(at, need), r)
+			s.clients.reached(client, max(at, need.at), r)
 			r.answered.Add(1)
 			return true, nil
 		}
@@ -313,15 +338,15 @@ func (db *DB) Reached(ctx context.Context) {
 		s.clients.forget()
 		return
 	}
-	s.clients.reached(client, at, nil)
+	s.clients.reached(client, at.at, nil)
 }
 
 // PositionOf returns the position up to which the client of ctx has seen the database through this
 // process; "" if it is not known.
 func (db *DB) PositionOf(ctx context.Context) string {
 	if client, ok := clientOf(ctx); ok && db.replicas != nil {
-		if p, known := db.replicas.clients.of(client); known && p.after > 0 {
-			return p.after.String()
+		if p, timeline, known := db.replicas.clients.of(client); known && p.after > 0 {
+			return Position{timeline, p.after}.String()
 		}
 	}
 	return ""
@@ -332,9 +357,12 @@ func (db *DB) PositionOf(ctx context.Context) string {
 func (s *replicas) askPosition(ctx context.Context) (at Position, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askPositionTime)
 	defer cancel()
-	err = s.db.SQL.QueryRowContext(ctx, "SELECT CAST(pg_current_wal_insert_lsn() - '0/0' AS bigint)").Scan(&at)
+	err = s.db.SQL.QueryRowContext(ctx, "SELECT "+primaryPosition).Scan(&at.at, &at.timeline)
+	if err == nil {
+		err = s.notice(at)
+	}
 	if err != nil {
-		return 0, fmt.Errorf("store: read the primary's position: %w", err)
+		return at, fmt.Errorf("store: read the primary's position: %w", err)
 	}
 	return at, nil
 }
@@ -347,6 +375,7 @@ func (s *replicas) openPools(ctx context.Context, r *replica) (_ *replicaPools, 
 	as := s.db.servingAccess
 	as.settings = map[string]string{"default_transaction_read_only": "on"}
 	p := &replicaPools{gates: map[bool]*gated{}}
+	as.check = &dbconn.Check{Query: "SELECT " + incarnation, Accept: p.admit}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
@@ -355,6 +384,11 @@ func (s *replicas) openPools(ctx context.Context, r *replica) (_ *replicaPools, 
 	if p.reads, err = openPostgres(ctx, r.url, as); err != nil {
 		return nil, err
 	}
+	seen, _, err := look(ctx, p.reads.health)
+	if err != nil {
+		return nil, err
+	}
+	p.incarnation = seen.incarnation
 	as.poolSize, as.fixedSize = reportPool, true
 	as.settings = map[string]string{"default_transaction_read_only": "on", "statement_timeout": reportStatement}
 	if p.reports, err = openPostgres(ctx, r.url, as); err != nil {

@@ -31,13 +31,13 @@ func TestUseReplicasRefuses(t *testing.T) {
 
 // TestPositions: a text that is not a position stands for one that no replica reaches.
 func TestPositions(t *testing.T) {
-	for _, text := range []string{"0/0", "16/B374D848", "FFFFFFFF/FFFFFFFE"} {
+	for _, text := range []string{"1:0/0", "2:16/B374D848", "2147483647:FFFFFFFF/FFFFFFFE"} {
 		if got := store.ParsePosition(text).String(); got != text {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
-	for _, text := range []string{"", "/", "x/1", "1/x", "-1/1", "100000000/0", "1/100000000", "16", "1/2/3"} {
-		if got := store.ParsePosition(text).String(); got != "FFFFFFFF/FFFFFFFF" {
+	for _, text := range []string{"", "/", "x/1", "1/x", "-1/1", "100000000/0", "1/100000000", "16", "1/2/3", "16/B374D848", "0:0/1", "-1:0/1", "2147483648:0/1", "1:0/-1", ":0/1", "1:1:0/1"} {
+		if got := store.ParsePosition(text).String(); got != "0:FFFFFFFF/FFFFFFFF" {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
@@ -56,7 +56,7 @@ func TestOtherServersAreLeftOut(t *testing.T) {
 		}
 		db.AwaitReplicas(t.Context())
 		states := db.ReplicaStates()
-		if len(states) != 2 || !strings.Contains(states[0].Reason, "accepts writes") || states[1].Reason == "" {
+		if len(states) != 2 || !strings.Contains(states[0].Reason, "accepts writes") || !states[0].Primary || states[1].Reason == "" || states[1].Primary {
 			t.Errorf("%+v", states)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"chairside/ent/auditevent"
 	"chairside/internal/audit/trail"
 	"chairside/internal/civil"
+	"chairside/internal/entx/table"
 	"chairside/internal/principal"
 	"chairside/schema"
 )
@@ -37,7 +38,7 @@ type auditRow struct {
 	Through string   // "a browser", "a token", or the application's name; "" for neither
 	What    string   // "Updated appointment 7"
 	About   string   // "patient 12"; "" if it is about none
-	Changed string   // the changed columns
+	Changed string   // the changed columns, in words
 	Records []string // of a read: "patients 3, 7"
 	Lifted  bool     // a token did it while its limit to a site was lifted
 	Reason  string   // for which such a limit was lifted; "" for other events
@@ -48,6 +49,15 @@ var auditWords = map[string]string{
 	"create": "Created", "update": "Changed", "delete": "Deleted", "read": "Read patients’ records", "refuse": "Refused a request",
 	"sign_in": "Signed in", "sign_in_failed": "Failed to sign in", "sign_out": "Signed out", "report": "Opened report", "export": "Exported", "import": "Imported", "erase": "Erased", "prune": "Pruned the audit log", "rotate": "Added a key",
 }
+
+// audited are the tables by the name that events have for a kind of record.
+var audited = func() map[string]*table.Table {
+	all := map[string]*table.Table{}
+	for _, t := range ent.Tables {
+		all[t.Type] = t
+	}
+	return all
+}()
 
 // auditLog lists the practice's audit events, the newest first.
 func (s *Site) auditLog(w http.ResponseWriter, r *http.Request) error {
@@ -162,7 +172,7 @@ func (s *Site) auditChoices(r *http.Request, page *auditView) (users map[int64]s
 
 // auditRowOf returns the texts of an event.
 func auditRowOf(e *ent.AuditEvent, users map[int64]string, applications map[string]*ent.Application) auditRow {
-	row := auditRow{AuditEvent: e, Who: "The command line or Chairside itself", What: auditWords[e.Action], Changed: strings.ReplaceAll(strings.Join(e.Fields, ", "), "_", " ")}
+	row := auditRow{AuditEvent: e, Who: "The command line or Chairside itself", What: auditWords[e.Action]}
 	switch {
 	case e.UserID != nil && users[*e.UserID] != "":
 		row.Who = users[*e.UserID]
@@ -183,6 +193,9 @@ func auditRowOf(e *ent.AuditEvent, users map[int64]string, applications map[stri
 	}
 	if e.Resource != nil {
 		row.What += " " + recordWords(*e.Resource)
+		if t, ok := audited[*e.Resource]; ok {
+			row.Changed = strings.Join(columnWords(t, e.Fields), ", ")
+		}
 	}
 	if e.RecordID != nil && *e.RecordID != "" && !strings.HasPrefix(e.Action, "sign_in") {
 		row.What += " " + *e.RecordID
@@ -198,6 +211,28 @@ func auditRowOf(e *ent.AuditEvent, users map[int64]string, applications map[stri
 		row.Records = trail.Records(e)
 	}
 	return row
+}
+
+// columnWords returns what people call the columns of an entry: "site" for site_id, "password" for
+// password_hash. Columns that hooks write with others, such as folded copies, are left out: the schema
+// keeps their values out of the audit log, too.
+func columnWords(t *table.Table, columns []string) (all []string) {
+	for _, name := range columns {
+		c := t.Column(name)
+		if c == nil || schema.AuditValueOf(t.Type, name, false) == schema.AuditOmitted {
+			continue
+		}
+		if c.References != "" {
+			name = strings.TrimSuffix(name, "_id")
+		}
+		if c.ReadOnly {
+			name = strings.TrimSuffix(name, "hash")
+		}
+		if name = strings.TrimSuffix(name, "_"); name != "" {
+			all = append(all, table.Words(name))
+		}
+	}
+	return all
 }
 
 // recordWords returns the name of an entity in words: "treatment plan" for TreatmentPlan.

@@ -35,6 +35,16 @@ func (q *question) periods() []period {
 		add("Overdue", from, q.today.AddDays(-1))
 		add("Due this month", month, month.AddMonths(1).AddDays(-1))
 		add("Due next month", month.AddMonths(1), month.AddMonths(2).AddDays(-1))
+	case q.today.Before(to): // weeks ahead
+		add("Next 4 weeks", from, to.AddDays(-4*7))
+		add("Next 8 weeks", from, to)
+		add("Next 12 weeks", from, to.AddDays(4*7))
+	case q.report.Daily():
+		add("Today", q.today, q.today)
+		add("Yesterday", q.today.AddDays(-1), q.today.AddDays(-1))
+		add("Last 7 days", q.today.AddDays(-6), q.today)
+		add("This month", month, month.AddMonths(1).AddDays(-1))
+		add("Last month", month.AddMonths(-1), month.AddDays(-1))
 	default:
 		add("This month", month, month.AddMonths(1).AddDays(-1))
 		add("Last month", month.AddMonths(-1), month.AddDays(-1))

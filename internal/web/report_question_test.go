@@ -173,6 +173,8 @@ func TestReportPeriods(t *testing.T) {
 			"This contract year 2026-04-01 2026-07-01|Last contract year 2025-04-01 2026-03-31",
 		"recalls":   "Overdue and next month  2026-08-01|Overdue  2026-06-30|Due this month 2026-07-01 2026-07-31|Due next month 2026-08-01 2026-08-31",
 		"aged-debt": "Today  2026-07-01|End of last month  2026-06-30|End of last contract year  2026-03-31",
+		"banking":   "Today 2026-07-01 2026-07-01|Yesterday 2026-06-30 2026-06-30|Last 7 days 2026-06-25 2026-07-01|This month 2026-07-01 2026-07-31|Last month 2026-06-01 2026-06-30",
+		"capacity":  "Next 4 weeks 2026-07-01 2026-07-26|Next 8 weeks 2026-07-01 2026-08-23|Next 12 weeks 2026-07-01 2026-09-20",
 		"day-sheet": "Day before  2026-06-30|Today  2026-07-01|Day after  2026-07-02",
 	}
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
@@ -220,6 +222,9 @@ func TestReportFiles(t *testing.T) {
 				name = r.Name + "-" + to.String()
 			case from.IsZero():
 				name = r.Name + "-to-" + to.String()
+			case from == to:
+				asked += "&from=" + from.String()
+				name = r.Name + "-" + to.String()
 			default:
 				asked += "&from=" + from.String()
 			}

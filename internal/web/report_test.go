@@ -146,7 +146,7 @@ func TestReportsOfEmptyPractice(t *testing.T) {
 			checkPage(t, p)
 			empty := p.All(func(n *html.Node) bool { return harness.Attr(n, "class") == "empty" })
 			// With opening hours the diary is free, not empty.
-			if open := r.Name == "diary" || r.Name == "day-sheet"; open != (len(empty) == 0) {
+			if open := slices.Contains([]string{"diary", "day-sheet", "capacity"}, r.Name); open != (len(empty) == 0) {
 				t.Errorf("%s: %d parts say that they are empty", r.Name, len(empty))
 			}
 		}

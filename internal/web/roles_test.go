@@ -93,8 +93,8 @@ func TestTokensShowEffectiveScopes(t *testing.T) {
 func TestReportsPerPermissionLevel(t *testing.T) {
 	t.Parallel()
 	want := map[scope.Level][]string{
-		scope.Reception:    {"day-sheet", "diary", "recalls"},
-		scope.Practitioner: {"day-sheet", "diary", "recalls"},
+		scope.Reception:    {"capacity", "day-sheet", "diary", "hygiene-recalls", "recalls"},
+		scope.Practitioner: {"capacity", "day-sheet", "diary", "hygiene-recalls", "recalls"},
 		scope.Manager:      strings.Split(report.Names(), ", "),
 	}
 	slices.Sort(want[scope.Manager])

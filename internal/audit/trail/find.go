@@ -18,6 +18,7 @@ import (
 	"chairside/ent/auditread"
 	"chairside/ent/predicate"
 	"chairside/internal/civil"
+	"chairside/internal/entx/table"
 )
 
 // AboutPatient selects the writes and the reads of a patient's records, each through an index. On
@@ -62,7 +63,7 @@ func Records(e *ent.AuditEvent) (all []string) {
 		for _, id := range ids[:min(len(ids), shownIDs)] {
 			words = append(words, fmt.Sprint(id))
 		}
-		text := strings.ReplaceAll(name, "_", " ") + " " + strings.Join(words, ", ")
+		text := table.Words(name) + " " + strings.Join(words, ", ")
 		if more := len(ids) - shownIDs; more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}

@@ -41,7 +41,7 @@ type copied struct {
 // Write adds a copy and deletes those beyond the newest Keep. It returns the path of the new one and
 // the number of deleted ones. An error after path is set is one of deleting: the copy is complete.
 func (f Folder) Write(ctx context.Context, db *store.DB) (path string, deleted int, err error) {
-	err = locked(db, func() error {
+	err = locked(db.File, func() error {
 		path, deleted, err = f.write(ctx, db)
 		return err
 	})

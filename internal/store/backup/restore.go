@@ -30,6 +30,23 @@ var (
 // ageHeader begins every encrypted file.
 const ageHeader = "age-encryption.org/v1\n"
 
+// Stage runs work with a new directory beside a database that only its owner can open, and removes the
+// directory. In it a copy is made ready to replace the database, because only a file of the same disk can
+// do so at once. Stage fails with ErrBusy.
+func Stage(database string, work func(dir string) error) error {
+	return locked(database, func() (err error) {
+		dir, err := os.MkdirTemp(filepath.Dir(database), stagePrefix(database)+"*")
+		if err != nil {
+			return fmt.Errorf("copy the copy: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		if err := giveToOwnerOf(database, dir); err != nil { // the server removes it if this process is killed
+			return err
+		}
+		return work(dir)
+	})
+}
+
 // Fetch writes the database in a copy to a new file that only its owner can read, and returns
 // whether the copy has a checksum, which it then fits. It fails with ErrChecksum, ErrEncrypted or
 // ErrIdentity.
@@ -79,11 +96,15 @@ func decrypt(to io.Writer, from *bufio.Reader, identities []age.Identity) error 
 }
 
 // Replace puts a complete, closed database in the place of another one, which nothing may have open
-// (store.ErrInUse). It keeps the other one and returns its new path, or "" if there was none.
+// (store.ErrInUse). It keeps the other one and returns its new path, or "" if there was none. The
+// database gets the owner of the other one, because root may run the restore and another user the server.
 //
 // With force it also replaces a file that cannot be read (store.ErrDamaged). Nothing then stops a
 // program that still has it open.
 func Replace(ctx context.Context, file, path string, force bool) (kept string, err error) {
+	if err := giveToOwnerOf(path, file); err != nil {
+		return "", err
+	}
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := noLog(path); err != nil {
 			return "", err

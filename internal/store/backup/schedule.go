@@ -43,7 +43,7 @@ func (s *Schedule) Run(ctx context.Context, db *store.DB, logger *slog.Logger, r
 // turn makes a copy if one is due, and returns how long to wait for the next turn.
 func (s *Schedule) turn(ctx context.Context, db *store.DB, logger *slog.Logger, ran func(error)) time.Duration {
 	wait, path := time.Duration(0), ""
-	err := locked(db, func() (err error) {
+	err := locked(db.File, func() (err error) {
 		if wait, err = s.remaining(ctx, db); err != nil || wait > 0 {
 			return err
 		}
@@ -82,17 +82,26 @@ func (s *Schedule) remaining(ctx context.Context, db *store.DB) (time.Duration, 
 	return all[0].at.Add(s.Every).Sub(now), nil
 }
 
+// Newest returns the time of the newest copy, or the zero time if there is none.
+func (s *Schedule) Newest(db *store.DB) (time.Time, error) {
+	all, err := s.copies(db)
+	if err != nil || len(all) == 0 {
+		return time.Time{}, err
+	}
+	return all[0].at, nil
+}
+
 // Overdue returns since when a copy is due, or the zero time if none is. Without any copy nobody knows
 // since when. A nil schedule has no copies to make.
 func (s *Schedule) Overdue(ctx context.Context, db *store.DB) (time.Time, error) {
 	if s == nil {
 		return time.Time{}, nil
 	}
-	all, err := s.copies(db)
-	if err != nil || len(all) == 0 {
+	newest, err := s.Newest(db)
+	if err != nil || newest.IsZero() {
 		return time.Time{}, err
 	}
-	if due := all[0].at.Add(s.Every); due.Before(clock.Now(ctx)) {
+	if due := newest.Add(s.Every); due.Before(clock.Now(ctx)) {
 		return due, nil
 	}
 	return time.Time{}, nil

@@ -20,8 +20,8 @@ import (
 	"chairside/internal/store"
 )
 
-// ErrBusy is returned while another process copies the same database.
-var ErrBusy = errors.New("another process is making a copy of this database")
+// ErrBusy is returned while another process copies or restores the same database.
+var ErrBusy = errors.New("another process copies or restores this database")
 
 const (
 	sumSuffix     = ".sha256"
@@ -31,17 +31,18 @@ const (
 // Write writes a copy to a new file, with its checksum beside it, encrypted if there are recipients.
 // Only the owner can read it. It fails with fs.ErrExist or ErrBusy.
 func Write(ctx context.Context, db *store.DB, path string, to []age.Recipient) error {
-	return locked(db, func() error { return write(ctx, db, path, to) })
+	return locked(db.File, func() error { return write(ctx, db, path, to) })
 }
 
-// beside is the path of a hidden file beside the database.
-func beside(db *store.DB, suffix string) string {
-	return filepath.Join(filepath.Dir(db.File), "."+filepath.Base(db.File)+suffix)
+// beside is the path of a hidden file beside a database.
+func beside(database, suffix string) string {
+	return filepath.Join(filepath.Dir(database), "."+filepath.Base(database)+suffix)
 }
 
-// locked runs work while it holds the lock, which the system releases if the process is killed.
-func locked(db *store.DB, work func() error) (err error) {
-	lock := flock.New(beside(db, ".backup.lock"), flock.SetPermissions(0o600))
+// locked runs work while it holds the lock of a database, which the system releases if the process is
+// killed. It first removes what a killed process left.
+func locked(database string, work func() error) (err error) {
+	lock := flock.New(beside(database, ".backup.lock"), flock.SetPermissions(0o600))
 	switch held, err := lock.TryLock(); {
 	case err != nil:
 		return fmt.Errorf("lock the database against other copies: %w", err)
@@ -49,6 +50,12 @@ func locked(db *store.DB, work func() error) (err error) {
 		return ErrBusy
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }() // the file stays: another process may wait for it
+	if err := giveToOwnerOf(database, lock.Path()); err != nil {
+		return fmt.Errorf("lock the database against other copies: %w", err)
+	}
+	if err := removeLeftovers(database); err != nil {
+		return err
+	}
 	return work()
 }
 
@@ -107,10 +114,7 @@ func hidden(path string) string {
 // writeEncrypted writes an encrypted copy. Until it is complete, a plain one is in the database's
 // directory, which may be on a safer disk than the copy.
 func writeEncrypted(ctx context.Context, db *store.DB, path string, to []age.Recipient) (err error) {
-	plain := beside(db, ".backup"+partialSuffix)
-	if err := remove(plain); err != nil { // left by a killed process
-		return err
-	}
+	plain := plainCopy(db.File)
 	defer func() { err = errors.Join(err, remove(plain)) }()
 	if err := db.Backup(ctx, plain); err != nil {
 		return err

@@ -26,6 +26,15 @@ type Connector struct {
 	direct bool          // no pooler in between, so each connection has its own server process
 	sure   bool          // direct was found out, not set: fails if a pooler has come in between
 	grace  time.Duration // answerGrace; 0 for probes
+
+	// Check decides about each new connection; nil accepts all.
+	Check *Check
+}
+
+// Check asks the server for a number over each new connection. Connect fails unless Accept returns nil for it.
+type Check struct {
+	Query  string
+	Accept func(number int64) error
 }
 
 // Server is a PostgreSQL server with the monitor of its connections.
@@ -166,6 +175,16 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, errors.Join(errPooler, bounded.Close())
 		}
 		s.backend.Store(process)
+	}
+	if c.Check != nil {
+		number, err := queryValue[int64](ctx, inner, c.Check.Query)
+		if err == nil {
+			err = c.Check.Accept(number)
+		}
+		if err != nil {
+			_ = bounded.Close()
+			return nil, unreachable{err}
+		}
 	}
 	s.ready.Store(true)
 	return bounded, nil

@@ -42,6 +42,12 @@ type replicated struct {
 // startReplicated starts everything, with row-level security as in production.
 func startReplicated(t *testing.T, replicas, servers int) *replicated {
 	t.Helper()
+	return startReplicatedBehind(t, replicas, servers, func(primary string, replicas []string) (string, []string) { return primary, replicas })
+}
+
+// startReplicatedBehind is startReplicated with servers that use other URLs, such as those of a proxy.
+func startReplicatedBehind(t *testing.T, replicas, servers int, through func(primary string, replicas []string) (string, []string)) *replicated {
+	t.Helper()
 	primary, err := localpg.Start(t.Context(), localpg.Replicated...)
 	if errors.Is(err, localpg.ErrNotInstalled) {
 		t.Skip(err) // CI fails in TestMain
@@ -81,8 +87,9 @@ func startReplicated(t *testing.T, replicas, servers int) *replicated {
 		t.Cleanup(func() { admin.Close() })
 		r.admin = append(r.admin, admin)
 	}
+	address, urls := through(primary.URL("practice"), urls)
 	for range servers {
-		r.servers = append(r.servers, harness.Start(t, primary.URL("practice"), func(o *server.Options) {
+		r.servers = append(r.servers, harness.Start(t, address, func(o *server.Options) {
 			if err := o.DB.UseReplicas(urls, o.Logger); err != nil {
 				t.Fatal(err)
 			}
@@ -274,7 +281,7 @@ func TestPositionTravelsBetweenServers(t *testing.T) {
 	if position == "" {
 		t.Fatal("the response has no position")
 	}
-	for _, header := range []string{position, "no position", "FFFFFFFF/FFFFFFFF"} {
+	for _, header := range []string{position, "no position", "1:FFFFFFFF/FFFFFFFF", "7:0/1"} {
 		got := r.servers[1].Do(t, harness.Request{Method: http.MethodGet, Path: r.patient(0), Token: token, Header: map[string]string{positionHeader: header}}).Status(t, http.StatusOK)
 		if n := number(t, got); n != 2 {
 			t.Errorf("%s: read %d after writing 2", header, n)

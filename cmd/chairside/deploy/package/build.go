@@ -19,6 +19,10 @@ import (
 // cyclonedx lists the modules that a program was built from, with their licences.
 const cyclonedx = "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0"
 
+// maxProgram is the most bytes of the program, so that it grows only on purpose. What weighs in it is in
+// internal/arch/decisions/0005-generated-code-size.md.
+const maxProgram = 78_000_000
+
 // build is a program and what its packages have in common.
 type build struct {
 	dir, arch string
@@ -34,6 +38,13 @@ func buildProgram(ctx context.Context, dir, arch string) (*build, error) {
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=")
 	if output, err := command.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the program: %w\n%s", err, output)
+	}
+	file, err := os.Stat(program)
+	if err != nil {
+		return nil, err
+	}
+	if file.Size() > maxProgram {
+		return nil, fmt.Errorf("the program has %d bytes, more than %d: see what has grown with \"go tool nm -size -sort size\"", file.Size(), maxProgram)
 	}
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

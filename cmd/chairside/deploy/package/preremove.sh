@@ -4,5 +4,8 @@
 set -e
 [ -d /run/systemd/system ] || exit 0
 case "$1" in
-remove | 0) systemctl disable --now chairside.service ;;
+remove | 0)
+	systemctl stop chairside.service
+	systemctl disable chairside.service
+	;;
 esac

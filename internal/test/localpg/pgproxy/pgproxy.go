@@ -16,12 +16,12 @@ import (
 // Proxy forwards bytes, until it is told to fail.
 type Proxy struct {
 	listener net.Listener
-	target   string
 	closing  atomic.Bool  // new connections are accepted and closed at once
 	delay    atomic.Int64 // a time.Duration
 
-	mu    sync.Mutex
-	links map[*link]bool
+	mu      sync.Mutex
+	targets []string // new connections take turns on them
+	links   map[*link]bool
 }
 
 // link is one connection through the proxy.
@@ -53,7 +53,7 @@ func New(t testing.TB, address string) (*Proxy, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{listener: listener, target: u.Host, links: map[*link]bool{}}
+	p := &Proxy{listener: listener, targets: []string{u.Host}, links: map[*link]bool{}}
 	t.Cleanup(func() {
 		listener.Close()
 		p.Reset()
@@ -75,7 +75,7 @@ func (p *Proxy) accept() {
 			_ = client.Close()
 			continue
 		}
-		server, err := net.Dial("tcp", p.target)
+		server, err := net.Dial("tcp", p.next())
 		if err != nil {
 			_ = client.Close()
 			continue
@@ -87,6 +87,31 @@ func (p *Proxy) accept() {
 		go p.pass(l, l.client, l.server, ToServer)
 		go p.pass(l, l.server, l.client, FromServer)
 	}
+}
+
+// next returns the target of the next connection.
+func (p *Proxy) next() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := p.targets[0]
+	p.targets = append(p.targets[1:], first)
+	return first
+}
+
+// Target leads new connections to the servers of these databases, in turn.
+func (p *Proxy) Target(t testing.TB, addresses ...string) {
+	t.Helper()
+	var targets []string
+	for _, address := range addresses {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets = append(targets, u.Host)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.targets = targets
 }
 
 // part is what one read has found.

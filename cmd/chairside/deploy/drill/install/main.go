@@ -5,13 +5,15 @@
 //
 // It fails if the same commit gives different bytes in another directory, or if a booking that was
 // acknowledged is missing or there twice. The service runs as an unprivileged user with the
-// settings of the package, in the directory of the installation (chroot), because there is no
-// systemd in it. A single server cannot be upgraded without a pause: clients repeat what got no
-// response, with the same Idempotency-Key. It needs mmdebstrap, buildah and root, and takes about
-// three minutes.
+// settings of the package, in the directory of the installation (chroot), because systemd does not
+// run in it. A single server cannot be upgraded without a pause: clients repeat what got no
+// response, with the same Idempotency-Key. Then it removes the package and installs it again, and does
+// the same with the .rpm, which must install the same files. It needs mmdebstrap, buildah, rpm and
+// root, and takes about three minutes.
 //
 //	main.go     the steps
 //	root.go     the installation
+//	removal.go  what becomes of the service and the data when packages come and go
 //	clients.go  the clients
 package main
 
@@ -22,27 +24,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 var limit = flag.Duration("limit", 15*time.Minute, "the drill fails if it takes longer")
 
-func main() {
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) //nolint:gocritic // the process ends, and its contexts with it
-	}
-}
+func main() { drill.Main(limit, run) }
 
 // newerMigration is what the newer program adds to an embedded database.
 const newerMigration = "ALTER TABLE `appointments` ADD COLUMN `drill` bool NULL;\n"
@@ -117,6 +108,17 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	step("every booking is there once", fmt.Sprintf("%d bookings, %d requests repeated", clients.booked.Load(), clients.repeated.Load()))
+	if err := root.stop(); err != nil {
+		return err
+	}
+	if err := root.removeDeb(ctx, second.deb); err != nil {
+		return err
+	}
+	step("removed and installed again", "the service is enabled, the data are there")
+	if err := root.replaceByRPM(ctx, second.deb, second.rpm); err != nil {
+		return err
+	}
+	step("the .rpm in place of the .deb", "the same files, owners and states of the service")
 	return nil
 }
 
@@ -124,14 +126,14 @@ func step(name, result string) { fmt.Printf("%-40s %s\n", name, result) }
 
 // packaged is a clone of the repository and the packages built from it.
 type packaged struct {
-	repository, deb string
-	checksums       []byte
+	repository, deb, rpm string
+	checksums            []byte
 }
 
 // packages clones the repository's last commit to a directory of its own and builds the packages.
 func packages(ctx context.Context, dir, name string) (*packaged, error) {
 	p := &packaged{repository: filepath.Join(dir, name)}
-	if _, err := execute(ctx, ".", "git", "clone", "--quiet", ".", p.repository); err != nil {
+	if _, err := drill.Execute(ctx, ".", nil, "git", "clone", "--quiet", ".", p.repository); err != nil {
 		return nil, err
 	}
 	return p, p.build(ctx)
@@ -142,14 +144,17 @@ func (p *packaged) build(ctx context.Context) error {
 	if err := os.RemoveAll(dist); err != nil {
 		return err
 	}
-	if _, err := execute(ctx, p.repository, "go", "run", "./cmd/chairside/deploy/package", "-out", "dist"); err != nil {
+	if _, err := drill.Execute(ctx, p.repository, nil, "go", "run", "./cmd/chairside/deploy/package", "-out", "dist"); err != nil {
 		return err
 	}
-	debs, err := filepath.Glob(filepath.Join(dist, "*.deb"))
-	if err != nil || len(debs) != 1 {
-		return errors.Join(err, fmt.Errorf("%d .deb in %s, want 1", len(debs), dist))
+	for suffix, path := range map[string]*string{".deb": &p.deb, ".rpm": &p.rpm} {
+		found, err := filepath.Glob(filepath.Join(dist, "*"+suffix))
+		if err != nil || len(found) != 1 {
+			return errors.Join(err, fmt.Errorf("%d %s in %s, want 1", len(found), suffix, dist))
+		}
+		*path = found[0]
 	}
-	p.deb = debs[0]
+	var err error
 	p.checksums, err = os.ReadFile(filepath.Join(dist, "SHA256SUMS"))
 	return err
 }
@@ -165,23 +170,9 @@ func (p *packaged) addMigration(ctx context.Context) error {
 		{"git", "add", "--all"},
 		{"git", "-c", "user.name=drill", "-c", "user.email=drill@example.com", "commit", "--quiet", "--message", "migrate: add a column"},
 	} {
-		if _, err := execute(ctx, p.repository, command[0], command[1:]...); err != nil {
+		if _, err := drill.Execute(ctx, p.repository, nil, command[0], command[1:]...); err != nil {
 			return err
 		}
 	}
 	return p.build(ctx)
-}
-
-// execute runs a program in a directory and returns what it writes to standard output; an error
-// has the rest.
-func execute(ctx context.Context, dir, name string, arguments ...string) (string, error) {
-	command := exec.CommandContext(ctx, name, arguments...)
-	command.Dir = dir
-	var complaints bytes.Buffer
-	command.Stderr = &complaints
-	output, err := command.Output()
-	if err != nil {
-		err = fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(arguments, " "), err, complaints.String())
-	}
-	return string(output), err
 }

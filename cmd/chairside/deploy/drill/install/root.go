@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 // unprivileged is the user and group of the service: Debian's "nobody".
@@ -28,7 +29,8 @@ type root struct {
 	log         bytes.Buffer
 }
 
-// createRoot creates a Debian that has only what every Debian has, of the release of this machine.
+// createRoot creates a Debian of the release of this machine that has systemd and what every Debian has.
+// systemd does not run in it: systemctl enables and disables services, and ignores what needs one that runs.
 func createRoot(ctx context.Context, dir string) (*root, error) {
 	release, err := os.ReadFile("/etc/os-release")
 	if err != nil {
@@ -39,16 +41,15 @@ func createRoot(ctx context.Context, dir string) (*root, error) {
 		return nil, errors.New("/etc/os-release names no Debian release")
 	}
 	codename, _, _ := strings.Cut(rest, "\n")
-	if _, err := execute(ctx, ".", "mmdebstrap", "--quiet", "--variant=essential", codename, dir); err != nil {
+	if _, err := drill.Execute(ctx, ".", nil, "mmdebstrap", "--quiet", "--variant=essential", "--include=systemd", codename, dir); err != nil {
 		return nil, err
 	}
-	var listener net.ListenConfig
-	l, err := listener.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
+	// The scripts of the package do nothing on a machine that was started without systemd.
+	if err := os.MkdirAll(filepath.Join(dir, "run/systemd/system"), 0o700); err != nil {
 		return nil, err
 	}
-	address := l.Addr().String()
-	return &root{dir: dir, url: "http://" + address, environment: []string{"CHAIRSIDE_ADDR=" + address}}, l.Close()
+	address, err := drill.FreeAddress(ctx)
+	return &root{dir: dir, url: "http://" + address, environment: []string{"CHAIRSIDE_ADDR=" + address}}, err
 }
 
 // install installs a package, or upgrades to it, and reads its settings.
@@ -60,7 +61,7 @@ func (r *root) install(ctx context.Context, deb string) error {
 	if err := os.WriteFile(filepath.Join(r.dir, "chairside.deb"), content, 0o600); err != nil {
 		return err
 	}
-	if _, err := execute(ctx, ".", "chroot", r.dir, "dpkg", "--install", "/chairside.deb"); err != nil {
+	if _, err := r.chroot(ctx, "dpkg", "--install", "/chairside.deb"); err != nil {
 		return err
 	}
 	state := filepath.Join(r.dir, "var/lib/chairside") // systemd's StateDirectory
@@ -79,6 +80,11 @@ func (r *root) install(ctx context.Context, deb string) error {
 		}
 	}
 	return nil
+}
+
+// chroot runs a program of the installation as root.
+func (r *root) chroot(ctx context.Context, arguments ...string) (string, error) {
+	return drill.Execute(ctx, ".", nil, "chroot", append([]string{r.dir, "env", "SYSTEMD_OFFLINE=1"}, arguments...)...)
 }
 
 // program prepares the installed program as the service's user.

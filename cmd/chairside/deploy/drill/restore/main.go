@@ -16,11 +16,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 	"chairside/internal/test/localpg"
 )
 
@@ -30,17 +29,7 @@ var (
 	limit    = flag.Duration("limit", 2*time.Minute, "the drill fails if it takes longer")
 )
 
-func main() {
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) //nolint:gocritic // the process ends, and its contexts with it
-	}
-}
+func main() { drill.Main(limit, run) }
 
 // step does something and prints a line of the table.
 func step(name string, do func() (string, error)) error {
@@ -62,7 +51,7 @@ func run(ctx context.Context) (err error) {
 	if err := os.Chmod(dir, 0o711); err != nil { // PostgreSQL's account enters it
 		return err
 	}
-	d := &drill{dir: dir, program: filepath.Join(dir, "chairside")}
+	d := &setting{dir: dir, program: filepath.Join(dir, "chairside")}
 	defer func() { err = errors.Join(err, d.stop()) }()
 
 	fmt.Println("step                                     time  result")
@@ -88,8 +77,8 @@ func run(ctx context.Context) (err error) {
 	return nil
 }
 
-// drill is the database, its archive and the server on it.
-type drill struct {
+// setting is the database, its archive and the server on it.
+type setting struct {
 	dir, program string
 	archive      *archive
 	postgres     *localpg.Server
@@ -100,7 +89,7 @@ type drill struct {
 }
 
 // stop ends all processes.
-func (d *drill) stop() error {
+func (d *setting) stop() error {
 	err := d.server.stop()
 	if d.postgres != nil {
 		err = errors.Join(err, d.postgres.Stop())

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 // server is a running server.
@@ -25,26 +25,18 @@ type server struct {
 }
 
 // environment is that of every command.
-func (d *drill) environment() []string {
-	return append(os.Environ(), "CHAIRSIDE_DATABASE_URL="+d.postgres.URL(database), "CHAIRSIDE_KEYS_FILE="+filepath.Join(d.dir, "keys"))
+func (d *setting) environment() []string {
+	return []string{"CHAIRSIDE_DATABASE_URL=" + d.postgres.URL(database), "CHAIRSIDE_KEYS_FILE=" + filepath.Join(d.dir, "keys")}
 }
 
 // command runs a command of the program and returns its output.
-func (d *drill) command(ctx context.Context, arguments ...string) (string, error) {
-	command := exec.CommandContext(ctx, d.program, arguments...)
-	command.Env = d.environment()
-	var failure bytes.Buffer
-	command.Stderr = &failure
-	output, err := command.Output()
-	if err != nil {
-		return "", fmt.Errorf("chairside %s: %w\n%s%s", arguments[0], err, output, failure.String())
-	}
-	return string(output), nil
+func (d *setting) command(ctx context.Context, arguments ...string) (string, error) {
+	return drill.Execute(ctx, "", d.environment(), d.program, arguments...)
 }
 
 // serve starts a server and waits until it is ready.
-func (d *drill) serve(ctx context.Context) error {
-	address, err := freeAddress(ctx)
+func (d *setting) serve(ctx context.Context) error {
+	address, err := drill.FreeAddress(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,7 +47,7 @@ func (d *drill) serve(ctx context.Context) error {
 	defer log.Close()
 	s := &server{url: "http://" + address, ended: make(chan error, 1)}
 	s.process = exec.Command(d.program, "serve", "--addr", address, "--drain", "0", "--rate-limit", "0") //nolint:noctx // it is stopped by a signal
-	s.process.Env, s.process.Stderr = d.environment(), log
+	s.process.Env, s.process.Stderr = append(os.Environ(), d.environment()...), log
 	if err := s.process.Start(); err != nil {
 		return err
 	}
@@ -90,7 +82,7 @@ func (s *server) stop() error {
 }
 
 // send sends a request to the server.
-func (d *drill) send(ctx context.Context, method, path, body string, want int) (text []byte, err error) {
+func (d *setting) send(ctx context.Context, method, path, body string, want int) (text []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, d.server.url+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -116,7 +108,7 @@ func (d *drill) send(ctx context.Context, method, path, body string, want int) (
 var firstDay = time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // book books slots of ten minutes, from the given one on, and returns the ids.
-func (d *drill) book(ctx context.Context, from, n int) (ids []int64, err error) {
+func (d *setting) book(ctx context.Context, from, n int) (ids []int64, err error) {
 	for i := range n {
 		start := firstDay.Add(time.Duration(from+i) * 10 * time.Minute)
 		text, err := d.send(ctx, http.MethodPost, "/v1/appointments", fmt.Sprintf(`{"appointment": {"start_time": %q, "finish_time": %q, "practitioner_id": 1, "reason": "Exam"}}`,
@@ -131,13 +123,4 @@ func (d *drill) book(ctx context.Context, from, n int) (ids []int64, err error) 
 		ids = append(ids, made.Appointment.ID)
 	}
 	return ids, nil
-}
-
-// freeAddress returns a loopback address that no process listens on.
-func freeAddress(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 	"chairside/internal/store"
 	"chairside/internal/test/localpg"
 )
@@ -19,9 +20,9 @@ import (
 // database is the name of the database.
 const database = "restore"
 
-func (d *drill) start(ctx context.Context) (_ string, err error) {
-	if output, err := exec.CommandContext(ctx, "go", "build", "-o", d.program, "./cmd/chairside").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, output)
+func (d *setting) start(ctx context.Context) (_ string, err error) {
+	if err := drill.Build(ctx, ".", d.program); err != nil {
+		return "", err
 	}
 	if d.archive, err = newArchive(d.dir); err != nil {
 		return "", err
@@ -48,18 +49,18 @@ func (d *drill) start(ctx context.Context) (_ string, err error) {
 	return fmt.Sprintf("%d patients in each practice", *patients), d.serve(ctx)
 }
 
-func (d *drill) fullBackup(ctx context.Context) (string, error) {
+func (d *setting) fullBackup(ctx context.Context) (string, error) {
 	_, err := d.archive.run(ctx, "backup", "--type=full")
 	return "pgbackrest backup --type=full", err
 }
 
-func (d *drill) bookBefore(ctx context.Context) (_ string, err error) {
+func (d *setting) bookBefore(ctx context.Context) (_ string, err error) {
 	d.booked, err = d.book(ctx, 0, *bookings)
 	return fmt.Sprintf("%d, after the backup", len(d.booked)), err
 }
 
 // destroy waits a second first, to put time between the last booking and the deletion.
-func (d *drill) destroy(ctx context.Context) (_ string, err error) {
+func (d *setting) destroy(ctx context.Context) (_ string, err error) {
 	db, err := store.Open(ctx, d.postgres.URL(database))
 	if err != nil {
 		return "", err
@@ -79,13 +80,13 @@ func (d *drill) destroy(ctx context.Context) (_ string, err error) {
 	return fmt.Sprintf("%d appointments, at %s", n, d.before.Add(time.Second).UTC().Format(time.TimeOnly)), err
 }
 
-func (d *drill) bookAfter(ctx context.Context) (string, error) {
+func (d *setting) bookAfter(ctx context.Context) (string, error) {
 	ids, err := d.book(ctx, *bookings, *bookings)
 	return fmt.Sprint(len(ids)), err
 }
 
 // lose stops the server and PostgreSQL, which archives its last segment, and removes the cluster's data.
-func (d *drill) lose(ctx context.Context) (string, error) {
+func (d *setting) lose(ctx context.Context) (string, error) {
 	if err := d.server.stop(); err != nil {
 		return "", err
 	}
@@ -97,7 +98,7 @@ func (d *drill) lose(ctx context.Context) (string, error) {
 	return "its data are deleted", exec.CommandContext(ctx, "find", data, "-mindepth", "1", "-delete").Run()
 }
 
-func (d *drill) restore(ctx context.Context) (_ string, err error) {
+func (d *setting) restore(ctx context.Context) (_ string, err error) {
 	if err := d.archive.restoreTo(ctx, d.before); err != nil {
 		return "", err
 	}
@@ -111,7 +112,7 @@ func (d *drill) restore(ctx context.Context) (_ string, err error) {
 }
 
 // promoted waits until the server has replayed the archive and accepts writes.
-func (d *drill) promoted(ctx context.Context) (err error) {
+func (d *setting) promoted(ctx context.Context) (err error) {
 	db, err := store.Open(ctx, d.postgres.URL(database))
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func (d *drill) promoted(ctx context.Context) (err error) {
 	return nil
 }
 
-func (d *drill) check(ctx context.Context) (string, error) {
+func (d *setting) check(ctx context.Context) (string, error) {
 	output, err := d.command(ctx, "restore-check", d.postgres.URL(database), "--format=json")
 	if err != nil {
 		return "", err
@@ -134,7 +135,7 @@ func (d *drill) check(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d checks passed", checks), nil
 }
 
-func (d *drill) firstRequest(ctx context.Context) (string, error) {
+func (d *setting) firstRequest(ctx context.Context) (string, error) {
 	if err := d.serve(ctx); err != nil {
 		return "", err
 	}
@@ -143,7 +144,7 @@ func (d *drill) firstRequest(ctx context.Context) (string, error) {
 }
 
 // compare finds exactly the bookings from before the deletion.
-func (d *drill) compare(ctx context.Context) (string, error) {
+func (d *setting) compare(ctx context.Context) (string, error) {
 	var held []int64
 	for page := 1; ; page++ {
 		text, err := d.send(ctx, http.MethodGet, fmt.Sprintf("/v1/appointments?per_page=100&page=%d&after=%s", page, firstDay.Format(time.DateOnly)), "", http.StatusOK)

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 // newerMigrations are what the newer program adds: a column as the rules for migrations want it
@@ -18,11 +20,6 @@ var newerMigrations = map[string]string{
 UPDATE appointments SET drill = false WHERE drill IS NULL AND id % 2 = 0;
 CREATE INDEX CONCURRENTLY appointments_drill ON appointments (practice_id, updated_at, drill);
 `,
-}
-
-// build builds the program of a repository.
-func build(ctx context.Context, repository, program string) error {
-	return execute(ctx, repository, nil, "go", "build", "-o", program, "./cmd/chairside")
 }
 
 // buildNewer builds a program with newerMigrations, from a copy of the repository.
@@ -49,11 +46,11 @@ func buildNewer(ctx context.Context, dir string) (program string, err error) {
 			return "", err
 		}
 	}
-	if err := execute(ctx, repository, nil, "go", "run", "./internal/store/migrate/diff", "-hash"); err != nil {
+	if _, err := drill.Execute(ctx, repository, nil, "go", "run", "./internal/store/migrate/diff", "-hash"); err != nil {
 		return "", err
 	}
 	program = filepath.Join(dir, "chairside-newer")
-	return program, build(ctx, repository, program)
+	return program, drill.Build(ctx, repository, program)
 }
 
 func write(name string, content []byte) error {
@@ -61,15 +58,4 @@ func write(name string, content []byte) error {
 		return err
 	}
 	return os.WriteFile(name, content, 0o600)
-}
-
-// execute runs a program in a directory; an error has its output.
-func execute(ctx context.Context, dir string, environment []string, name string, arguments ...string) error {
-	command := exec.CommandContext(ctx, name, arguments...)
-	command.Dir = dir
-	command.Env = append(os.Environ(), environment...)
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(arguments, " "), err, output)
-	}
-	return nil
 }

@@ -16,11 +16,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 	"chairside/internal/test/localpg"
 )
 
@@ -31,17 +30,7 @@ var (
 	limit    = flag.Duration("limit", 10*time.Minute, "the drill fails if it takes longer")
 )
 
-func main() {
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, *limit)
-	defer cancel()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) //nolint:gocritic // the process ends, and its contexts with it
-	}
-}
+func main() { drill.Main(limit, run) }
 
 func run(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "chairside-drill-*")
@@ -50,7 +39,7 @@ func run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	old := filepath.Join(dir, "chairside")
-	if err := build(ctx, ".", old); err != nil {
+	if err := drill.Build(ctx, ".", old); err != nil {
 		return err
 	}
 	newer, err := buildNewer(ctx, dir)
@@ -75,7 +64,7 @@ func run(ctx context.Context) (err error) {
 	defer load.stop()
 
 	fmt.Println("step                           stopped after  back after  requests  failed  slowest")
-	if err := step(load, "no restart", func() (times, error) { return times{}, pause(ctx, 5*time.Second) }); err != nil {
+	if err := step(load, "no restart", func() (times, error) { return times{}, drill.Pause(ctx, 5*time.Second) }); err != nil {
 		return err
 	}
 	for i := range *restarts {
@@ -125,14 +114,4 @@ func verdict(ctx context.Context, load *load) error {
 		return fmt.Errorf("the drill failed: %w", load.firstFailure())
 	}
 	return nil
-}
-
-// pause waits, and fails if ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"text/template"
 	"time"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 // configuration never tries a request twice, so that a lost one is seen.
@@ -55,11 +57,11 @@ type backend struct{ Name, Address string }
 
 // newProxy writes the configuration.
 func newProxy(ctx context.Context, dir string, servers []*server) (*proxy, error) {
-	api, err := freeAddress(ctx)
+	api, err := drill.FreeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	statistics, err := freeAddress(ctx)
+	statistics, err := drill.FreeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +78,12 @@ func newProxy(ctx context.Context, dir string, servers []*server) (*proxy, error
 }
 
 func (p *proxy) start() error {
-	name, err := exec.LookPath("haproxy")
-	if err != nil {
-		name = "/usr/sbin/haproxy" // not on every user's PATH
-	}
 	log, err := os.OpenFile(p.config+".log", os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	p.process = exec.Command(name, "-db", "-f", p.config) //nolint:noctx // it is stopped by a signal
+	p.process = exec.Command(drill.Program("haproxy"), "-db", "-f", p.config) //nolint:noctx // it is stopped by a signal
 	p.process.Stdout, p.process.Stderr = log, log
 	return p.process.Start()
 }
@@ -110,7 +108,7 @@ func (p *proxy) waitUp(ctx context.Context, s *server) error {
 			return fmt.Errorf("%s ended: %w", s.name, err)
 		default:
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
+		if err := drill.Pause(ctx, 50*time.Millisecond); err != nil {
 			return fmt.Errorf("%s is not UP: %w", s.name, err)
 		}
 	}

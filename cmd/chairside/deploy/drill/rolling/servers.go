@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,11 +11,12 @@ import (
 	"syscall"
 	"time"
 
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 	"chairside/internal/test/localpg"
 )
 
-// drill is the database, the servers on it and the load balancer.
-type drill struct {
+// setting is the database, the servers on it and the load balancer.
+type setting struct {
 	dir         string
 	environment []string
 	token       string
@@ -33,28 +33,25 @@ type server struct {
 }
 
 // prepare creates a database with a practice, and a token for it. It starts nothing yet.
-func prepare(ctx context.Context, dir string, postgres *localpg.Server, program string) (*drill, error) {
+func prepare(ctx context.Context, dir string, postgres *localpg.Server, program string) (*setting, error) {
 	const name = "rolling"
 	if err := postgres.CreateDatabase(ctx, name); err != nil {
 		return nil, err
 	}
 	keys := filepath.Join(dir, "keys")
-	d := &drill{dir: dir, environment: []string{"CHAIRSIDE_DATABASE_URL=" + postgres.URL(name), "CHAIRSIDE_KEYS_FILE=" + keys}}
+	d := &setting{dir: dir, environment: []string{"CHAIRSIDE_DATABASE_URL=" + postgres.URL(name), "CHAIRSIDE_KEYS_FILE=" + keys}}
 	for _, arguments := range [][]string{{"keys", "create", keys}, {"migrate", "up"}, {"seed", "--patients", "500", "--years", "1"}} {
 		if err := d.command(ctx, program, arguments...); err != nil {
 			return nil, err
 		}
 	}
-	create := exec.CommandContext(ctx, program, "token", "create", "--user", "admin@demo.chairside.test", "--name", "drill", "--scopes", "appointment patient practice")
-	create.Env = append(os.Environ(), d.environment...)
-	create.Stderr = os.Stderr
-	token, err := create.Output()
+	token, err := drill.Execute(ctx, "", d.environment, program, "token", "create", "--user", "admin@demo.chairside.test", "--name", "drill", "--scopes", "appointment patient practice")
 	if err != nil {
-		return nil, fmt.Errorf("create a token: %w", err)
+		return nil, err
 	}
-	d.token = strings.TrimSpace(string(token))
+	d.token = strings.TrimSpace(token)
 	for _, name := range []string{"one", "two"} {
-		address, err := freeAddress(ctx)
+		address, err := drill.FreeAddress(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +62,7 @@ func prepare(ctx context.Context, dir string, postgres *localpg.Server, program 
 }
 
 // start starts the servers with the program that prepared them, and the load balancer.
-func (d *drill) start(ctx context.Context) error {
+func (d *setting) start(ctx context.Context) error {
 	program := filepath.Join(d.dir, "chairside")
 	for _, s := range d.servers {
 		if err := d.serve(s, program); err != nil {
@@ -84,12 +81,13 @@ func (d *drill) start(ctx context.Context) error {
 }
 
 // command runs a command of the program on the database.
-func (d *drill) command(ctx context.Context, program string, arguments ...string) error {
-	return execute(ctx, "", d.environment, program, arguments...)
+func (d *setting) command(ctx context.Context, program string, arguments ...string) error {
+	_, err := drill.Execute(ctx, "", d.environment, program, arguments...)
+	return err
 }
 
 // serve starts a server. Its log goes to a file.
-func (d *drill) serve(s *server, program string) error {
+func (d *setting) serve(s *server, program string) error {
 	log, err := os.OpenFile(filepath.Join(d.dir, s.name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -108,7 +106,7 @@ func (d *drill) serve(s *server, program string) error {
 
 // restart stops a server with SIGTERM, starts a program in its place and waits until the load
 // balancer calls it UP.
-func (d *drill) restart(ctx context.Context, s *server, program string) (t times, err error) {
+func (d *setting) restart(ctx context.Context, s *server, program string) (t times, err error) {
 	began := time.Now()
 	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
 		return t, err
@@ -132,7 +130,7 @@ func (d *drill) restart(ctx context.Context, s *server, program string) (t times
 }
 
 // stop ends all processes.
-func (d *drill) stop() (err error) {
+func (d *setting) stop() (err error) {
 	for _, s := range d.servers {
 		if s.process != nil && s.process.ProcessState == nil {
 			_ = s.process.Process.Kill() // fails if it has ended
@@ -142,13 +140,4 @@ func (d *drill) stop() (err error) {
 		}
 	}
 	return errors.Join(err, d.proxy.stop())
-}
-
-// freeAddress returns a loopback address that no process listens on.
-func freeAddress(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }

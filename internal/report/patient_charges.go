@@ -1,0 +1,172 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/contract"
+	"chairside/ent/nhsclaim"
+	"chairside/internal/civil"
+	"chairside/internal/decimal"
+	"chairside/internal/principal"
+	"chairside/internal/scope"
+	"chairside/schema"
+)
+
+const statementOfEntitlements = "General Dental Services Statement of Financial Entitlements, monthly payments and deductions in respect of NHS charges"
+
+var patientCharges = Report{
+	Name: "patient-charges", Title: "Patient charge revenue",
+	Group: GroupNHS, Question: "What patients' charges the NHS deducts from the monthly payments of each contract, and what is left.",
+	Definitions: []Definition{
+		{Term: "Claims", Meaning: "Claims dated in the period, except withdrawn and invalid ones. A claim is dated on the day of its last submission or, until then, of its creation."},
+		{Term: "Patient charges", Meaning: "The patient's charges on these claims; in Northern Ireland those calculated there. The NHS deducts them whether or not the patient has paid.", Source: statementOfEntitlements},
+		{Term: "Exempt", Meaning: "Claims whose patient charge is zero or missing."},
+		{Term: "Value of activity", Meaning: "The units awarded or, until the NHS decides, expected, at the contract's value of a unit, rounded to the penny for each claim."},
+		{Term: "Monthly payment", Meaning: "A twelfth of the contract's yearly target at its value of a unit, dental and orthodontic, for each month of the contract of which the period has a day. Of a contract that lasts less than a year, the target divided by its months. Rounded so that the months of a year add up to the penny. A contract without target or value has none.", Source: statementOfEntitlements},
+		{Term: "After charges", Meaning: "The monthly payment less the patient charges. The NHS deducts a charge in the month in which it processes the claim, which may be a month later. Choose whole months."},
+		{Term: "Other deductions", Meaning: "Superannuation, levies, recovered overpayments and the settlement of the year are not recorded, and so not deducted."},
+		{Term: "Site", Meaning: "The contract's site."},
+	},
+	Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear,
+	Records: chargeRecords,
+}.adding(readCharges, chargesResult)
+
+// chargeRecords are the claims of the period that are neither withdrawn nor invalid, and the
+// monthly payments of the contracts.
+var chargeRecords = Records{
+	Columns: []Column{
+		{Key: "record", Title: "Record"}, {Key: "date", Title: "Dated", Kind: Date}, {Key: "month", Title: "Month", Kind: Month, Minor: true},
+		hiddenID("contract_id", Text), {Key: "contract", Title: "Contract"}, {Key: "band", Title: "Band"}, {Key: "patient_id", Title: "Patient no.", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"},
+	},
+	Measures: []Column{
+		{Key: "claims", Title: "Claims", Kind: Count}, {Key: "exempt", Title: "Exempt", Kind: Count}, {Key: "activity", Title: "Value of activity", Kind: Money},
+		{Key: "monthly_payment", Title: "Monthly payment", Kind: Money}, {Key: "charges", Title: "Patient charges", Kind: Money}, {Key: "after_charges", Title: "After charges", Kind: Money},
+	},
+	Read: readCharges,
+}.namingPatients()
+
+// noBand is shown for claims without a band.
+const noBand = "No band"
+
+// otherContract is shown for a contract that the caller may not see, because of another site.
+const otherContract = "Contract of another site"
+
+// readCharges reads the claims of the period that are neither withdrawn nor invalid, and the
+// monthly payments, in order of their date.
+func readCharges(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
+	q, payers := client.NHSClaim.Query().Where(claimDatedBetween(ctx, f.From, f.To)...).Where(nhsclaim.ClaimStatusNotIn(schema.ClaimWithdrawn, schema.ClaimInvalid)), client.Contract.Query()
+	if f.SiteID != nil {
+		q.Where(nhsclaim.HasContractWith(contract.SiteID(*f.SiteID)))
+		payers.Where(contract.SiteID(*f.SiteID))
+	}
+	found, err := q.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := payers.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	contracts, records := map[uuid.UUID]*ent.Contract{}, make([]Record, 0, len(found))
+	for _, c := range all {
+		contracts[c.ID] = c
+		for _, month := range months(f) {
+			if paid := paymentOf(c, month); paid != 0 {
+				records = append(records, Record{
+					Cells:  []any{"Monthly payment", month, month, c.ID.String(), c.Name, nil, nil, nil},
+					Values: []any{0, 0, decimal.Decimal(0), paid, decimal.Decimal(0), paid},
+				})
+			}
+		}
+	}
+	zone := principal.Must(ctx).Zone
+	for _, c := range found {
+		under, day, charge, exempt := contracts[c.ContractID], claimedOn(c, zone), unitsOf(cmp.Or(c.PatientCharge, c.NiCalculatedPatientFee)), 0
+		if charge == 0 {
+			exempt = 1
+		}
+		name, band := otherContract, noBand
+		if under != nil {
+			name = under.Name
+		}
+		if c.UdaBand != nil {
+			band = cmp.Or(*c.UdaBand, noBand)
+		}
+		records = append(records, Record{
+			Cells:  []any{fmt.Sprintf("Claim %d", c.SequenceNumber), day, monthStart(day), c.ContractID.String(), name, band, c.PatientID, nil},
+			Values: []any{1, exempt, activityValue(c, under), decimal.Decimal(0), charge, -charge},
+		})
+	}
+	slices.SortStableFunc(records, func(a, b Record) int {
+		return cmp.Or(Date.compare(a.Cells[1], b.Cells[1]), Text.compare(a.Cells[0], b.Cells[0]), Text.compare(a.Cells[3], b.Cells[3]))
+	})
+	return records, nil
+}
+
+// activityValue returns the units of a claim, awarded or else expected, at the value of a unit
+// under its contract.
+func activityValue(c *ent.NHSClaim, under *ent.Contract) decimal.Decimal {
+	if under == nil {
+		return 0
+	}
+	value := under.UdaValue
+	if c.Ortho {
+		value = under.UoaValue
+	}
+	return decimal.Decimal(ratio(int64(unitsOf(cmp.Or(c.AwardedUda, c.ExpectedUda))), int64(unitsOf(value)), 100))
+}
+
+// paymentOf returns the contract's payment for a month, 0 if the month has no day of the contract
+// or the contract has no target with a value.
+func paymentOf(c *ent.Contract, month civil.Date) decimal.Decimal {
+	first := monthStart(c.StartDate)
+	year := int64(unitsOf(c.Target))*int64(unitsOf(c.UdaValue)) + int64(unitsOf(c.UoaTarget))*int64(unitsOf(c.UoaValue)) // in ten-thousandths
+	past := monthsBetween(first, month)
+	if past < 0 || c.EndDate != nil && c.EndDate.Before(month) {
+		return 0
+	}
+	length := 12
+	if c.EndDate != nil {
+		length = min(length, monthsBetween(first, monthStart(*c.EndDate))+1)
+	}
+	before := int64(past % length)
+	part := func(months int64) int64 { return ratio(year, months, int64(length)*100) }
+	return decimal.Decimal(part(before+1) - part(before))
+}
+
+// monthsBetween returns the number of months from the first day of one to that of another.
+func monthsBetween(from, to civil.Date) int { return 12*(to.Year-from.Year) + int(to.Month-from.Month) }
+
+// chargesResult lays the report out: by contract and month, by contract, and by band.
+func chargesResult(records []Record, f Filter) *Result {
+	r, total := &chargeRecords, chargeRecords.sum(records)
+	columns := r.measures("claims", "exempt", "activity", "monthly_payment", "charges", "after_charges")
+	const empty = "No claim is dated in this period, and no contract has a monthly payment in it."
+	byMonth := r.breakDown(breakdown{key: "months", title: "By month", empty: empty, all: "All months", by: []string{"month"}, columns: columns}, records)
+	byMonth.draw(VerticalBars, "Monthly payments and patient charges", "month", months(f), "monthly_payment", "charges")
+	byContract := r.breakDown(breakdown{
+		key: "contracts", title: "By contract and month", empty: empty, all: "All contracts", by: []string{"contract_id", "contract", "month"}, group: "contract", columns: columns,
+	}, records)
+	claims, band := slices.Clone(records), r.column("band")
+	claims = slices.DeleteFunc(claims, func(r Record) bool { return r.Cells[band] == nil }) // monthly payments have none
+	bands := r.breakDown(breakdown{
+		key: "bands", title: "By band", empty: "No claim is dated in this period.", all: "All bands", by: []string{"band"},
+		columns: r.measures("claims", "exempt", "activity", "charges"),
+	}, claims)
+	return &Result{
+		Summary: []Figure{
+			{Key: "charges", Label: "Patient charges", Kind: Money, Value: total.value("charges")},
+			{Key: "monthly_payment", Label: "Monthly payment", Kind: Money, Value: total.value("monthly_payment")},
+			{Key: "after_charges", Label: "After charges", Kind: Money, Value: total.value("after_charges")},
+			{Key: "claims", Label: "Claims", Kind: Count, Value: total.value("claims")},
+			{Key: "exempt", Label: "Exempt", Kind: Count, Value: total.value("exempt")},
+		},
+		Sections: []Section{byMonth, byContract, bands},
+	}
+}

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"chairside/ent"
+	"chairside/ent/nhsclaim"
+	"chairside/internal/decimal"
+	"chairside/internal/principal"
+	"chairside/internal/scope"
+	"chairside/schema"
+)
+
+var payBasis = Report{
+	Name: "pay-basis", Title: "Practitioner pay basis",
+	Group: GroupMoney, Question: "What each practitioner's pay is calculated from: private income and NHS activity.",
+	Definitions: []Definition{
+		{Term: "Private invoiced", Meaning: "The practitioner's private items on invoices dated in the period, excluding void ones."},
+		{Term: "Private paid", Meaning: "The parts of payments dated in the period, excluding deleted ones, that pay the practitioner's private items, whenever these were invoiced. A payment is split over the items of its invoices as in the report Income."},
+		{Term: "NHS charges paid", Meaning: "The same parts for the practitioner's NHS items. Patients' charges belong to the contract holder, not to the basis."},
+		{Term: "UDA, UOA", Meaning: "The units awarded or, until the NHS decides, expected of the practitioner's claims dated in the period, except withdrawn and invalid ones. A claim is dated on the day of its last submission or, until then, of its creation."},
+		{Term: "Value of units", Meaning: "These units at the value of a unit under the claim's contract, rounded to the penny for each claim. An associate's own rate per unit may be lower."},
+		{Term: "Basis", Meaning: "Private paid and the value of units together."},
+		{Term: "Not included", Meaning: "An associate's share and laboratory bills are not recorded. Apply the share that is agreed to the columns, and subtract the practitioner's part of the laboratory bills."},
+		{Term: "Site", Meaning: "The site of the invoice or payment, and for claims the practitioner's own site."},
+	},
+	Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: lastMonth, Practitioners: true,
+	Records: payRecords,
+}.adding(readPayBasis, payResult)
+
+// payRecords are the practitioners' parts of invoices and payments, and their claims.
+var payRecords = Records{
+	Columns: []Column{
+		{Key: "document", Title: "Document"}, {Key: "dated_on", Title: "Dated", Kind: Date}, {Key: "month", Title: "Month", Kind: Month, Minor: true},
+		hiddenID("practitioner_id", ID), {Key: "practitioner", Title: "Practitioner"}, {Key: "patient_id", Title: "Patient no.", Kind: ID, Minor: true}, {Key: "patient", Title: "Patient"},
+	},
+	Measures: []Column{
+		{Key: "private_invoiced", Title: "Private invoiced", Kind: Money}, {Key: "private_paid", Title: "Private paid", Kind: Money}, {Key: "nhs_paid", Title: "NHS charges paid", Kind: Money},
+		{Key: "uda", Title: "UDA", Kind: Units}, {Key: "uoa", Title: "UOA", Kind: Units}, {Key: "units_value", Title: "Value of units", Kind: Money}, {Key: "basis", Title: "Basis", Kind: Money},
+	},
+	Read: func(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
+		parts, err := incomeRecords.Read(ctx, client, f)
+		if err != nil {
+			return nil, err
+		}
+		at := map[string]int{}
+		for i, c := range incomeRecords.Columns {
+			at[c.Key] = i
+		}
+		var records []Record
+		for _, p := range parts {
+			cell := func(key string) any { return p.Cells[at[key]] }
+			if by, ok := cell("practitioner_id").(int64); ok && by != 0 {
+				records = append(records, Record{
+					Cells:  []any{cell("document"), cell("dated_on"), cell("month"), by, cell("practitioner"), cell("patient_id"), nil},
+					Values: incomeBasis(IncomeKind(cell("kind").(string)), p.Values[0].(decimal.Decimal), p.Values[1].(decimal.Decimal)),
+				})
+			}
+		}
+		claims, err := claimBasis(ctx, client, f)
+		records = append(records, claims...)
+		slices.SortStableFunc(records, func(a, b Record) int {
+			return cmp.Or(Date.compare(a.Cells[1], b.Cells[1]), Text.compare(a.Cells[0], b.Cells[0]))
+		})
+		return records, err
+	},
+}.namingPatients()
+
+// incomeBasis returns the measures of what was invoiced and paid.
+func incomeBasis(kind IncomeKind, invoiced, paid decimal.Decimal) []any {
+	if kind == NHS {
+		return []any{decimal.Decimal(0), decimal.Decimal(0), paid, decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0)}
+	}
+	return []any{invoiced, paid, decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0), paid}
+}
+
+// readPayBasis adds up invoices and payments by month, and reads the claims.
+func readPayBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
+	rows, err := Income(ctx, client, f)
+	if err != nil {
+		return nil, err
+	}
+	names, err := practitionerNames(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	records, err := claimBasis(ctx, client, f)
+	for _, row := range rows {
+		if row.PractitionerID != 0 {
+			records = append(records, Record{
+				Cells:  []any{nil, nil, row.Month, row.PractitionerID, nameOr(names, row.PractitionerID, "", "Practitioner"), nil, nil},
+				Values: incomeBasis(row.Kind, row.Invoiced, row.Paid),
+			})
+		}
+	}
+	return records, err
+}
+
+// claimBasis reads the claims of the period that are neither withdrawn nor invalid.
+func claimBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
+	found, err := claimsOf(client, f).Where(claimDatedBetween(ctx, f.From, f.To)...).Where(nhsclaim.ClaimStatusNotIn(schema.ClaimWithdrawn, schema.ClaimInvalid)).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := practitionerNames(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	all, err := client.Contract.Query().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	contracts := map[uuid.UUID]*ent.Contract{}
+	for _, c := range all {
+		contracts[c.ID] = c
+	}
+	zone, records := principal.Must(ctx).Zone, make([]Record, len(found))
+	for i, c := range found {
+		uda, uoa, value, day := unitsOf(cmp.Or(c.AwardedUda, c.ExpectedUda)), decimal.Decimal(0), activityValue(c, contracts[c.ContractID]), claimedOn(c, zone)
+		if c.Ortho {
+			uda, uoa = uoa, uda
+		}
+		records[i] = Record{
+			Cells:  []any{fmt.Sprintf("Claim %d", c.SequenceNumber), day, monthStart(day), c.PractitionerID, nameOr(names, c.PractitionerID, "", "Practitioner"), c.PatientID, nil},
+			Values: []any{decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0), uda, uoa, value, value},
+		}
+	}
+	return records, nil
+}
+
+// payResult lays the report out: by practitioner, and by practitioner and month.
+func payResult(records []Record, _ Filter) *Result {
+	r, total := &payRecords, payRecords.sum(records)
+	columns := r.measures("private_invoiced", "private_paid", "nhs_paid", "uda", "uoa", "units_value", "basis")
+	const empty = "Nothing was invoiced, paid or claimed for a practitioner in this period. Choose a longer period, or all sites and practitioners."
+	people := r.breakDown(breakdown{key: "practitioners", title: "By practitioner", empty: empty, all: "All practitioners", by: []string{"practitioner_id", "practitioner"}, columns: columns}, records)
+	people.draw(StackedHorizontalBars, "Basis by practitioner", "practitioner", nil, "private_paid", "units_value")
+	each := r.breakDown(breakdown{
+		key: "months", title: "By practitioner and month", empty: empty, all: "All practitioners", by: []string{"practitioner_id", "practitioner", "month"}, group: "practitioner", columns: columns,
+	}, records)
+	return &Result{
+		Summary: []Figure{
+			{Key: "basis", Label: "Basis", Kind: Money, Value: total.value("basis")},
+			{Key: "private_paid", Label: "Private paid", Kind: Money, Value: total.value("private_paid")},
+			{Key: "units_value", Label: "Value of units", Kind: Money, Value: total.value("units_value")},
+			{Key: "private_invoiced", Label: "Private invoiced", Kind: Money, Value: total.value("private_invoiced")},
+			{Key: "nhs_paid", Label: "NHS charges paid", Kind: Money, Value: total.value("nhs_paid")},
+		},
+		Sections: []Section{people, each},
+	}
+}
