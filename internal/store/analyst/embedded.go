@@ -25,10 +25,13 @@ func Script(practice uuid.UUID, zone *time.Location) string {
 	offsets := embeddedPrefix + "offsets"
 	at := time.Date(firstYear, time.January, 1, 0, 0, 0, 0, time.UTC)
 	fmt.Fprintf(&script, "CREATE TEMPORARY TABLE %s (since INTEGER PRIMARY KEY, seconds INTEGER NOT NULL);\nINSERT INTO %[1]s VALUES (%d, %d)", offsets, time.Time{}.Unix(), offset(at, zone))
-	for {
+	for at.Year() <= lastYear {
 		_, end := at.In(zone).ZoneBounds()
-		if end.IsZero() || end.Year() > lastYear {
+		if end.IsZero() {
 			break
+		}
+		if !end.After(at) { // in leap years, time returns the beginning of 31 December for that day itself
+			end = at.AddDate(0, 0, 1)
 		}
 		at = end
 		fmt.Fprintf(&script, ", (%d, %d)", at.Unix(), offset(at, zone))
