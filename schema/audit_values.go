@@ -32,6 +32,7 @@ var auditPlain = columnSet(`
 	TreatmentCategory.name
 	Treatment.nomenclature .patient_nomenclature .nhs_treatment_cat .uda_band
 	User.first_name .last_name .email
+	Analyst.role
 	Application.name .redirect_uris .scopes
 	AccessToken.name .scopes .site_lift_reason
 	Passkey.name .host .transports

@@ -285,7 +285,7 @@ var unrun = map[string]int{
 	"install":            4, // packages, services, containers
 	"backups":            6, // a server, a key of age, PostgreSQL's archive
 	"monitoring":         3, // a server in place of the one that runs, a container, a line of the log
-	"availability":       8, // a load balancer, a service of systemd, replicas, a pooler and its roles
+	"availability":       9, // a load balancer, a service of systemd, replicas, a failover, a pooler and its roles
 }
 
 // TestEveryBlockRuns counts the blocks that do not run, so that no sample is left out
