@@ -64,6 +64,7 @@ func fillAll(t testing.TB, db *store.DB, practice string) {
 	storetest.Exec(t, db, "INSERT INTO passkeys (id, practice_id, user_id, created_at, updated_at, name, host, credential_id, public_key, sign_count, backup_eligible, backed_up, aaguid) VALUES ($2, $1, "+user+", $3, $3, 'x', 'x.test', $4, $4, 0, false, false, $2)", practice, id, at, hash)
 	storetest.Exec(t, db, "INSERT INTO webhook_deliveries (practice_id, webhook_id, event_id, event, resource, record_id, changed_at, due_at, leased_until) VALUES ($1, $2, 'x', 'x', 'x', 'x', $3, $3, $3)", practice, id, at)
 	storetest.Exec(t, db, "INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, duration_ms) VALUES ($1, 1, $2, '{}', 'sealed:00000000:AA', $3, 0, 1)", practice, at, hash)
+	storetest.Exec(t, db, "INSERT INTO analysts (practice_id, role, created_at) VALUES ($1, 'ann', $2)", practice, at)
 	// A user of each practice authorised the application.
 	for i, who := range []string{practice, practiceID(t, db, "second")} {
 		token := fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a900%d", i)
