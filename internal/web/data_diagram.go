@@ -11,9 +11,9 @@ const diagramPath = dataPath + "/diagram"
 
 // Lengths in the diagram, in pixels.
 const (
-	boxWidth, boxGap   = 216, 26
+	letterWidth        = 8 // of a wide one
+	boxGap, rankGap    = 26, 84
 	rowHeight, padding = 22, 7
-	rankGap            = 84
 )
 
 // diagram is a drawing of the views: a box for each, with its references as rows, and a curve from each
@@ -38,6 +38,7 @@ type diagramRow struct {
 
 func drawDiagram(views []table.View) *diagram {
 	d := &diagram{}
+	boxWidth := widest(views)*letterWidth + 2*padding
 	ranks := rankViews(views)
 	at := map[string]int{} // index in Boxes
 	bottom := map[int]int{}
@@ -65,6 +66,19 @@ func drawDiagram(views []table.View) *diagram {
 		}
 	}
 	return d
+}
+
+// widest returns the length of the longest text in the diagram.
+func widest(views []table.View) (letters int) {
+	for _, v := range views {
+		letters = max(letters, len(v.Name))
+		for _, c := range v.Columns {
+			if c.References != "" {
+				letters = max(letters, len(c.Name))
+			}
+		}
+	}
+	return letters
 }
 
 // rankViews puts each view one rank after the last of those that it references. Views that reference
