@@ -19,8 +19,13 @@ var SQLiteDSN = sqliteDSN
 
 // TxHolding is Tx with locks that are taken when it begins, like the ordinary transaction of
 // TxSingleStatement.
-func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) error {
-	return db.inTurn(ctx, locks, func() error { return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work, nil) })
+func (db *DB) TxHolding(ctx context.Context, locks []Lock, work func(tx *ent.Client) error) (err error) {
+	leave, err := db.enter(ctx, locks)
+	if err != nil {
+		return err
+	}
+	defer leave(&err)
+	return db.tx(ctx, dbconn.TxOptions{Locks: locks}, work, nil)
 }
 
 // ViewThrough is View with a wrapper around the driver of the transaction.

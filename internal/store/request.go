@@ -56,7 +56,7 @@ func Join(ctx context.Context, tx *ent.Client) context.Context {
 // TxOnce is Tx under a lock for which it does not wait: while another transaction holds the
 // lock, it returns ErrLocked at once. On SQLite it cannot see the transactions of other
 // processes and waits for them as Tx does, for at most 2 s.
-func (db *DB) TxOnce(ctx context.Context, lock Lock, work func(tx *ent.Client) error) error {
+func (db *DB) TxOnce(ctx context.Context, lock Lock, work func(tx *ent.Client) error) (err error) {
 	once := func(tx *ent.Client) error {
 		held, err := tx.TryLock(ctx, int64(lock))
 		switch {
@@ -74,7 +74,12 @@ func (db *DB) TxOnce(ctx context.Context, lock Lock, work func(tx *ent.Client) e
 		return ErrLocked
 	}
 	defer db.running.end(lock)
-	return db.inTurn(ctx, nil, func() error { return db.tx(ctx, dbconn.TxOptions{}, once, nil) })
+	leave, err := db.enter(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer leave(&err)
+	return db.tx(ctx, dbconn.TxOptions{}, once, nil)
 }
 
 // running holds the locks of this process's TxOnce. It refuses a second one without a

@@ -20,14 +20,19 @@ import (
 // Tx never repeats work; the client may, if APIError classifies the error as unavailable.
 //
 // The context decides how the transactions of a request end (DryRun, Once, Join).
-func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
+func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) (err error) {
 	switch m := modeOf(ctx); {
 	case m.once:
 		return errNotOnce
 	case m.joined != nil:
 		return work(m.joined)
 	}
-	return db.inTurn(ctx, nil, func() error { return db.tx(ctx, dbconn.TxOptions{}, work, nil) })
+	leave, err := db.enter(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer leave(&err)
+	return db.tx(ctx, dbconn.TxOptions{}, work, nil)
 }
 
 // TxSingleStatement is Tx for work that is mostly one statement: fast writes a row or, if
@@ -50,7 +55,7 @@ func (db *DB) Tx(ctx context.Context, work func(tx *ent.Client) error) error {
 //
 // If the connection is lost, or ctx ends, while the statement runs, whether it was
 // committed is unknown.
-func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallback func(tx *ent.Client) error) error {
+func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallback func(tx *ent.Client) error) (err error) {
 	mode := modeOf(ctx)
 	switch {
 	case mode.once:
@@ -58,20 +63,23 @@ func (db *DB) TxSingleStatement(ctx context.Context, locks []Lock, fast, fallbac
 	case mode.joined != nil:
 		return joinSingleStatement(ctx, mode.joined, locks, fast, fallback)
 	}
-	return db.inTurn(ctx, locks, func() error {
-		if mode.dryRun { // a single statement commits itself
-			return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
-		}
-		var single bool
-		err := db.tx(ctx, dbconn.TxOptions{Locks: locks, Single: &single}, fast, fallback)
-		switch {
-		case single && errors.Is(err, dbconn.ErrNotSingle):
-			return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
-		case single && errors.Is(err, entx.ErrConditionFailed):
-			return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback, nil)
-		}
+	leave, err := db.enter(ctx, locks)
+	if err != nil {
 		return err
-	})
+	}
+	defer leave(&err)
+	if mode.dryRun { // a single statement commits itself
+		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
+	}
+	var single bool
+	err = db.tx(ctx, dbconn.TxOptions{Locks: locks, Single: &single}, fast, fallback)
+	switch {
+	case single && errors.Is(err, dbconn.ErrNotSingle):
+		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fast, fallback)
+	case single && errors.Is(err, entx.ErrConditionFailed):
+		return db.tx(ctx, dbconn.TxOptions{Locks: locks}, fallback, nil)
+	}
+	return err
 }
 
 // joinSingleStatement is TxSingleStatement as part of the transaction of tx.
@@ -86,30 +94,24 @@ func joinSingleStatement(ctx context.Context, tx *ent.Client, locks []Lock, fast
 	return err
 }
 
-// inTurn runs a transaction after those of this process that hold one of the locks. The position that
-// it reached is asked for when the next one may already run.
-func (db *DB) inTurn(ctx context.Context, locks []Lock, transaction func() error) error {
-	if err := db.holding(ctx, locks, transaction); err != nil {
-		return err
-	}
-	if !modeOf(ctx).dryRun {
-		db.Reached(ctx)
-	}
-	return nil
-}
-
-func (db *DB) holding(ctx context.Context, locks []Lock, transaction func() error) error {
+// enter waits for transactions of this process that hold one of the locks. leave lets the next one run. If
+// this one did not fail, it then asks for the position that it reached, which takes a round trip.
+func (db *DB) enter(ctx context.Context, locks []Lock) (leave func(failure *error), err error) {
 	if !db.postgres() {
 		locks = []Lock{sqliteWriteLock}
 	}
 	wait := dbconn.MeasureWait(ctx, dbconn.WaitLock)
-	leave, err := db.queues.enter(ctx, locks)
+	out, err := db.queues.enter(ctx, locks)
 	wait.EndWait()
 	if err != nil {
-		return fmt.Errorf("store: wait for other transactions: %w", err)
+		return nil, fmt.Errorf("store: wait for other transactions: %w", err)
 	}
-	defer leave()
-	return transaction()
+	return func(failure *error) {
+		out()
+		if *failure == nil && !modeOf(ctx).dryRun {
+			db.Reached(ctx)
+		}
+	}, nil
 }
 
 // tx runs work in a transaction. If a condition fails, and the transaction has not ended with
