@@ -21,7 +21,7 @@ type sqlCommand struct{ config.SQLFlags }
 func (sqlCommand) Help() string {
 	return `Opens psql as an analyst, whose password it asks for or takes from $PGPASSWORD. With --replica-url it connects to the first replica, which keeps the load away from the server.
 
-An embedded database has no analysts: whoever can read the file can read all of it. There the command opens sqlite3, read-only, with the same views as temporary ones: report_patients instead of report.patients.
+An embedded database has no analysts, because anyone who can read its file can read everything. For one, the command opens sqlite3, read-only, with temporary views: report_patients instead of report.patients.
 
 The columns are described under "Data dictionary" in the documentation of each server, /docs/data. See the guide "Reports in SQL".`
 }

@@ -12,7 +12,7 @@ import (
 	"chairside/internal/entx/table"
 )
 
-// viewOf returns the declared view of an entity; ok is false if it has none.
+// viewOf returns the view that an entity declares, and whether it declares one.
 func viewOf(n *gen.Type) (v apispec.View, ok bool, err error) {
 	_, ok = n.Annotations[v.Name()]
 	return v, ok, annotation(n.Annotations, &v)

@@ -16,7 +16,7 @@ func (f AnalystFlags) Validate() error {
 	var m Mistakes
 	f.Database.check(&m)
 	if f.Embedded() {
-		m.add("database-url", "must be that of a PostgreSQL database: whoever can read an embedded database can read all of it (see \"chairside sql\")")
+		m.add("database-url", "must be that of a PostgreSQL database: anyone who can read the file of an embedded database can read everything (see \"chairside sql\")")
 	}
 	if f.StatementTimeout < time.Second || f.StatementTimeout > 24*time.Hour {
 		m.add("statement-timeout", "must be between 1s and 24h")

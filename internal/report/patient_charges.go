@@ -28,7 +28,7 @@ var patientCharges = Report{
 		{Term: "Patient charges", Meaning: "The patient's charges on these claims; in Northern Ireland those calculated there. The NHS deducts them whether or not the patient has paid.", Source: statementOfEntitlements},
 		{Term: "Exempt", Meaning: "Claims whose patient charge is zero or missing."},
 		{Term: "Value of activity", Meaning: "The units awarded or, until the NHS decides, expected, at the contract's value of a unit, rounded to the penny for each claim."},
-		{Term: "Monthly payment", Meaning: "A twelfth of the contract's yearly target at its value of a unit, dental and orthodontic, for each month of the contract of which the period has a day. Of a contract that lasts less than a year, the target divided by its months. Rounded so that the months of a year add up to the penny. A contract without target or value has none.", Source: statementOfEntitlements},
+		{Term: "Monthly payment", Meaning: "For each month of the contract that the period touches, a twelfth of the year's target times the value of a unit, dental and orthodontic. If the contract lasts less than a year, the target is divided by its number of months instead. Amounts are rounded so that the months of a year add up to the penny. A contract without a target or a value has none.", Source: statementOfEntitlements},
 		{Term: "After charges", Meaning: "The monthly payment less the patient charges. The NHS deducts a charge in the month in which it processes the claim, which may be a month later. Choose whole months."},
 		{Term: "Other deductions", Meaning: "Superannuation, levies, recovered overpayments and the settlement of the year are not recorded, and so not deducted."},
 		{Term: "Site", Meaning: "The contract's site."},

@@ -71,7 +71,7 @@ var payRecords = Records{
 	},
 }.namingPatients()
 
-// incomeBasis returns the measures of what was invoiced and paid.
+// incomeBasis returns the measures of one invoiced and paid amount.
 func incomeBasis(kind IncomeKind, invoiced, paid decimal.Decimal) []any {
 	if kind == NHS {
 		return []any{decimal.Decimal(0), decimal.Decimal(0), paid, decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0)}

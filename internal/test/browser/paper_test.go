@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"chairside/internal/report"
 	"chairside/internal/seed"
 )
 
@@ -38,6 +40,16 @@ func TestPrintIsLight(t *testing.T) {
 	}
 }
 
+// print returns the page on paper as a PDF file: the sheets of a range such as "2-3", or all for "".
+func (p *tab) print(sheets string) (file []byte) {
+	p.t.Helper()
+	p.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		file, _, err = page.PrintToPDF().WithPreferCSSPageSize(true).WithPrintBackground(true).WithPageRanges(sheets).Do(ctx)
+		return err
+	}))
+	return file
+}
+
 // sheet matches the object of a page in a PDF file, but not of the tree of pages.
 var sheet = regexp.MustCompile(`/Type\s*/Page\b[^s]`)
 
@@ -51,11 +63,7 @@ func TestDiaryPrintsOnePagePerSite(t *testing.T) {
 	if sites == 0 {
 		t.Fatal("the diary shows no site")
 	}
-	var file []byte
-	p.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		file, _, err = page.PrintToPDF().WithPreferCSSPageSize(true).WithPrintBackground(true).Do(ctx)
-		return err
-	}))
+	file := p.print("")
 	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), "diary.pdf"), file, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -64,5 +72,21 @@ func TestDiaryPrintsOnePagePerSite(t *testing.T) {
 	}
 	if !bytes.Contains(file, []byte("/MediaBox [0 0 595")) && !bytes.Contains(file, []byte("/MediaBox [0 0 594")) {
 		t.Error("the pages are not A4")
+	}
+}
+
+// TestReportsDoNotEndWithDefinitionsAlone: the last sheet of a report has rows above the definitions. The
+// test prints it without them and without the note on hidden columns: a file without fonts has no text.
+func TestReportsDoNotEndWithDefinitionsAlone(t *testing.T) {
+	t.Parallel()
+	p := open(t, start(t))
+	p.signIn(seed.DemoAdmin)
+	for _, r := range report.All {
+		p.visit("/reports/" + r.Name)
+		eval[bool](p, `[...document.querySelectorAll(".report footer, .report .left-out")].every(e => e.style.visibility = "hidden")`)
+		last := len(sheet.FindAll(p.print(""), -1))
+		if file := p.print(strconv.Itoa(last)); !bytes.Contains(file, []byte("/Type /Font")) {
+			t.Errorf("%s: sheet %d has nothing but definitions", r.Name, last)
+		}
 	}
 }

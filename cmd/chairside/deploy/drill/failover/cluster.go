@@ -61,7 +61,7 @@ func configuration(name string, machine int) (string, error) {
 		"NAME=one", "NAME="+names[machine-1], documented, ours).Replace(string(text)), err
 }
 
-// settings returns the environment variables of a file, of which given ones take the place.
+// settings reads the environment variables in the text of a file. Those in given override it.
 func settings(text string, given map[string]string) (environment []string) {
 	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
 		name, value, found := strings.Cut(lines.Text(), "=")
@@ -176,7 +176,7 @@ func (c *cluster) stop() {
 	}
 }
 
-// member is what Patroni says of a node.
+// member is the state of a node, as Patroni reports it.
 type member struct {
 	Name, Role, State string
 	Timeline          int
@@ -217,7 +217,7 @@ func getJSON(ctx context.Context, url string, to any) (err error) {
 	return json.NewDecoder(response.Body).Decode(to)
 }
 
-// primary returns the node that HAProxy leads to, or an error if there is none.
+// primary returns the node that HAProxy sends connections to. It fails if there is none.
 func (c *cluster) primary(ctx context.Context) (primary *node, err error) {
 	err = errors.New("no node is the primary")
 	for _, n := range c.nodes {

@@ -132,8 +132,8 @@ func sameFiles(ctx context.Context, deb, rpm string) error {
 	return nil
 }
 
-// files returns the form of each line of a listing that is about a file, in order. Directories are left
-// out: a .rpm has none of those that belong to the system.
+// files returns the form of each line of a listing that is about a file, in order. It skips
+// directories, because the .rpm does not list the system's.
 func files(listing string, form func(fields []string) string) (all []string) {
 	for line := range strings.Lines(listing) {
 		if fields := strings.Fields(line); len(fields) > 4 && fields[0][0] == '-' {

@@ -18,7 +18,7 @@ import (
 	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
-// unprivileged is the user and group of the service: Debian's "nobody".
+// unprivileged is the user and group ID that the service runs as: nobody and nogroup.
 const unprivileged = 65534
 
 // root is a Debian in a directory, with the package installed.
