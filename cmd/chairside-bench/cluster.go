@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,8 +39,8 @@ type cluster struct {
 }
 
 // openCluster connects to the server at where, or starts one on the data in dir, or else in
-// a temporary directory.
-func openCluster(c *console, where, dir, program string) (*cluster, error) {
+// a temporary directory, with the settings and further ones.
+func openCluster(c *console, where, dir, program string, further ...string) (*cluster, error) {
 	k := &cluster{dir: dir, program: program, say: c.say}
 	var err error
 	if dir == "" {
@@ -58,7 +59,7 @@ func openCluster(c *console, where, dir, program string) (*cluster, error) {
 	if err := os.Setenv("CHAIRSIDE_KEYS_FILE", keys); err != nil { // for the programs that are measured
 		return nil, errors.Join(err, k.close())
 	}
-	if err := k.connect(c, where); err != nil {
+	if err := k.connect(c, where, further); err != nil {
 		return nil, errors.Join(err, k.close())
 	}
 	return k, nil
@@ -68,9 +69,9 @@ func openCluster(c *console, where, dir, program string) (*cluster, error) {
 func (k *cluster) keysFile() string { return filepath.Join(k.dir, "chairside.keys") }
 
 // connect connects to the server at the URL where, or starts a server if where is empty.
-func (k *cluster) connect(ctx context.Context, where string) (err error) {
+func (k *cluster) connect(ctx context.Context, where string, further []string) (err error) {
 	if where == "" {
-		if k.own, err = localpg.StartIn(ctx, filepath.Join(k.dir, "postgres"), settings...); err != nil {
+		if k.own, err = localpg.StartIn(ctx, filepath.Join(k.dir, "postgres"), append(slices.Clone(settings), further...)...); err != nil {
 			return err
 		}
 		where = k.own.URL("postgres")

@@ -121,8 +121,8 @@ func (d *dataset) start(ctx context.Context, name, token string, program []strin
 }
 
 // startChairside starts a build of the program on a database.
-func (d *dataset) startChairside(ctx context.Context, name, program, databaseURL, token string) error {
-	err := d.start(ctx, name, token, []string{program, "serve", "--rate-limit", "0", "--drain", "0"}, "CHAIRSIDE_DATABASE_URL="+databaseURL)
+func (d *dataset) startChairside(ctx context.Context, name, program, databaseURL, token string, flags ...string) error {
+	err := d.start(ctx, name, token, append([]string{program, "serve", "--rate-limit", "0", "--drain", "0"}, flags...), "CHAIRSIDE_DATABASE_URL="+databaseURL)
 	if err == nil {
 		d.entries[len(d.entries)-1].sqlite = strings.HasPrefix(databaseURL, "sqlite:")
 	}
@@ -186,8 +186,11 @@ func (d *dataset) randomIDs(ctx context.Context, table string) ([]int64, error) 
 	return found, err
 }
 
-// requests returns the requests of a reading workload, the same in every run.
+// requests returns the reading requests of a workload, the same in every run.
 func (d *dataset) requests(ctx context.Context, w workload) ([]load.Request, error) {
+	if w.requests == nil {
+		return nil, nil
+	}
 	if made, ok := d.reads[w.ID]; ok {
 		return made, nil
 	}

@@ -5,6 +5,7 @@
 //	go run ./cmd/chairside-bench --keep /var/tmp/bench --sizes 2M   the size of the targets
 //	go run ./cmd/chairside-bench --sizes 20k --rounds 3 --duration 2s --fresh 5000
 //	go run ./cmd/chairside-bench --check --keep /var/tmp/bench --sizes 2M
+//	go run ./cmd/chairside-bench reports --keep /var/tmp/bench
 //
 // Run it within this module. It needs the Go toolchain and PostgreSQL, and uses wrk if
 // installed. It starts its own PostgreSQL server (settings in cluster.go; commits reach the
@@ -20,7 +21,10 @@
 //	dataset.go     one size: its database and its servers, each a process
 //	server.go      starting and stopping a process
 //	equal.go       checks that all servers give the same responses
-//	workload.go    W1 to W9: requests and targets
+//	workload.go    W1 to W10: requests and targets
+//	reports.go     users who show a report meanwhile
+//	reportscommand.go
+//	               bookings with nine reports, on the primary and on a replica
 //	measure.go     rounds: each workload on each server in turn, so that other load on
 //	               the machine affects all of them
 //	usage.go       processor time and memory of a process, from /proc
@@ -59,6 +63,9 @@
 // bookings are removed after each measurement.
 //
 // Each patient has a distinct mobile number (telephone.go), which W9 searches for.
+//
+// W10 mixes reads and bookings while a user shows a year's income again and again. That report is part
+// of Chairside's processor time, and while a hand-written server is measured it runs on Chairside, too.
 //
 // W3 requests pages 1 to 10, W4 pages 991 to 1000, or the last ten of a smaller database.
 // W8 requests the rows changed since a time with 100 to 1,000 later changes. Without

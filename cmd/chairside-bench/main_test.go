@@ -106,6 +106,11 @@ func TestBenchmarkEndToEnd(t *testing.T) {
 		}
 	}
 
+	status, out, problems = bench(t, "reports", "--size", tinySize.Name, "--chairside", program, "--rounds", "1", "--duration", "100ms", "--clients", "2", "--reports", "2")
+	if status != exitOK || !strings.Contains(out, "replica") || strings.Contains(out, "NaN") {
+		t.Errorf("reports: status %d\n%s\n%s", status, out, problems)
+	}
+
 	if _, err := exec.LookPath("wrk"); err != nil {
 		t.Log("wrk is not installed")
 		return
@@ -157,7 +162,7 @@ func complete(t *testing.T, r *result) {
 }
 
 func TestInvalidFlagsAreUsageErrors(t *testing.T) {
-	for _, args := range [][]string{{"--sizes", "7"}, {"--only", "W99"}, {"--rounds", "0"}, {"--rounds", "2"}, {"--generator", "ab"}, {"nonsense"}} {
+	for _, args := range [][]string{{"--sizes", "7"}, {"--only", "W99"}, {"--rounds", "0"}, {"--rounds", "2"}, {"--generator", "ab"}, {"reports", "--rounds", "2"}, {"nonsense"}} {
 		if status, _, problems := bench(t, args...); status != exitUsage || problems == "" {
 			t.Errorf("%v: status %d, %q", args, status, problems)
 		}

@@ -10,15 +10,29 @@ import (
 )
 
 // bookingsPerSecond is more than any server reaches, so that a measurement never runs out
-// of prepared times.
-const bookingsPerSecond = 6000
+// of prepared times, and mixedPerSecond the same for reads with bookings.
+const bookingsPerSecond, mixedPerSecond = 6000, 20_000
 
 // minResponses is the number of responses per client below which a rate measured by wrk is
 // invalid, because wrk omits requests in progress when it stops.
 const minResponses = 20
 
-// measure sends one workload to one server: a warm-up, then the measurement.
+// measure sends one workload to one server: a warm-up, then the measurement. The reports of a workload
+// run on that server, or on Chairside while the hand-written one is measured, which has none.
 func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workload, requests []load.Request) (m measurement, err error) {
+	reporting := e
+	if e.name == handWritten || e.name == equalPromises {
+		reporting = d.entries[0]
+	}
+	_, err = during(ctx, reporting, w.Reports, func() error {
+		m, err = o.measureLoad(ctx, d, e, w, requests)
+		return err
+	})
+	return m, err
+}
+
+// measureLoad is measure without reports.
+func (o *runCommand) measureLoad(ctx context.Context, d *dataset, e entry, w workload, requests []load.Request) (m measurement, err error) {
 	if w.Writes && e.name != chairside {
 		from := d.diary.next
 		if e.name == handWritten { // without the cost of Chairside's counters
@@ -29,10 +43,14 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 		defer func() { err = errors.Join(err, d.unbook(ctx, from)) }()
 	}
 	send := func(generate load.Generator, duration time.Duration) (load.Result, error) {
-		if w.Writes {
-			requests = d.diary.bookings(int(bookingsPerSecond * (duration + time.Second).Seconds()))
+		sent := requests
+		switch seconds := (duration + time.Second).Seconds(); {
+		case w.Writes && requests != nil:
+			sent = d.diary.amongBookings(requests, int(mixedPerSecond*seconds))
+		case w.Writes:
+			sent = d.diary.bookings(int(bookingsPerSecond * seconds))
 		}
-		r, err := generate(ctx, load.Job{URL: e.url, Token: e.token, Requests: requests, Clients: o.Clients, Duration: duration})
+		r, err := generate(ctx, load.Job{URL: e.url, Token: e.token, Requests: sent, Clients: o.Clients, Duration: duration, Rate: o.rate})
 		if err == nil && r.Errors > 0 {
 			err = fmt.Errorf("%d of %d requests failed: %s", r.Errors, r.Requests, r.Detail)
 		}
@@ -135,11 +153,9 @@ func (o *runCommand) jobs(ctx context.Context, sets []*dataset, writes bool) (jo
 			continue
 		}
 		for _, d := range sets {
-			var requests []load.Request
-			if !writes {
-				if requests, err = d.requests(ctx, w); err != nil {
-					return nil, err
-				}
+			requests, err := d.requests(ctx, w)
+			if err != nil {
+				return nil, err
 			}
 			jobs = append(jobs, newJob(d, w, requests))
 		}

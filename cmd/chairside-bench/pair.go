@@ -147,12 +147,9 @@ func (c cost) over(n int) cost {
 
 // row measures a workload on both builds in turn, and returns its line of the table.
 func (p *pairCommand) row(c *console, o *runCommand, d *dataset, w workload) (table.Row, error) {
-	var requests []load.Request
-	if !w.Writes {
-		var err error
-		if requests, err = d.requests(c, w); err != nil {
-			return nil, err
-		}
+	requests, err := d.requests(c, w)
+	if err != nil {
+		return nil, err
 	}
 	var costs [2][]cost
 	for round := range p.Rounds {

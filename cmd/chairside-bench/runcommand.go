@@ -34,7 +34,8 @@ type runCommand struct {
 	Check     bool          `help:"Do not measure: compare responses, and find lists that PostgreSQL answers without an index."`
 
 	generate load.Generator
-	wrk      bool // generate uses wrk
+	rate     float64 // requests per second; 0: as fast as possible
+	wrk      bool    // generate uses wrk
 }
 
 // Validate checks the flags; the parser calls it.

@@ -31,7 +31,10 @@ func (r *result) print(out io.Writer) {
 					row[10] = fmt.Sprintf("≥%g", target)
 				}
 			case equalPromises:
-				row[9], row[10] = result.EqualRatio.String(), fmt.Sprintf("≥%g of it", byID(result.ID).EqualTarget)
+				row[9] = result.EqualRatio.String()
+				if target := byID(result.ID).EqualTarget; target > 0 {
+					row[10] = fmt.Sprintf("≥%g of it", target)
+				}
 			case chairsideSQLite:
 				row[9], row[10] = result.SQLiteRatio.String(), "≥1 to PostgreSQL"
 			}

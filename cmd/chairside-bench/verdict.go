@@ -33,7 +33,7 @@ func (r *result) judge() {
 		}
 	}
 	for _, w := range workloads {
-		if m := r.find(judged, w.ID); m != nil && m.EqualRatio != nil {
+		if m := r.find(judged, w.ID); m != nil && m.EqualRatio != nil && w.EqualTarget > 0 {
 			r.Verdicts = append(r.Verdicts, atLeast(w.ID+" to the hand-written server with equal promises, "+judged, w.EqualTarget, m.EqualRatio.Median))
 		}
 	}

@@ -26,8 +26,10 @@ type workload struct {
 	Growth float64
 	SQLite bool // also measured on SQLite
 	Writes bool
+	// Reports is the number of users of Chairside who show a year's income meanwhile.
+	Reports int
 	// requests are sent in turn and cover many places in the data; nil for bookings, which
-	// are made when needed.
+	// are made when needed. A writing workload books once after each nine of them.
 	requests func(ctx context.Context, d *dataset) ([]load.Request, error)
 }
 
@@ -56,6 +58,41 @@ var workloads = []workload{
 	{ID: "W9b", Title: "patients by phone", Growth: 0.65, requests: byPhone},
 	{ID: "W9c", Title: "patients by e-mail", Growth: 0.65, requests: byEmail},
 	{ID: "W5", Title: "book, with the overlap check", Target: 0.65, EqualTarget: 0.85, Writes: true},
+	{ID: "W10", Title: "7 of W1, 2 of W2, 1 of W5, while a report runs", Writes: true, Reports: 1, requests: mixedReads},
+}
+
+// mixedReads requests seven single appointments for each two lists.
+func mixedReads(ctx context.Context, d *dataset) (requests []load.Request, err error) {
+	gets, err := d.requests(ctx, workload{ID: "W1", requests: oneAppointment})
+	if err != nil {
+		return nil, err
+	}
+	lists, err := d.requests(ctx, workload{ID: "W2", requests: ofPractitioner})
+	for i := range len(gets) / readsPerGroup {
+		for k := range readsPerGroup {
+			from, n := gets, i*readsPerGroup+k
+			if k == 3 || k == 7 {
+				from = lists
+			}
+			requests = append(requests, from[n%len(from)])
+		}
+	}
+	return requests, err
+}
+
+// readsPerGroup is the number of reads for each booking of a mixed workload.
+const readsPerGroup = 9
+
+// amongBookings returns n requests: a booking after each nine reads.
+func (f *futureSlots) amongBookings(reads []load.Request, n int) (requests []load.Request) {
+	bookings := f.bookings(n / (readsPerGroup + 1))
+	for i, b := range bookings {
+		for k := range readsPerGroup {
+			requests = append(requests, reads[(i*readsPerGroup+k)%len(reads)])
+		}
+		requests = append(requests, b)
+	}
+	return requests
 }
 
 func oneAppointment(ctx context.Context, d *dataset) ([]load.Request, error) {

@@ -60,12 +60,16 @@ func run(ctx context.Context, job Job, most int64) (result Result, err error) {
 		group sync.WaitGroup
 		start = time.Now()
 	)
-	take := func(first bool) (text string, ok bool) {
+	take := func(first bool) (text string, due time.Time, ok bool) {
 		n := next.Add(1) - 1
-		if ctx.Err() != nil || most > 0 && n >= most || most == 0 && !first && time.Since(start) >= job.Duration {
-			return "", false
+		if due = time.Now(); job.Rate > 0 {
+			due = start.Add(time.Duration(float64(n) / job.Rate * float64(time.Second)))
 		}
-		return texts[n%int64(len(texts))], true
+		if ctx.Err() != nil || most > 0 && n >= most || most == 0 && !first && due.Sub(start) >= job.Duration {
+			return "", due, false
+		}
+		time.Sleep(time.Until(due))
+		return texts[n%int64(len(texts))], due, true
 	}
 	for i := range clients {
 		group.Go(func() { clients[i].err = clients[i].work(take) })
@@ -92,14 +96,13 @@ func run(ctx context.Context, job Job, most int64) (result Result, err error) {
 }
 
 // work sends requests from take until there are none.
-func (c *client) work(take func(first bool) (string, bool)) error {
+func (c *client) work(take func(first bool) (string, time.Time, bool)) error {
 	answers := bufio.NewReaderSize(c.connection, 64<<10)
 	for {
-		text, ok := take(len(c.latencies) == 0)
+		text, due, ok := take(len(c.latencies) == 0)
 		if !ok {
 			return nil
 		}
-		sent := time.Now()
 		if _, err := io.WriteString(c.connection, text); err != nil {
 			return err
 		}
@@ -110,7 +113,7 @@ func (c *client) work(take func(first bool) (string, bool)) error {
 		if _, err := io.Copy(io.Discard, answer.Body); err != nil {
 			return err
 		}
-		c.latencies = append(c.latencies, time.Since(sent))
+		c.latencies = append(c.latencies, time.Since(due))
 		if answer.StatusCode < 200 || answer.StatusCode > 299 {
 			if c.statuses == nil {
 				c.statuses = map[int]int{}

@@ -1,5 +1,5 @@
 // Package load sends requests from a fixed number of clients. Each keeps one connection
-// open and sends its next request after the last response.
+// open and sends its next request after the last response, or, at a rate, when it is due.
 //
 //	generate := load.Wrk(path) // or load.Go without wrk
 //	result, err := generate(ctx, load.Job{…})
@@ -28,6 +28,11 @@ type Job struct {
 	Requests []Request // sent one after the other, then from the beginning again
 	Clients  int
 	Duration time.Duration // wrk rounds it up to whole seconds
+
+	// Rate is the number of requests per second of all clients together; 0 sends as fast as
+	// responses come. With a rate a latency begins when the request is due, so that waiting
+	// for a free client counts. Only Go has it.
+	Rate float64
 }
 
 // UserAgent is the clients' User-Agent.

@@ -102,3 +102,16 @@ func TestSendSendsEachOnce(t *testing.T) {
 		}
 	}
 }
+
+// At a rate requests are sent when they are due, however many clients wait.
+func TestRate(t *testing.T) {
+	s := &recorder{seen: map[string]int{}}
+	listener := httptest.NewServer(s)
+	defer listener.Close()
+	paced := job
+	paced.URL, paced.Rate = listener.URL, 50
+	result, err := load.Go(t.Context(), paced)
+	if err != nil || result.Requests != 10 { // 200 ms at 50 a second
+		t.Errorf("%d requests, %v", result.Requests, err)
+	}
+}
