@@ -8,14 +8,12 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/internal/civil"
 	"chairside/internal/entx/table"
 )
 
 // embeddedPrefix begins the names of the views on SQLite, which has no schemas: report_patients.
 const embeddedPrefix = Schema + "_"
-
-// The first and last year for which a script knows the offsets of the time zone.
-const firstYear, lastYear = 1970, 2100
 
 // Script returns the statements that make the views of one practice on a connection to an embedded
 // database. The views are temporary, so the file may be opened read-only. SQLite knows no time
@@ -23,18 +21,12 @@ const firstYear, lastYear = 1970, 2100
 func Script(practice uuid.UUID, zone *time.Location) string {
 	var script strings.Builder
 	offsets := embeddedPrefix + "offsets"
-	at := time.Date(firstYear, time.January, 1, 0, 0, 0, 0, time.UTC)
-	fmt.Fprintf(&script, "CREATE TEMPORARY TABLE %s (since INTEGER PRIMARY KEY, seconds INTEGER NOT NULL);\nINSERT INTO %[1]s VALUES (%d, %d)", offsets, time.Time{}.Unix(), offset(at, zone))
-	for at.Year() <= lastYear {
-		_, end := at.In(zone).ZoneBounds()
-		if end.IsZero() {
-			break
+	fmt.Fprintf(&script, "CREATE TEMPORARY TABLE %s (since INTEGER PRIMARY KEY, seconds INTEGER NOT NULL);\nINSERT INTO %[1]s VALUES ", offsets)
+	for i, o := range civil.Offsets(zone) {
+		if i > 0 {
+			script.WriteString(", ")
 		}
-		if !end.After(at) { // in leap years, time returns the beginning of 31 December for that day itself
-			end = at.AddDate(0, 0, 1)
-		}
-		at = end
-		fmt.Fprintf(&script, ", (%d, %d)", at.Unix(), offset(at, zone))
+		fmt.Fprintf(&script, "(%d, %d)", o.Since.Unix(), o.Seconds)
 	}
 	script.WriteString(";\n")
 	for _, v := range ent.Views {
@@ -49,11 +41,6 @@ func Script(practice uuid.UUID, zone *time.Location) string {
 		fmt.Fprintf(&script, "CREATE TEMPORARY VIEW %s AS SELECT\n  %s\nFROM main.%s AS t\nWHERE %s;\n", table.Quote(embeddedPrefix+v.Name), strings.Join(columns, ",\n  "), table.Quote(v.Name), where)
 	}
 	return script.String()
-}
-
-func offset(at time.Time, zone *time.Location) int {
-	_, seconds := at.In(zone).Zone()
-	return seconds
 }
 
 // embeddedColumn returns the expression of a column. Times are microseconds since 1970.
