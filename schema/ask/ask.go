@@ -8,6 +8,9 @@
 //		return err
 //	})
 //
+// Group adds up rows over references to other tables, by the practice's day, week, month or
+// quarter.
+//
 // Every query is confined to the practice, like an API request, and can run beside a
 // server. Predicates, orders and modifiers can only narrow it, even with Or, Not, SetP or
 // SQL text. In SQL text, sub-queries, joins and UNION a table's name means the practice's
@@ -16,7 +19,8 @@
 // The confinement does not cover SQL functions that run SQL text, such as PostgreSQL's
 // query_to_xml. A program with the database's URL can also connect without this package.
 //
-// "chairside report" works the same way (package internal/report).
+// "chairside report" works the same way (package internal/report). To keep the answer to a question,
+// write a report: one file, such as internal/report/no_shows.go.
 //
 // The program's go.mod names Chairside's source:
 //

@@ -19,10 +19,7 @@ import (
 // divide by status?
 func Example() {
 	ctx := context.Background()
-	url, remove := demo(ctx) // your database exists
-	defer remove()
-
-	p, err := ask.Open(ctx, url, "demo")
+	p, err := ask.Open(ctx, demo(), "demo") // the URL of your database
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,0 +1,57 @@
+package ask_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log"
+
+	"chairside/ent"
+	"chairside/ent/acquisitionsource"
+	"chairside/ent/appointment"
+	"chairside/ent/patient"
+	"chairside/schema"
+	"chairside/schema/ask"
+)
+
+// The no-show rate by source and month: the source is two references away from the
+// appointment, and months are those of the practice's time zone.
+func Example_noShowRate() {
+	p, ctx := yourPractice(), context.Background()
+	defer p.Close()
+	type rate struct {
+		Source  string
+		Month   ask.Date
+		NoShows ask.Ratio
+	}
+	var rates []rate
+	err := p.View(ctx, func(ctx context.Context, client *ent.Client) (err error) {
+		rates, err = ask.Group[rate](ctx,
+			client.Appointment.Query().Where(
+				appointment.PatientIDNotNil(),
+				appointment.StateNEQ(schema.Cancelled),
+				ask.During(p.Zone, appointment.FieldStartTime, ask.Date{Year: 2026, Month: 4, Day: 1}, ask.Date{Year: 2026, Month: 5, Day: 31}),
+			),
+			ask.By(appointment.FieldPatientID, patient.FieldAcquisitionSourceID, acquisitionsource.FieldName),
+			ask.Month(appointment.FieldStartTime),
+			ask.Share(appointment.StateEQ(schema.DidNotAttend)))
+		return err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range rates {
+		fmt.Printf("%-22s %s %6s of %d\n", cmp.Or(r.Source, "Not recorded"), r.Month, r.NoShows, r.NoShows.Whole)
+	}
+	// Output:
+	// Local newspaper        2026-04-01  0.00% of 2
+	// Local newspaper        2026-05-01  0.00% of 2
+	// NHS website            2026-04-01  0.00% of 5
+	// NHS website            2026-05-01  0.00% of 2
+	// Social media           2026-04-01  0.00% of 2
+	// Walked past            2026-04-01  0.00% of 5
+	// Walked past            2026-05-01  0.00% of 4
+	// Web search             2026-04-01 20.00% of 5
+	// Web search             2026-05-01  0.00% of 1
+	// Élan Vital open day    2026-04-01  0.00% of 2
+}
