@@ -21,9 +21,9 @@ import (
 	"chairside/schema"
 )
 
-var agedDebt = Report{
+var _ = register(Report{
 	Name: "aged-debt", Title: "Aged debt",
-	Group: GroupMoney, Question: "Who owes money, how much and for how long.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear, AsAt: true, Records: debtRecords,
+	Group: GroupMoney, Place: 3, Question: "Who owes money, how much and for how long.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear, AsAt: true, Records: debtRecords,
 	Definitions: []Definition{
 		{Term: "Owed", Meaning: "Invoices dated on or before the day of the report, less the payments dated on or before it that are matched with them. Void invoices and deleted payments are excluded. An invoice marked as paid counts as paid, unless a matched payment is later or deleted."},
 		{Term: "Age", Meaning: "The number of days from the due date to the day of the report."},
@@ -47,7 +47,7 @@ var agedDebt = Report{
 		return agedDebtResult(debts, credits, localeOf(ctx)), nil
 	},
 	Layout: func(_ Filter, l Locale) *Result { return agedDebtResult(nil, nil, l) },
-}
+})
 
 // Debt is the amount that a patient owes, by days after the due date.
 type Debt struct {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
 	"chairside/ent"
@@ -13,11 +12,12 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/scope"
+	"chairside/schema/ask"
 )
 
-var banking = Report{
+var _ = register(Report{
 	Name: "banking", Title: "Banking",
-	Group: GroupMoney, Question: "What was taken each day by payment method, to compare with the till, the card terminal and the bank.",
+	Group: GroupMoney, Place: 1, Question: "What was taken each day by payment method, to compare with the till, the card terminal and the bank.",
 	Definitions: []Definition{
 		{Term: "Taken", Meaning: "Payments dated in the period less refunds, whichever invoices they pay. Deleted payments do not count."},
 		{Term: "Received", Meaning: "Payments above zero."},
@@ -31,7 +31,7 @@ var banking = Report{
 	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: oneDay,
 	Records: bankingRecords,
-}.adding(readTakings, bankingResult)
+}.adding(readTakings, bankingResult))
 
 // bankingRecords are the payments of the period, deleted ones included.
 var bankingRecords = Records{
@@ -60,10 +60,10 @@ var bankingRecords = Records{
 
 // takings are the payments of one day, site and method, deleted ones apart.
 type takings struct {
-	Day      civil.Date `sql:"dated_on"`
-	Site     uuid.UUID  `sql:"site_id"`
-	Method   string     `sql:"method"`
-	Deleted  bool       `sql:"deleted"`
+	Day      civil.Date
+	Site     uuid.UUID
+	Method   string
+	Deleted  bool
 	Payments int
 	Received decimal.Decimal
 	Refunded decimal.Decimal // not above zero
@@ -83,14 +83,9 @@ func (t *takings) record(sites map[uuid.UUID]string, payment, patient any) Recor
 
 // readTakings adds up the period's payments by day, site and method.
 func readTakings(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
-	var rows []takings
-	err := paymentsOf(client, f).Modify(func(s *sql.Selector) {
-		by := []string{s.C(payment.FieldDatedOn), s.C(payment.FieldSiteID), s.C(payment.FieldMethod), s.C(payment.FieldDeleted)}
-		amount := s.C(payment.FieldAmount)
-		s.Select(by...).GroupBy(by...)
-		s.AppendSelect(sql.As("COUNT(*)", "payments"),
-			sumOf("CASE WHEN "+amount+" > 0 THEN "+amount+" END", "received"), sumOf("CASE WHEN "+amount+" < 0 THEN "+amount+" END", "refunded"))
-	}).Scan(ctx, &rows)
+	rows, err := ask.Group[takings](ctx, paymentsOf(client, f),
+		ask.By(payment.FieldDatedOn), ask.By(payment.FieldSiteID), ask.By(payment.FieldMethod), ask.By(payment.FieldDeleted),
+		ask.Count(), ask.Sum(payment.FieldAmount, payment.AmountGT(0)), ask.Sum(payment.FieldAmount, payment.AmountLT(0)))
 	if err != nil {
 		return nil, err
 	}

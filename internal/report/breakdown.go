@@ -27,6 +27,12 @@ func (r Report) adding(read func(ctx context.Context, client *ent.Client, f Filt
 	return r
 }
 
+// readBy completes records with the function that reads them, if that refers to them itself.
+func (r Records) readBy(read func(ctx context.Context, client *ent.Client, f Filter) ([]Record, error)) Records {
+	r.Read = read
+	return r
+}
+
 // namingPatients completes records whose columns are patient_id and patient, among others: the
 // names are read only for the list of the records behind a figure. Records without a patient
 // have none.

@@ -10,9 +10,9 @@ import (
 	"chairside/internal/scope"
 )
 
-var capacity = Report{
+var _ = register(Report{
 	Name: "capacity", Title: "Capacity ahead",
-	Group: GroupDiary, Question: "How much working time of the next weeks is still free, by practitioner and week.",
+	Group: GroupDiary, Place: 3, Question: "How much working time of the next weeks is still free, by practitioner and week.",
 	Definitions: []Definition{
 		{Term: "Session", Meaning: "The practitioner's weekly working sessions on each day of the period, or the practice's opening hours for practitioners without sessions. A session during a clock change is as long as it really lasts. Practitioners who can no longer be booked have none."},
 		{Term: "Booked", Meaning: "Session time covered by appointments, with or without a patient, excluding cancelled and missed ones. Double-booked time counts once."},
@@ -25,7 +25,7 @@ var capacity = Report{
 	},
 	Reads: scope.Set{"appointment:read", "practice:read"}, Period: eightWeeks, Practitioners: true,
 	Records: capacityRecords,
-}.adding(capacityRecords.Read, capacityResult)
+}.adding(capacityRecords.Read, capacityResult))
 
 // capacityRecords are the days of practitioners at sites.
 var capacityRecords = Records{

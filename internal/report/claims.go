@@ -17,9 +17,9 @@ import (
 	"chairside/schema"
 )
 
-var claims = Report{
+var _ = register(Report{
 	Name: "claims", Title: "NHS claims",
-	Group: GroupNHS, Question: "Which claims are waiting or need action, and how the units awarded compare with those expected.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true, Records: claimRecords,
+	Group: GroupNHS, Place: 2, Question: "Which claims are waiting or need action, and how the units awarded compare with those expected.", Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true, Records: claimRecords,
 	Definitions: []Definition{
 		{Term: "Date", Meaning: "The day of the last submission. Until a claim is submitted, the day it was created."},
 		{Term: "Age", Meaning: "The number of days from that date to the last day of the period."},
@@ -41,7 +41,7 @@ var claims = Report{
 		return c.result(), nil
 	},
 	Layout: func(Filter, Locale) *Result { return (&ClaimsReport{}).result() },
-}
+})
 
 // ClaimsReport holds the figures of the claims report.
 type ClaimsReport struct {

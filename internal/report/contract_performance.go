@@ -18,9 +18,9 @@ import (
 	"chairside/schema"
 )
 
-var contractPerformance = Report{
+var _ = register(Report{
 	Name: "contract-performance", Title: "Contract performance",
-	Group: GroupNHS, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read", "treatments:read"}, Period: contractYear, AsAt: true, Yearly: true, Practitioners: true, Records: contractRecords,
+	Group: GroupNHS, Place: 1, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read", "treatments:read"}, Period: contractYear, AsAt: true, Yearly: true, Practitioners: true, Records: contractRecords,
 	Definitions: []Definition{
 		{Term: "Contract year", Meaning: "1 April to 31 March, up to the day of the report.", Source: bsaYear},
 		{Term: "Claims", Meaning: "Counted on the day on which the course of treatment was completed, however late they are submitted, so that a year that has ended keeps its claims. A course that was not completed counts on its last day. A claim whose course has no such day counts on its last submission or, until then, on its creation. Claims under an earlier contract are listed there, without a target.", Source: bsaYear},
@@ -45,7 +45,7 @@ var contractPerformance = Report{
 		return p.result(localeOf(ctx)), nil
 	},
 	Layout: func(_ Filter, l Locale) *Result { return (&Performance{}).result(l) },
-}
+})
 
 // The percentages of its target at which the NHS settles a contract's year. Below tolerance it
 // reclaims money for the whole gap; up to mostCarried, more units than the target count in the

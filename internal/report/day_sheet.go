@@ -19,9 +19,9 @@ import (
 	"chairside/schema"
 )
 
-var daySheet = Report{
+var _ = register(Report{
 	Name: "day-sheet", Title: "Day sheet",
-	Group: GroupDiary, Question: "The day's appointments by practitioner, with gaps, arrivals and alerts.",
+	Group: GroupDiary, Place: 1, Question: "The day's appointments by practitioner, with gaps, arrivals and alerts.",
 	Definitions: []Definition{
 		{Term: "Diary", Meaning: "One day at each site, by practitioner and time, with the free time inside working sessions. Cancelled and missed appointments are left out and counted above."},
 		{Term: "Practitioners", Meaning: "Those with a session or an appointment at the site on the day."},
@@ -42,7 +42,7 @@ var daySheet = Report{
 		return sheet.result(), nil
 	},
 	Layout: func(Filter, Locale) *Result { return (&Sheet{}).result() },
-}
+})
 
 // Sheet is the diary of one day.
 type Sheet struct {

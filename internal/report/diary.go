@@ -16,9 +16,9 @@ import (
 	"chairside/internal/scope"
 )
 
-var diaryReport = Report{
+var _ = register(Report{
 	Name: "diary", Title: "Diary use",
-	Group: GroupDiary, Question: "How much working time is booked, and how much was lost to cancellations and missed appointments.",
+	Group: GroupDiary, Place: 2, Question: "How much working time is booked, and how much was lost to cancellations and missed appointments.",
 	Definitions: []Definition{
 		{Term: "Session", Meaning: "The practitioner's weekly working sessions on each day of the period, or the practice's opening hours for practitioners without sessions. A session during a clock change is as long as it really lasts. Practitioners who can no longer be booked count only in months in which they have bookings."},
 		{Term: "Booked", Meaning: "Session time covered by appointments, with or without a patient, excluding cancelled and missed ones. Double-booked time counts once."},
@@ -40,7 +40,7 @@ var diaryReport = Report{
 		return diaryResult(rows, f), nil
 	},
 	Layout: func(f Filter, _ Locale) *Result { return diaryResult(nil, f) },
-}
+})
 
 // DiaryRow is one month of a practitioner at one site.
 type DiaryRow struct {

@@ -15,7 +15,7 @@
 //
 // # From question to page
 //
-//	report.go     the list of reports; the types Report, Result and Section
+//	report.go     the register of reports; the types Report, Result and Section
 //	   ▼
 //	answer.go     Ask: checks the filter, runs the report, looks up the names in its heading
 //	   │   filter.go, period.go   how a report is narrowed, and its default period
@@ -36,12 +36,13 @@
 // The function of each report (Income, AgedDebt, …) is for programs that want
 // numbers rather than pages. It uses the generated client: predicates,
 // aggregates, and modifiers for the joins and sums that Ent cannot express.
-// Programs outside this module query a practice through package schema/ask, which
-// has an example.
+// Programs outside this module query a practice through package schema/ask. Its Group adds up
+// rows over references to other tables, by the practice's days; no_shows.go uses it.
 //
 // # Add a report
 //
-// Write one file with a Report and add it to All. The page, charts, files and command
-// follow from it. A report that only adds up records, such as banking.go, needs a function
-// that reads them and a breakdown for each table.
+// Write one file that registers a Report. The page, charts, files and command follow from it.
+// A report that only adds up records, such as no_shows.go, needs a function that reads them and
+// a breakdown for each table. "go test ./internal/report -run 'Golden|Guide' -update" writes its
+// golden files and its row in the guide.
 package report

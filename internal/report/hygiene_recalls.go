@@ -20,9 +20,9 @@ import (
 	"chairside/schema"
 )
 
-var hygieneRecalls = Report{
+var _ = register(Report{
 	Name: "hygiene-recalls", Title: "Hygiene recall rate",
-	Group: GroupPatients, Question: "How many of the patients due for a hygiene visit came, are booked, or have not been contacted.",
+	Group: GroupPatients, Place: 2, Question: "How many of the patients due for a hygiene visit came, are booked, or have not been contacted.",
 	Definitions: []Definition{
 		{Term: "Due", Meaning: "Hygiene recalls due in the period, except cancelled ones. An active patient without an open hygiene recall is also due on the hygiene recall date on the patient, unless a hygiene recall with that due date or a later one is completed or cancelled. Archived patients count only if they attended."},
 		{Term: "Attended", Meaning: "The recall is completed, or the appointment that it led to is."},
@@ -37,7 +37,7 @@ var hygieneRecalls = Report{
 	},
 	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Records: hygieneRecords,
-}.adding(readHygieneRecalls, hygieneResult)
+}.adding(readHygieneRecalls, hygieneResult))
 
 // hygieneRecords are the hygiene visits due in the period.
 var hygieneRecords = Records{

@@ -21,9 +21,9 @@ import (
 	"chairside/schema"
 )
 
-var income = Report{
+var _ = register(Report{
 	Name: "income", Title: "Income",
-	Group: GroupMoney, Question: "Invoiced, paid and outstanding amounts by month, practitioner and payment plan, NHS and private.", Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
+	Group: GroupMoney, Place: 2, Question: "Invoiced, paid and outstanding amounts by month, practitioner and payment plan, NHS and private.", Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: twelveMonths, Practitioners: true,
 	Records: incomeRecords,
 	Definitions: []Definition{
 		{Term: "Invoiced", Meaning: "Invoices dated in the period, excluding void ones."},
@@ -48,7 +48,7 @@ var income = Report{
 		return incomeResult(names, f, rows), nil
 	},
 	Layout: func(f Filter, _ Locale) *Result { return incomeResult(incomeNames{}, f, nil) },
-}
+})
 
 // IncomeKind says who pays.
 type IncomeKind string

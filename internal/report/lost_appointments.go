@@ -22,9 +22,9 @@ import (
 	"chairside/schema"
 )
 
-var lostAppointments = Report{
+var _ = register(Report{
 	Name: "lost-appointments", Title: "Appointments lost",
-	Group: GroupDiary, Question: "What missed appointments and cancellations at short notice cost: the time that stayed empty, and its value.",
+	Group: GroupDiary, Place: 4, Question: "What missed appointments and cancellations at short notice cost: the time that stayed empty, and its value.",
 	Definitions: []Definition{
 		{Term: "Lost", Meaning: "Patients' appointments of the period that the patient missed or cancelled at short notice, counted on the day on which they were to start."},
 		{Term: "Did not attend", Meaning: "Those that the patient missed."},
@@ -38,7 +38,7 @@ var lostAppointments = Report{
 	},
 	Reads: scope.Set{"appointment:read", "financials:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Records: lostRecords,
-}.adding(readLost, lostResult)
+}.adding(readLost, lostResult))
 
 // lostRecords are the appointments lost.
 var lostRecords = Records{

@@ -20,9 +20,9 @@ import (
 
 const statementOfEntitlements = "General Dental Services Statement of Financial Entitlements, monthly payments and deductions in respect of NHS charges"
 
-var patientCharges = Report{
+var _ = register(Report{
 	Name: "patient-charges", Title: "Patient charge revenue",
-	Group: GroupNHS, Question: "What patients' charges the NHS deducts from the monthly payments of each contract, and what is left.",
+	Group: GroupNHS, Place: 3, Question: "What patients' charges the NHS deducts from the monthly payments of each contract, and what is left.",
 	Definitions: []Definition{
 		{Term: "Claims", Meaning: "Claims dated in the period, except withdrawn and invalid ones. A claim is dated on the day of its last submission or, until then, of its creation."},
 		{Term: "Patient charges", Meaning: "The patient's charges on these claims; in Northern Ireland those calculated there. The NHS deducts them whether or not the patient has paid.", Source: statementOfEntitlements},
@@ -35,7 +35,7 @@ var patientCharges = Report{
 	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear,
 	Records: chargeRecords,
-}.adding(readCharges, chargesResult)
+}.adding(readCharges, chargesResult))
 
 // chargeRecords are the claims of the period that are neither withdrawn nor invalid, and the
 // monthly payments of the contracts.

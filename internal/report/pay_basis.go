@@ -16,9 +16,9 @@ import (
 	"chairside/schema"
 )
 
-var payBasis = Report{
+var _ = register(Report{
 	Name: "pay-basis", Title: "Practitioner pay basis",
-	Group: GroupMoney, Question: "What each practitioner's pay is calculated from: private income and NHS activity.",
+	Group: GroupMoney, Place: 4, Question: "What each practitioner's pay is calculated from: private income and NHS activity.",
 	Definitions: []Definition{
 		{Term: "Private invoiced", Meaning: "The practitioner's private items on invoices dated in the period, excluding void ones."},
 		{Term: "Private paid", Meaning: "The parts of payments dated in the period, excluding deleted ones, that pay the practitioner's private items, whenever these were invoiced. A payment is split over the items of its invoices as in the report Income."},
@@ -31,7 +31,7 @@ var payBasis = Report{
 	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read", "treatments:read"}, Period: lastMonth, Practitioners: true,
 	Records: payRecords,
-}.adding(readPayBasis, payResult)
+}.adding(readPayBasis, payResult))
 
 // payRecords are the practitioners' parts of invoices and payments, and their claims.
 var payRecords = Records{

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"chairside/internal/civil"
-	"chairside/internal/decimal"
+	"chairside/schema/ask"
 )
 
 // Days completes a period. from and to are the days that the user chose, or zero. A
@@ -93,10 +93,10 @@ func days(from, to civil.Date) int {
 // percent returns part as a percentage of whole, rounded half away from zero to two
 // decimals. It returns nil, an empty cell, if whole is 0.
 func percent(part, whole int64) any {
-	if whole == 0 {
-		return nil
+	if share, ok := (ask.Ratio{Part: part, Whole: whole}).Percent(); ok {
+		return share
 	}
-	return decimal.Decimal(ratio(part, 100_00, whole))
+	return nil
 }
 
 // ratio returns a*b/c, rounded half away from zero. c must not be 0.

@@ -20,9 +20,9 @@ import (
 	"chairside/schema"
 )
 
-var planAcceptance = Report{
+var _ = register(Report{
 	Name: "plan-acceptance", Title: "Treatment plan acceptance",
-	Group: GroupMoney, Question: "How much of the treatment that was planned in the period the patients went ahead with.",
+	Group: GroupMoney, Place: 6, Question: "How much of the treatment that was planned in the period the patients went ahead with.",
 	Definitions: []Definition{
 		{Term: "Proposed", Meaning: "The prices of the items of treatment plans made in the period, except items carried out on the day on which they were planned: an exam, or treatment in the same visit, needs no second decision."},
 		{Term: "Accepted", Meaning: "Proposed items that are completed or invoiced, and all proposed items of plans with a visit that is booked: one whose appointment is neither cancelled nor missed. Chairside does not record patients' decisions: acceptance is deduced from what they did, and grows as they come."},
@@ -39,7 +39,7 @@ var planAcceptance = Report{
 	Reads:  scope.Set{"appointment:read", "financials:read", "patient:read", "practice:read", "treatments:read"},
 	Period: twelveMonths, Practitioners: true,
 	Records: acceptanceRecords,
-}.adding(readAcceptance, acceptanceResult)
+}.adding(readAcceptance, acceptanceResult))
 
 // acceptanceRecords are the treatment plans made in the period that propose treatment.
 var acceptanceRecords = Records{

@@ -23,9 +23,9 @@ import (
 	"chairside/schema"
 )
 
-var recalls = Report{
+var _ = register(Report{
 	Name: "recalls", Title: "Recalls",
-	Group: GroupPatients, Question: "Patients due for an exam or a hygiene visit who have not booked, and how to reach them.",
+	Group: GroupPatients, Place: 1, Question: "Patients due for an exam or a hygiene visit who have not booked, and how to reach them.",
 	Definitions: []Definition{
 		{Term: "Included", Meaning: "Active patients whose dental exam or hygiene visit is due in the period and who have no appointment from today on. Cancelled and missed appointments do not count."},
 		{Term: "Due", Meaning: "The due date of an open recall: one that is neither completed nor cancelled. For a patient without an open recall of this kind, the recall date on the patient, unless a recall of this kind with that due date or a later one is completed or cancelled."},
@@ -47,7 +47,7 @@ var recalls = Report{
 		return recallsResult(rows), nil
 	},
 	Layout: func(Filter, Locale) *Result { return recallsResult(nil) },
-}
+})
 
 // overdueAndNextMonth covers all overdue recalls and those due within a month.
 func overdueAndNextMonth(today civil.Date) (from, to civil.Date) {

@@ -28,6 +28,16 @@ type Record struct {
 	Values []any // of Measures
 }
 
+// record returns a record with the values of some columns, by their keys, and of all measures.
+// Its other cells are empty.
+func (r *Records) record(cells map[string]any, values ...any) Record {
+	record := Record{make([]any, len(r.Columns)), values}
+	for key, value := range cells {
+		record.Cells[r.column(key)] = value
+	}
+	return record
+}
+
 // Behind selects the records behind a figure.
 type Behind struct {
 	Measure string

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,12 +12,16 @@ import (
 	"chairside/internal/scope"
 )
 
-// All lists the reports in the order of the list page, by group.
-var All = []Report{
-	daySheet, diaryReport, capacity, lostAppointments,
-	recalls, hygieneRecalls, sources,
-	contractPerformance, claims, patientCharges,
-	banking, income, agedDebt, payBasis, treatments, planAcceptance,
+// All lists the reports in the order of the list page. Each report adds itself with register.
+var All []Report
+
+// register adds a report to All.
+func register(r Report) Report {
+	at, _ := slices.BinarySearchFunc(All, r, func(a, b Report) int {
+		return cmp.Or(cmp.Compare(slices.Index(groups, a.Group), slices.Index(groups, b.Group)), cmp.Compare(a.Place, b.Place), strings.Compare(a.Title, b.Title))
+	})
+	All = slices.Insert(All, at, r)
+	return r
 }
 
 // Group is the heading under which a report is listed.
@@ -30,11 +35,15 @@ const (
 	GroupMoney    Group = "Money"
 )
 
+// groups are the groups in the order of the list page.
+var groups = []Group{GroupDiary, GroupPatients, GroupNHS, GroupMoney}
+
 // Report is one question about a practice.
 type Report struct {
 	Name  string // on the command line and in URLs: "aged-debt"
 	Title string
 	Group Group
+	Place int // among the reports of its group, which are in this order; equal ones are in order of their titles
 	// Question is the sentence below the title, in the list and on the page.
 	Question string
 	// Definitions explain what the report counts. Readers see them below its tables.

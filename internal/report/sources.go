@@ -21,9 +21,9 @@ import (
 	"chairside/schema"
 )
 
-var sources = Report{
+var _ = register(Report{
 	Name: "sources", Title: "New patients by source",
-	Group: GroupPatients, Question: "How new patients found the practice, and the income from their first year.",
+	Group: GroupPatients, Place: 3, Question: "How new patients found the practice, and the income from their first year.",
 	Definitions: []Definition{
 		{Term: "New patients", Meaning: "Patients added in the period, including archived ones, by how they found the practice and the month in which they were added."},
 		{Term: "First year", Meaning: "The 365 days from the day the patient was added. Patients whose first year is not over count with the amounts so far."},
@@ -44,7 +44,7 @@ var sources = Report{
 		return sourcesResult(rows, f), nil
 	},
 	Layout: func(f Filter, _ Locale) *Result { return sourcesResult(nil, f) },
-}
+})
 
 // SourceRow counts the new patients of one month from one acquisition source.
 type SourceRow struct {

@@ -14,9 +14,9 @@ import (
 	"chairside/internal/scope"
 )
 
-var treatments = Report{
+var _ = register(Report{
 	Name: "treatments", Title: "Treatment mix",
-	Group: GroupMoney, Question: "The most frequent treatments, and whether they earn the fee that the payment plan sets.",
+	Group: GroupMoney, Place: 5, Question: "The most frequent treatments, and whether they earn the fee that the payment plan sets.",
 	Definitions: []Definition{
 		{Term: "Treatments done", Meaning: "Treatment plan items completed in the period."},
 		{Term: "Value", Meaning: "The sum of their prices."},
@@ -37,7 +37,7 @@ var treatments = Report{
 		return treatmentsResult(rows), nil
 	},
 	Layout: func(Filter, Locale) *Result { return treatmentsResult(nil) },
-}
+})
 
 // TreatmentRow adds up one treatment under one payment plan.
 type TreatmentRow struct {
