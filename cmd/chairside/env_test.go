@@ -14,7 +14,7 @@ import (
 // not change where patients' data is sent.
 func TestOnlyWebhookCommandsReadTheAddressOfAWebhook(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&commands{}, kong.DefaultEnvars(config.EnvPrefix), kong.Vars{"roles": "", "scopes": "", "actions": ""})
+	parser, err := kong.New(&commands{}, kong.DefaultEnvars(config.EnvPrefix), variables())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"chairside/internal/config"
+	"chairside/internal/importer"
 	"chairside/internal/scope"
 	"chairside/internal/store"
 )
@@ -42,6 +43,7 @@ type commands struct {
 	Listen   listenCommand    `cmd:"" help:"Send the changes of a server's records to a local URL, as a webhook would."`
 	MCP      mcpCommand       `cmd:"" name:"mcp" help:"Serve an AI assistant over standard input and output (MCP)."`
 	Import   importCommand    `cmd:"" help:"Import an export, or CSV files from another system."`
+	Mapping  mappingCommand   `cmd:"" help:"List the ready mappings of other systems' files, or print one."`
 	Backup   backupCommand    `cmd:"" help:"Copy an embedded database while it is in use."`
 	Restore  restoreCommand   `cmd:"" help:"Put a copy in the place of an embedded database."`
 
@@ -86,7 +88,7 @@ var packageName = regexp.MustCompile(`(?m)^(admission|audit|chain|civil|clock|cl
 
 // variables are the values that help texts name.
 func variables() kong.Vars {
-	return kong.Vars{"roles": config.Roles(), "scopes": strings.Join(scope.Families, ", "), "actions": config.Actions()}
+	return kong.Vars{"roles": config.Roles(), "scopes": strings.Join(scope.Families, ", "), "actions": config.Actions(), "mappings": importer.ReadyNames()}
 }
 
 // run parses and runs a command line and returns the exit status.

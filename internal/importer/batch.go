@@ -23,13 +23,14 @@ type batch struct {
 
 	rereading bool                      // only match records with the rows that they have become
 	records   []*record                 // without those that were rejected before the current step
+	imported  map[string]bool           // what isImported has found
 	parents   map[string]map[string]row // rows that the records refer to, by column and ID
 }
 
 // inTx runs work in a transaction of its own or, in a dry run, in a savepoint of the only one. It
 // rolls back if work fails.
 func (im *importer) inTx(p *plan, work func(b *batch)) (err error) {
-	b := &batch{importer: im, plan: p, tx: im.dryTx, now: im.clock()}
+	b := &batch{importer: im, plan: p, tx: im.dryTx, now: im.clock(), imported: map[string]bool{}}
 	if im.dryTx == nil {
 		if b.tx, err = im.db.SQL.BeginTx(im.ctx, nil); err != nil {
 			return fmt.Errorf("begin: %w", err)
@@ -62,7 +63,7 @@ func (b *batch) store(records []*record) (counts rowCounts) {
 	b.records = slices.DeleteFunc(slices.Clone(records), func(r *record) bool { return r.referenceKeys == nil })
 	b.resolveReferences()
 	b.records = records
-	b.run(b.matchByLegacyID, b.readParents, b.matchByUniqueKey, b.rejectErased, b.applyRules, b.rejectDuplicates, b.warnOfSamePatients)
+	b.run(b.matchByLegacyID, b.readParents, b.matchByUniqueKey, b.mergeByName, b.rejectErased, b.applyRules, b.rejectDuplicates, b.warnOfSamePatients)
 	b.dropRejected()
 	counts.Rejected = len(records) - len(b.records)
 	if b.err == nil {

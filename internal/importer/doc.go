@@ -23,6 +23,7 @@
 //	matchByLegacyID            the row that an earlier import made of the record
 //	readParents                referenced records, and columns inherited from them
 //	matchByUniqueKey           an existing row with the same unique key
+//	mergeByName          an existing row with the same name, if the mapping says so
 //	rejectErased               locks the patients, so that none is erased before the commit
 //	applyRules                 rules between columns, derived columns, defaults
 //	rejectDuplicates           a second record with the same unique key
@@ -52,7 +53,7 @@
 // # Files
 //
 //	import.go        Import and its phases
-//	mapping.go       mapping.yaml
+//	mapping.go       mapping.yaml; ready.go: those of well-known systems, in mappings
 //	plan.go          plan: how to read one file; planner.go makes it
 //	target.go        a field and the columns it comes from; template.go: "{Column}" in texts
 //	entity.go        tables as the importer sees them
@@ -63,7 +64,7 @@
 //	duplicates.go    on which lines records occur
 //	batch.go         the transaction and its steps; query.go: its queries
 //	references.go    resolves references; parents.go: reads the referenced records
-//	match.go         matches records with rows by legacy ID; unique.go: by unique key
+//	match.go         matches records with rows by legacy ID; unique.go: by unique key; merge.go: by name
 //	erased.go        keeps erased patients as they are
 //	rules.go         rules of tables; appointments.go, invoices.go, patients.go: the longer ones
 //	write.go         inserts, updates, audit log, legacy IDs

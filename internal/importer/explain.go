@@ -24,6 +24,7 @@ type Explanation struct {
 	Format       string     // encoding and delimiter
 	Fields       [][]string // for each field: its name, where it comes from, and its value in each row
 	Ignored      []string   // columns that are not imported
+	Missing      []string   // columns of an optional mapping that the file does not have
 }
 
 // Explain returns the mapping of the files in dir as Import will use it, in the order of the
@@ -54,7 +55,7 @@ func Explain(ctx context.Context, db *store.DB, dir string, o Options) ([]Explan
 
 // explain reads the first rows of the file.
 func (p *plan) explain() (e Explanation, err error) {
-	e = Explanation{File: p.name, Entity: p.entity.Name, Format: p.encoding + ", separated by " + fmt.Sprintf("%q", p.delimiter), Ignored: p.ignored}
+	e = Explanation{File: p.name, Entity: p.entity.Name, Format: p.encoding + ", separated by " + fmt.Sprintf("%q", p.delimiter), Ignored: p.ignored, Missing: p.missing}
 	s, err := p.open()
 	if err != nil {
 		return e, err

@@ -9,8 +9,8 @@ import (
 func TestGuideNamesEveryKey(t *testing.T) {
 	t.Parallel()
 	for _, name := range append([]string{
-		"practice", "loose_ids", "encoding", "delimiter", "dates", "times", "time_zone", "decimal_mark", "nulls",
-		"file", "entity", "header", "id", "only", "columns", "constants",
+		"practice", "loose_ids", "optional", "encoding", "delimiter", "dates", "times", "time_zone", "decimal_mark", "nulls",
+		"file", "entity", "header", "id", "merge_by", "only", "columns", "constants",
 	}, columnOptions...) {
 		if !strings.Contains(Guide, "`"+name+"`") {
 			t.Errorf("the guide does not name %s", name)

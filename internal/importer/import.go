@@ -23,7 +23,7 @@ import (
 
 // Options say how to import files of another system.
 type Options struct {
-	Mapping  string                            // path of the mapping; "" for mapping.yaml in the directory
+	Mapping  string                            // path of the mapping, or the name of a ready one; "" for mapping.yaml in the directory
 	Practice string                            // ID or short name; "" for the mapping's, or the only one
 	Rejects  string                            // directory for rejects and findings; "" for rejects in the directory
 	DryRun   bool                              // write only rejects and findings
@@ -38,8 +38,9 @@ type importer struct {
 	system     string // the other system, as the mapping names it
 	searchKey  string // of the practice's hashes of sealed values
 	today      civil.Date
-	plans      []*plan // in the order of import
-	outDir     string  // the directory of rejects and findings
+	plans      []*plan  // in the order of import
+	missing    []string // files of an optional mapping that are not there
+	outDir     string   // the directory of rejects and findings
 	findings   *csvLog
 	onProgress func(what string, done, of int64)
 	dryTx      *sql.Tx // the only transaction of a dry run, else nil
@@ -116,7 +117,7 @@ func newImporter(ctx context.Context, db *store.DB, dir string, o Options) (im *
 	if err != nil {
 		return nil, "", err
 	}
-	im = &importer{ctx: ctx, db: db, system: m.Source, started: clock.Now(ctx), onProgress: o.Progress, outDir: o.Rejects}
+	im = &importer{ctx: ctx, db: db, system: m.Source, missing: m.missing, started: clock.Now(ctx), onProgress: o.Progress, outDir: o.Rejects}
 	if o.Practice == "" {
 		o.Practice = m.Practice
 	}

@@ -25,8 +25,11 @@ type mapping struct {
 	Source   string        `yaml:"source"`
 	Practice string        `yaml:"practice"`
 	LooseIDs bool          `yaml:"loose_ids"`
+	Optional bool          `yaml:"optional"`
 	Format   format        `yaml:",inline"`
 	Files    []fileMapping `yaml:"files"`
+
+	missing []string // files that dropMissing removed
 }
 
 // format says how files write values: all of them, or one.
@@ -63,6 +66,7 @@ type fileMapping struct {
 	Entity    string            `yaml:"entity"`
 	Header    int               `yaml:"header"`
 	ID        names             `yaml:"id"`
+	MergeBy   string            `yaml:"merge_by"`
 	Columns   columnList        `yaml:"columns"`
 	Constants map[string]string `yaml:"constants"`
 	Only      map[string]names  `yaml:"only"`
@@ -212,21 +216,32 @@ func FindMapping(dir string) (path string, err error) {
 	return "", fmt.Errorf("%s: %w", dir, ErrNoMapping)
 }
 
-// readMapping reads the mapping at path, or if that is "", the one in dir. It also returns the
-// bytes of the file.
+// readMapping reads a mapping: the ready one with the name path, else the one at path, or if that
+// is "", the one in dir. It also returns the bytes of the file.
 func readMapping(dir, path string) (m mapping, content []byte, err error) {
 	if path == "" {
 		if path, err = FindMapping(dir); err != nil {
 			return m, nil, err
 		}
 	}
-	if content, err = os.ReadFile(path); err != nil {
+	if ready, ok := FindReady(path); ok {
+		content = []byte(ready.Content)
+	} else if content, err = os.ReadFile(path); err != nil {
 		return m, nil, fmt.Errorf("read the mapping: %w", err)
 	}
+	if m, err = parseMapping(filepath.Base(path), content); err != nil {
+		return m, nil, err
+	}
+	m.missing = m.dropMissing(dir)
+	return m, content, nil
+}
+
+// parseMapping parses the content of a mapping.
+func parseMapping(name string, content []byte) (m mapping, err error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&m); err != nil && !errors.Is(err, io.EOF) {
-		return m, nil, MappingError{filepath.Base(path) + ": " + err.Error()}
+		return m, MappingError{name + ": " + err.Error()}
 	}
-	return m, content, nil
+	return m, nil
 }

@@ -10,9 +10,25 @@ func (b *batch) ruleForPatient(r *record) {
 	if born, err := civil.Parse(r.text("date_of_birth")); err == nil && b.today.Before(born) {
 		r.reject("date_of_birth", "must not be in the future")
 	}
-	if plan := b.parent(r, "payment_plan_id"); plan["active"] == false && r.get("active") != false && r.changes("payment_plan_id") {
+	plan := b.parent(r, "payment_plan_id")
+	switch retired := plan["active"] == false && r.get("active") != false && r.changes("payment_plan_id"); {
+	case retired && b.isImported("payment_plans", plan["id"]):
+		r.warn("payment_plan_id", "is not active")
+	case retired:
 		r.reject("payment_plan_id", "is not active; archived patients may have it")
 	}
+}
+
+// isImported reports whether a row was imported from the same system. The patients of a plan that
+// the other system has retired may keep it, as they may here.
+func (b *batch) isImported(table string, id any) bool {
+	key := table + " " + asText(id)
+	imported, known := b.imported[key]
+	if !known {
+		imported = len(b.legacyIDs(entityOf(table), []any{asText(id)})) > 0
+		b.imported[key] = imported
+	}
+	return imported
 }
 
 // personColumns identify a person, for the warning that two patients may be the same.

@@ -29,10 +29,12 @@ type plan struct {
 	header     []string
 	idParts    []template // of the legacy ID
 	idIsLine   bool       // the legacy ID is the line number
+	mergeBy    string     // the column by which records match rows of the practice; "" for none
 	looseIDs   bool       // legacy IDs ignore case and leading zeros
 	conditions []condition
 	targets    []*target
 	ignored    []string // columns that are not imported
+	missing    []string // columns of an optional mapping that the file does not have
 	makeItems  bool     // make an item for each invoice, because no file has items
 }
 
@@ -49,7 +51,7 @@ func (p *plan) target(field string) *target {
 // isIndependent reports whether new rows of the file neither depend on each other nor on rows
 // that others write, so that two batches can be stored at a time.
 func (p *plan) isIndependent() bool {
-	return rules[p.entity.Name] == nil && len(p.entity.Unique) == 0 && !p.entity.Has(legacyID) &&
+	return p.mergeBy == "" && rules[p.entity.Name] == nil && len(p.entity.Unique) == 0 && !p.entity.Has(legacyID) &&
 		!slices.ContainsFunc(p.targets, func(t *target) bool { return t.role == reference })
 }
 
@@ -108,7 +110,7 @@ func newPlans(dir string, m mapping, zone *time.Location, today civil.Date) ([]*
 	var plans []*plan
 	for _, f := range m.Files {
 		p := &plan{name: f.File, path: filepath.Join(dir, f.File), system: m.Source, looseIDs: m.LooseIDs}
-		pl := planner{plan: p, file: f, format: f.Format.orElse(m.Format), mistakes: &mistakes, today: today, zone: zone, practiceZone: zone}
+		pl := planner{plan: p, file: f, format: f.Format.orElse(m.Format), mistakes: &mistakes, today: today, zone: zone, practiceZone: zone, optional: m.Optional}
 		if !pl.build() {
 			continue
 		}

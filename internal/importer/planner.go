@@ -19,6 +19,7 @@ type planner struct {
 	today        civil.Date
 	zone         *time.Location // of times in the file
 	practiceZone *time.Location
+	optional     bool // the file need not have every column of the mapping
 }
 
 func (pl *planner) wrong(format string, args ...any) {
@@ -39,6 +40,7 @@ func (pl *planner) build() bool {
 		return false
 	}
 	pl.planID()
+	pl.planMerge()
 	pl.planConditions()
 	pl.planColumns()
 	pl.planConstants()
@@ -140,6 +142,18 @@ func (pl *planner) hasColumn(name string) bool {
 	return slices.ContainsFunc(pl.plan.header, func(h string) bool { return headerName(h) == name })
 }
 
+// findOptional returns the index of a column, or -1. In an optional mapping the plan notes a missing
+// column; otherwise it is a mistake, as for findColumn.
+func (pl *planner) findOptional(name string) int {
+	if pl.optional && len(pl.plan.header) > 0 && !pl.hasColumn(headerName(name)) {
+		if !slices.Contains(pl.plan.missing, name) {
+			pl.plan.missing = append(pl.plan.missing, name)
+		}
+		return -1
+	}
+	return pl.findColumn(name)
+}
+
 // findColumn returns the index of a column, or -1. A missing column is a mistake, unless the file
 // is empty.
 func (pl *planner) findColumn(name string) int {
@@ -199,7 +213,7 @@ func (pl *planner) planID() {
 
 func (pl *planner) planConditions() {
 	for _, column := range sortedKeys(pl.file.Only) {
-		index := pl.findColumn(column)
+		index := pl.findOptional(column)
 		if index < 0 {
 			continue
 		}

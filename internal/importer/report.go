@@ -24,6 +24,7 @@ type Report struct {
 	Warnings    int                 // findings about rows that were imported
 	Differences int                 // totals that differ from the files'
 	Ignored     map[string][]string // columns that were not imported, by file
+	Missing     []string            // files of an optional mapping that the directory does not have
 	Resumed     bool                // the import resumed an interrupted one
 }
 
@@ -51,6 +52,7 @@ func (im *importer) fillReport(report *Report) {
 			report.Ignored[p.name] = slices.Clone(p.ignored)
 		}
 	}
+	report.Missing = im.missing
 	maps.DeleteFunc(report.Ignored, func(_ string, ignored []string) bool { return len(ignored) == 0 })
 }
 

@@ -104,7 +104,7 @@ func (t *target) applySign(s string) string {
 func (pl *planner) planColumns() {
 	used := map[int]bool{}
 	for _, c := range pl.file.Columns {
-		index := pl.findColumn(c.column)
+		index := pl.findOptional(c.column)
 		if index < 0 {
 			continue
 		}

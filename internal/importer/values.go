@@ -2,6 +2,7 @@ package importer
 
 import (
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -188,9 +189,15 @@ func (p *plan) parseValue(r *record, t *target, s string) (message string) {
 		return message
 	}
 	v = p.warnOfValue(r, t, original, v)
-	if t.column == nil {
+	switch whole, isMetadata := v.(json.RawMessage); {
+	case isMetadata: // parseValues stores it, with the values of metadata.KEY
+		values := map[string]string{}
+		_ = json.Unmarshal(whole, &values) // ReadText has made it
+		maps.Copy(values, r.metadata)
+		r.metadata = values
+	case t.column == nil:
 		r.openingBalance = v
-	} else {
+	default:
 		r.values[t.name] = v
 	}
 	return ""
