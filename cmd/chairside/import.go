@@ -47,6 +47,14 @@ CSV files from another system go into a practice. A mapping.yaml beside them map
       columns: {Surname: last_name, DOB: date_of_birth, Sex: gender}
       constants: {payment_plan_id: Private, ethnicity: "99"}
 
+For the files of well-known systems there are ready mappings: --mapping opendental. "chairside mapping" lists them.
+
+From a server with an API like Chairside's, --from-api downloads the records that the token may read into CSV files, and imports them:
+
+  chairside import --from-api https://dental.example.com --token-file token.txt --practice bright download
+
+The files hold patients' data, and only their owner can read them. The token comes from a file or from the environment variable CHAIRSIDE_TOKEN, never from an argument. An interrupted download continues when the same command runs again. Pauses of the server's rate limit are waited for. What changes during the download may be missing: a second download into another directory updates it.
+
 Prints the number of rows created, updated and rejected per file. The exit status is 0 if all rows were imported, and 1 if some were rejected (the others are imported) or the import failed.
 
 ` + helpText(importer.Guide)
@@ -79,8 +87,8 @@ func (i *importCommand) Run(c *console) error {
 	if err != nil {
 		return err
 	}
-	native := flags.Mapping == "" && dump.IsExport(flags.Dir)
-	if flags.Mapping == "" && !native {
+	native := flags.Mapping == "" && flags.FromAPI == "" && dump.IsExport(flags.Dir)
+	if flags.Mapping == "" && flags.FromAPI == "" && !native {
 		if flags.Mapping, err = importer.FindMapping(flags.Dir); err != nil {
 			return err
 		}
@@ -103,6 +111,11 @@ func (i *importCommand) Run(c *console) error {
 		open = c.withNewDatabase
 	}
 	return open(flags.Database, func(db *store.DB) error {
+		if flags.FromAPI != "" {
+			if err := c.downloadFor(db, flags); err != nil {
+				return err
+			}
+		}
 		switch {
 		case practice:
 			return c.importPractice(db, flags)
@@ -113,6 +126,17 @@ func (i *importCommand) Run(c *console) error {
 		}
 		return c.importFiles(db, flags)
 	})
+}
+
+// downloadFor downloads the records of an API into the directory, once the practice for them is clear.
+// A mapping in the directory may name the practice.
+func (c *console) downloadFor(db *store.DB, flags config.ImportFlags) error {
+	if _, err := importer.FindMapping(flags.Dir); errors.Is(err, importer.ErrNoMapping) {
+		if err := importer.CheckPractice(c, db, flags.Practice); err != nil {
+			return err
+		}
+	}
+	return c.download(flags.API, flags.Dir)
 }
 
 // restore imports an export of this program.
@@ -200,6 +224,9 @@ func (c *console) explainFiles(db *store.DB, flags config.ImportFlags) error {
 		if len(f.Ignored) > 0 {
 			fmt.Fprintf(c.out, "  not imported: %s\n", strings.Join(f.Ignored, ", "))
 		}
+		if len(f.Missing) > 0 {
+			fmt.Fprintf(c.out, "  not in the file: %s\n", strings.Join(f.Missing, ", "))
+		}
 	}
 	return nil
 }
@@ -221,6 +248,9 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 	}
 	if result.Resumed {
 		fmt.Fprintln(c.err, "resumed an interrupted import of the same files")
+	}
+	if len(result.Missing) > 0 {
+		fmt.Fprintf(c.err, "files of the mapping that are not there: %s\n", strings.Join(result.Missing, ", "))
 	}
 	for _, file := range slices.Sorted(maps.Keys(result.Ignored)) {
 		fmt.Fprintf(c.err, "%s: columns not imported: %s\n", file, strings.Join(result.Ignored[file], ", "))
