@@ -83,7 +83,8 @@
 //   - writes with COPY, in the order of the IDs
 //   - looks rows up with one query for the whole batch, and not at all on the first import
 //   - reads the next chunks while a batch is stored
-//   - stores two batches at a time, on two connections, if the rows of a file are independent
+//   - stores two batches at a time, on two connections, if the rows of a file are independent,
+//     or are patients
 //
 // BenchmarkImport measures it.
 package importer

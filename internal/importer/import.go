@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,8 +54,10 @@ type importer struct {
 	// While a file is loaded:
 	firstImport   atomic.Bool // no record of its entity was imported from the system before
 	names         map[nameColumn]recordIDs
-	reasons       map[string]string // the practice's appointment reasons by folded name
-	written       lineIndexes       // IDs of rows written so far; used if a file of the entity has no IDs
+	namesMu       sync.Mutex              // held by batches that are stored at the same time
+	recentPeople  map[string][]samePerson // new patients of the batch that last took IDs, by personKey: its transaction may be open
+	reasons       map[string]string       // the practice's appointment reasons by folded name
+	written       lineIndexes             // IDs of rows written so far; used if a file of the entity has no IDs
 	writtenEntity *entity
 	unanalyzed    int // rows since PostgreSQL last analyzed the tables
 	analyzed      int // rows of the file at that time

@@ -189,6 +189,10 @@ func (l *fileLoad) storeInParts(records []*record, last bool, turn *turn, refusa
 		again[0].reject("", constraintMessage(refusal))
 		return l.store(again, last, turn)
 	}
+	turn.retried = true
+	if err := turn.waitToCommit(); err != nil {
+		return err
+	}
 	half := len(again) / 2
 	if err := l.store(again[:half], false, turn); err != nil {
 		return err

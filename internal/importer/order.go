@@ -20,6 +20,7 @@ type turn struct {
 	done         chan struct{}   // closed when this batch has committed
 	previousTook <-chan struct{} // the same of the previous batch
 	previousDone <-chan struct{}
+	retried      bool // the database has refused the batch once
 }
 
 // finishedTurn returns a turn that is over. The first batch follows it.

@@ -53,7 +53,16 @@ func (b *batch) warnOfSamePatients() {
 	if b.plan.entity.Name != "patients" || b.err != nil {
 		return
 	}
-	people := b.readPeople()
+	if b.fail(b.turn.waitForIDs()); b.err != nil { // the previous batch has set recentPeople
+		return
+	}
+	people, created := b.readPeople(), map[string][]samePerson{}
+	if !b.turn.retried {
+		for key, recent := range b.recentPeople {
+			people[key] = append(people[key], recent...)
+		}
+		b.recentPeople = created
+	}
 	for _, r := range b.records {
 		key := personKey(r.get)
 		isOther := func(p samePerson) bool { return p.id == "" || p.id != asText(r.id) }
@@ -61,7 +70,8 @@ func (b *batch) warnOfSamePatients() {
 			r.warn("last_name", "has the name and the date of birth of the patient with the "+people[key][i].label)
 		}
 		if r.existing == nil {
-			people[key] = append(people[key], samePerson{label: legacyIDLabel + " " + r.text(legacyID)})
+			person := samePerson{label: legacyIDLabel + " " + r.text(legacyID)}
+			people[key], created[key] = append(people[key], person), append(created[key], person)
 		}
 		if r.deleted {
 			r.warn(legacyID, "was deleted here and stays deleted")

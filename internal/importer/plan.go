@@ -35,6 +35,7 @@ type plan struct {
 	targets    []*target
 	ignored    []string // columns that are not imported
 	missing    []string // columns of an optional mapping that the file does not have
+	rowSize    int      // about how many columns of a record have values
 	makeItems  bool     // make an item for each invoice, because no file has items
 }
 
@@ -49,9 +50,10 @@ func (p *plan) target(field string) *target {
 }
 
 // isIndependent reports whether new rows of the file neither depend on each other nor on rows
-// that others write, so that two batches can be stored at a time.
+// that others write, so that two batches can be stored at a time. Those of patients only depend on
+// each other for the warning that two are the same person, for which there is recentPeople.
 func (p *plan) isIndependent() bool {
-	return p.mergeBy == "" && rules[p.entity.Name] == nil && len(p.entity.Unique) == 0 && !p.entity.Has(legacyID) &&
+	return p.entity.Name == "patients" || p.mergeBy == "" && rules[p.entity.Name] == nil && len(p.entity.Unique) == 0 && !p.entity.Has(legacyID) &&
 		!slices.ContainsFunc(p.targets, func(t *target) bool { return t.role == reference })
 }
 

@@ -44,6 +44,7 @@ func (pl *planner) build() bool {
 	pl.planConditions()
 	pl.planColumns()
 	pl.planConstants()
+	pl.planRows()
 	pl.checkTexts()
 	pl.checkRequired()
 	return true
@@ -225,6 +226,18 @@ func (pl *planner) planConditions() {
 			c.words = []string{""}
 		}
 		pl.plan.conditions = append(pl.plan.conditions, c)
+	}
+}
+
+// planRows sets rowSize: the targets, and the columns that get a default. Most of a patient's columns
+// are null, and a map with room for them all takes twice the memory.
+func (pl *planner) planRows() {
+	e := pl.plan.entity
+	pl.plan.rowSize = len(pl.plan.targets)
+	for i := range e.Columns {
+		if c := &e.Columns[i]; !c.Null && pl.plan.target(c.Name) == nil {
+			pl.plan.rowSize++
+		}
 	}
 }
 

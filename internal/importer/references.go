@@ -105,6 +105,8 @@ const maxNames = 20_000
 // idsByName returns the IDs of an entity's records by a folded name: a column of theirs or of
 // their user's. It reads them once for each file.
 func (b *batch) idsByName(e *entity, by string) recordIDs {
+	b.namesMu.Lock()
+	defer b.namesMu.Unlock()
 	if known := b.names[nameColumn{e.Name, by}]; known != nil {
 		return known
 	}

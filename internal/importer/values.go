@@ -48,7 +48,7 @@ func (p *plan) parseValues(r *record) {
 	if r.rejected() {
 		return
 	}
-	r.values, r.referenceKeys = make(row, len(p.entity.Columns)), make(map[string]string)
+	r.values, r.referenceKeys = make(row, p.rowSize), make(map[string]string)
 	switch {
 	case r.legacyID == "" && p.hasIDs():
 		r.reject(legacyID, cantBeBlank)

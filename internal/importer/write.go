@@ -43,6 +43,9 @@ func (b *batch) write(counts *rowCounts) {
 		rows[i] = r.values
 	}
 	b.insert(e, rows)
+	if len(existing) > 0 && b.err == nil {
+		b.fail(b.turn.waitToCommit()) // the audit log again
+	}
 	updated := b.update(e, existing)
 	counts.Created += len(created)
 	counts.Updated += updated
