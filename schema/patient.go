@@ -219,7 +219,7 @@ var patientNameMember = apispec.Computed{
 
 // answersMember is the response member with the answers to custom fields.
 var answersMember = apispec.Computed{
-	Name: "custom_fields", Kind: codec.Answers, Handwritten: true, Doc: "Answers to the practice's custom fields.",
+	Name: "custom_fields", Kind: codec.Answers, Handwritten: true, DependsOn: []string{"custom_fields"}, Doc: "Answers to the practice's custom fields.",
 	Objects: &apispec.Objects{Item: "CustomFieldEntry", Members: []apispec.Computed{
 		{Name: "field_id", Kind: codec.UUID, Doc: "The custom field."},
 		{Name: "value", Kind: codec.Object, Doc: "A boolean for a checkbox, a decimal string for a number, a string otherwise; null if unanswered.", Example: "true"},

@@ -152,9 +152,13 @@ type Computed struct {
 	Func        string   // pure function of package schema
 	Handwritten bool     // set in internal/api
 	CreateOnly  bool     // with Handwritten and Nullable: the rule of a create sets it; null in other responses
-	Objects     *Objects // if it is a list of objects
-	Doc         string
-	Example     string // JSON; if empty, the example of the kind
+	// DependsOn are the resources that a Handwritten member reads besides the record and its parts. They
+	// must be small and change rarely: after a change, an extract writes all records again. Without
+	// it, an extract leaves a Handwritten member out.
+	DependsOn []string
+	Objects   *Objects // if it is a list of objects
+	Doc       string
+	Example   string // JSON; if empty, the example of the kind
 }
 
 // Objects describes a member that is a list of objects.

@@ -34,6 +34,18 @@ type Link struct {
 	Scope  string // scope that a token needs to read it
 }
 
+// Member is a member of a resource's documents.
+type Member struct {
+	Name   string
+	Kind   Kind
+	Sealed bool // of a sealed column
+	// Own tells that the member changes only with the record, its parts, and the resources in DependsOn.
+	// Others come from linked records, or show use instead of content.
+	Own bool
+	// DependsOn are resources of which a change may change this member of every record.
+	DependsOn []string
+}
+
 // The parameters that change the shape of the records in a response.
 const (
 	FieldsParam = "fields" // only these members

@@ -7,6 +7,7 @@ import (
 	"entgo.io/ent/entc/gen"
 
 	"chairside/internal/apispec"
+	"chairside/internal/codec"
 	"chairside/internal/entx/table"
 )
 
@@ -18,7 +19,7 @@ func (e *entity) ReadScope() string { return e.R.Scope + ":read" }
 
 // FeedImports returns the packages that the file of the feed's resources may need.
 func (m *model) FeedImports() []string {
-	all := []string{"context", "strconv"}
+	all := []string{"context", "strconv", module + "/internal/codec"}
 	for _, e := range m.Entities {
 		if e.InFeed() {
 			all = append(all, e.Imports()...)
@@ -26,6 +27,49 @@ func (m *model) FeedImports() []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// FeedMembers returns the members of the resource's documents in the change feed.
+func (e *entity) FeedMembers() (all []codec.Member, err error) {
+	for _, c := range e.Shown() {
+		all = append(all, codec.Member{Name: c.Name, Kind: c.Kind, Sealed: c.IsSealed(), Own: !c.API.Bookkeeping})
+	}
+	for _, c := range e.R.Computed {
+		m := codec.Member{Name: c.Name, Kind: c.Kind, DependsOn: c.DependsOn}
+		switch {
+		case len(c.DependsOn) > 0 && !c.Handwritten:
+			return nil, fmt.Errorf("%s.%s is not hand-written, so it cannot have DependsOn", e.Name, c.Name)
+		case c.Handwritten:
+			m.Own = len(c.DependsOn) > 0
+		case c.Kind != codec.Avatar: // an address of the server
+			m.Own = c.Edge == ""
+		}
+		all = append(all, m)
+	}
+	for _, b := range e.R.Embeds {
+		if b.SingleOnly {
+			continue
+		}
+		target, err := e.Target(b.Edge)
+		if err != nil {
+			return nil, err
+		}
+		m := codec.Member{Name: b.Edge, Kind: codec.Object, Own: len(b.Columns) > 0}
+		// Rows of an embedded list are parts (feedSourcesOf). An embedded record is a resource of its own.
+		if edge, _ := e.Edge(b.Edge); edge.Unique {
+			m.Own = m.Own && target.InFeed()
+			m.DependsOn = []string{target.R.Plural}
+		}
+		all = append(all, m)
+	}
+	for _, m := range all {
+		for _, name := range m.DependsOn {
+			if !slices.Contains(e.Model.feedResources(), name) {
+				return nil, fmt.Errorf("%s.%s depends on %s, which the change feed does not have", e.Name, m.Name, name)
+			}
+		}
+	}
+	return all, nil
 }
 
 // watches returns the resources of the change feed on which the list depends. Hand-written parts
