@@ -19,6 +19,7 @@
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
 //	internal/ratelimit   limits of tokens, practices and addresses, shared by server processes
 //	internal/events/feed the change feed: pages, waiting, snapshots
+//	internal/events/extract  writes records and their changes to files for data warehouses
 //	internal/events/webhook  delivers changes to webhooks
 //	internal/oauth       the authorization server: applications, codes, tokens
 //	internal/signin      sessions and two-factor authentication; signin/password: hashing and checks

@@ -39,6 +39,7 @@ type commands struct {
 	SQL      sqlCommand       `cmd:"" name:"sql" help:"Open psql or sqlite3 with the views for analysts."`
 	Subject  subjectCommands  `cmd:"" help:"Answer patients' requests about their data."`
 	Export   exportCommand    `cmd:"" help:"Export all data to files."`
+	Extract  extractCommand   `cmd:"" help:"Write a practice's records, and each night their changes, to files for other programs."`
 	API      apiCommand       `cmd:"" name:"api" help:"Send a request to a server's API."`
 	Listen   listenCommand    `cmd:"" help:"Send the changes of a server's records to a local URL, as a webhook would."`
 	MCP      mcpCommand       `cmd:"" name:"mcp" help:"Serve an AI assistant over standard input and output (MCP)."`
@@ -84,7 +85,7 @@ func main() {
 }
 
 // packageName matches the Go package's name that begins a message for developers.
-var packageName = regexp.MustCompile(`(?m)^(admission|audit|chain|civil|clock|closure|codec|decimal|ent|feed|guides|idempotency|lint|migrate|ogen|principal|report|rowscan|rowsecurity|schema|seal|seed|server|signin|store|subject|web|webhook|write): `)
+var packageName = regexp.MustCompile(`(?m)^(admission|audit|chain|civil|clock|closure|codec|decimal|ent|extract|feed|guides|idempotency|lint|migrate|ogen|principal|report|rowscan|rowsecurity|schema|seal|seed|server|signin|store|subject|web|webhook|write): `)
 
 // variables are the values that help texts name.
 func variables() kong.Vars {

@@ -131,6 +131,9 @@ func New(o Options) (*Server, error) {
 	return build(o, operations{api.New(o.DB, o.BaseURL)})
 }
 
+// Reads returns the reads of the API's documents outside requests, for the command line.
+func Reads(db *store.DB) ogent.Reads { return api.New(db, "").Reads }
+
 // build is New for any implementation of the operations.
 func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	if (o.CertFile == "") != (o.KeyFile == "") {
