@@ -1,6 +1,10 @@
 package extract
 
-import "chairside/internal/codec"
+import (
+	"fmt"
+
+	"chairside/internal/codec"
+)
 
 // The numbers of parquet.thrift in github.com/apache/parquet-format.
 const (
@@ -42,7 +46,7 @@ func typeName(k codec.Kind) string {
 	case codec.Integer, codec.Consent, codec.ID:
 		return "INT64"
 	case codec.Decimal:
-		return "DECIMAL(18, 2)"
+		return fmt.Sprintf("DECIMAL(%d, %d)", decimalDigits, fractionDigits)
 	case codec.Time:
 		return "TIMESTAMP(MILLIS, UTC)"
 	case codec.Date, codec.Day:
