@@ -30,7 +30,7 @@ require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // assistants: the official SDK of the Model Context Protocol
 	github.com/nyaruka/phonenumbers v1.8.1 // libphonenumber: E.164 forms
 	github.com/ogen-go/ogen v1.24.0 // the API server, client and types
-	github.com/parquet-go/parquet-go v0.32.0 // tests: reads the Parquet files that package extract writes
+	github.com/parquet-go/parquet-go v0.32.0 // Parquet files for data warehouses
 	github.com/pquerna/otp v1.5.0 // second factors: time-based codes, QR codes
 	github.com/prometheus/client_golang v1.25.0 // metrics
 	github.com/rogpeppe/go-internal v1.16.0 // tests: scripts of the command line

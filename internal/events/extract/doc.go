@@ -6,8 +6,6 @@
 //	folder.go   the folder: its lock, its manifests, what an interrupted run left
 //	ndjson.go   rows as NDJSON
 //	parquet.go  rows as Parquet: row groups of limited size
-//	footer.go   the description at the end of a Parquet file
-//	thrift.go   the encoding of that description
 //	schema.go   JSON Schema of the rows, from the OpenAPI document
 //
 // # Folder

@@ -164,8 +164,8 @@ func (r *run) to(resource string) (*output, error) {
 	o.reader = newReader(columns)
 	if r.Format == NDJSON {
 		o.encoder = newNDJSON(out, r.Run, columns)
-	} else if o.encoder, err = newParquet(out, r.Run, columns); err != nil {
-		return nil, errors.Join(err, o.file.Close())
+	} else {
+		o.encoder = newParquet(out, resource, r.Run, columns)
 	}
 	r.open = o
 	return o, nil

@@ -1,14 +1,13 @@
 package extract
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/go-faster/jx"
+	"github.com/parquet-go/parquet-go"
 
 	"chairside/internal/civil"
 	"chairside/internal/codec"
@@ -22,214 +21,140 @@ var (
 	groupBytes = 16 << 20
 )
 
-const parquetMagic = "PAR1"
+// Amounts have at most 18 digits, two of them fractions.
+const decimalDigits, fractionDigits = 18, 2
 
-// parquet writes rows as Parquet: columns of plain values, in pages that gzip has compressed.
-type parquet struct {
-	to     io.Writer
-	offset int64 // bytes that are written
-	run    int
-	chunks []*chunk // _run, _deleted, then a chunk for each column
-	groups []rowGroup
-	rows   int // of the open row group
-	size   int // of its values
+const secondsPerDay = 24 * 60 * 60
+
+// typeOf returns the Parquet type of the values of a kind.
+func typeOf(k codec.Kind) parquet.Node {
+	switch k {
+	case codec.Boolean, codec.Flag, codec.Gender:
+		return parquet.Leaf(parquet.BooleanType)
+	case codec.Integer, codec.Consent, codec.ID:
+		return parquet.Int(64)
+	case codec.Decimal:
+		return parquet.Decimal(fractionDigits, decimalDigits, parquet.Int64Type)
+	case codec.Time:
+		return parquet.Timestamp(parquet.Millisecond)
+	case codec.Date, codec.Day:
+		return parquet.Date()
+	}
+	if isJSON(k) {
+		return parquet.JSON()
+	}
+	return parquet.String()
 }
 
-// chunk is a column of the open row group.
-type chunk struct {
+// parquetRows writes rows as Parquet, with the columns in the order of their names.
+type parquetRows struct {
+	to      *parquet.Writer
+	columns []parquetColumn // _run, _deleted, then those of the resource
+	values  parquet.Row
+	size    int // of the values of the open row group, in bytes
+}
+
+// parquetColumn is a column and its place in the file.
+type parquetColumn struct {
 	column
+	place    int
 	required bool
-	values   []byte
-	count    int    // rows
-	bits     int    // values of a boolean column
-	levels   []byte // runs of rows with and without a value
-	present  bool   // the open run: whether its rows have a value
-	run      int    // its rows
 }
 
-func newParquet(to io.Writer, run int, columns []column) (encoder, error) {
-	e := &parquet{to: to, run: run, chunks: []*chunk{
+func newParquet(to io.Writer, resource string, run int, columns []column) encoder {
+	e := &parquetRows{columns: []parquetColumn{
 		{column: column{runColumn, codec.Integer}, required: true},
 		{column: column{deletedColumn, codec.Boolean}, required: true},
 	}}
 	for i, c := range columns {
-		e.chunks = append(e.chunks, &chunk{column: c, required: i == 0})
+		e.columns = append(e.columns, parquetColumn{column: c, required: i == 0})
 	}
-	return e, e.put([]byte(parquetMagic))
+	nodes := parquet.Group{}
+	for _, c := range e.columns {
+		if nodes[c.name] = typeOf(c.kind); !c.required {
+			nodes[c.name] = parquet.Optional(typeOf(c.kind))
+		}
+	}
+	schema := parquet.NewSchema(resource, nodes)
+	for i, c := range e.columns {
+		leaf, _ := schema.Lookup(c.name)
+		e.columns[i].place = leaf.ColumnIndex
+	}
+	e.to = parquet.NewWriter(to, schema, parquet.Compression(&parquet.Gzip), parquet.MaxRowsPerRowGroup(int64(groupRows)))
+	e.values = make(parquet.Row, len(e.columns))
+	e.set(0, parquet.Int64Value(int64(run)))
+	return e
 }
 
-func (e *parquet) put(b []byte) error {
-	n, err := e.to.Write(b)
-	e.offset += int64(n)
-	return err
+// set sets the value of a column of the row; the zero Value is null.
+func (e *parquetRows) set(i int, v parquet.Value) {
+	c, defined := e.columns[i], 0
+	if !c.required && !v.IsNull() {
+		defined = 1
+	}
+	e.values[c.place] = v.Level(0, defined, c.place)
 }
 
-func (e *parquet) write(r *row) error {
-	e.chunks[0].integer(int64(e.run))
-	e.chunks[1].boolean(r.deleted)
-	e.rows++
+func (e *parquetRows) write(r *row) error {
+	e.set(1, parquet.BooleanValue(r.deleted))
 	for i, value := range r.values {
-		c := e.chunks[2+i]
-		before := len(c.values)
-		if err := c.add(value); err != nil {
+		c := e.columns[2+i]
+		v, err := c.parse(value)
+		if err == nil && c.required && v.IsNull() {
+			err = errors.New("must not be null")
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		e.size += len(c.values) - before
+		e.set(2+i, v)
+		e.size += len(value)
 	}
-	if e.rows >= groupRows || e.size >= groupBytes {
-		return e.flush()
-	}
-	return nil
-}
-
-// flush writes the open row group.
-func (e *parquet) flush() error {
-	if e.rows == 0 {
-		return nil
-	}
-	g := rowGroup{rows: int64(e.rows)}
-	for _, c := range e.chunks {
-		p, err := e.page(c)
-		if err != nil {
-			return err
-		}
-		g.pages = append(g.pages, p)
-		*c = chunk{column: c.column, required: c.required, values: c.values[:0], levels: c.levels[:0]}
-	}
-	e.groups = append(e.groups, g)
-	e.rows, e.size = 0, 0
-	return nil
-}
-
-// page writes a column of the open row group as one page.
-func (e *parquet) page(c *chunk) (p page, err error) {
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	unpacked := len(c.values)
-	if !c.required {
-		c.endRun()
-		levels := binary.LittleEndian.AppendUint32(nil, uint32(len(c.levels)))
-		unpacked += len(levels) + len(c.levels)
-		if _, err := zip.Write(append(levels, c.levels...)); err != nil {
-			return p, err
-		}
-	}
-	if _, err := zip.Write(c.values); err != nil {
-		return p, err
-	}
-	if err := zip.Close(); err != nil {
-		return p, err
-	}
-	header := pageHeader(c.count, unpacked, packed.Len())
-	p = page{offset: e.offset, values: int64(c.count), stored: int64(len(header) + packed.Len()), unpacked: int64(len(header) + unpacked)}
-	if err := e.put(header); err != nil {
-		return p, err
-	}
-	return p, e.put(packed.Bytes())
-}
-
-func (e *parquet) close() error {
-	if err := e.flush(); err != nil {
+	if _, err := e.to.WriteRows([]parquet.Row{e.values}); err != nil {
 		return err
 	}
-	end := footer(e.chunks, e.groups)
-	end = binary.LittleEndian.AppendUint32(end, uint32(len(end)))
-	return e.put(append(end, parquetMagic...))
+	if e.size < groupBytes {
+		return nil
+	}
+	e.size = 0
+	return e.to.Flush()
 }
 
-// add adds a value, as JSON; nil is null.
-func (c *chunk) add(value jx.Raw) error {
+func (e *parquetRows) close() error { return e.to.Close() }
+
+// parse reads a value, as JSON; nil is null.
+func (c parquetColumn) parse(value jx.Raw) (v parquet.Value, err error) {
 	if value == nil {
-		if c.required {
-			return fmt.Errorf("must not be null")
-		}
-		c.level(false)
-		return nil
+		return v, nil
 	}
 	d := jx.DecodeBytes(value)
 	switch c.kind {
 	case codec.Boolean, codec.Flag, codec.Gender:
-		v, err := d.Bool()
-		c.boolean(v)
-		return err
+		b, err := d.Bool()
+		return parquet.BooleanValue(b), err
 	case codec.Integer, codec.Consent, codec.ID:
-		v, err := d.Int64()
-		c.integer(v)
-		return err
+		n, err := d.Int64()
+		return parquet.Int64Value(n), err
 	}
 	if isJSON(c.kind) {
-		c.bytes(value)
-		return nil
+		return parquet.ByteArrayValue(value), nil
 	}
 	text, err := d.Str()
 	if err != nil {
-		return err
+		return v, err
 	}
 	switch c.kind {
 	case codec.Decimal:
-		v, err := table.Amount.Parse(text)
+		amount, err := table.Amount.Parse(text)
 		if err != nil {
-			return err
+			return v, err
 		}
-		c.integer(v.(int64))
+		return parquet.Int64Value(amount.(int64)), nil
 	case codec.Time:
 		at, err := time.Parse(codec.TimeLayout, text)
-		c.integer(at.UnixMilli())
-		return err
+		return parquet.Int64Value(at.UnixMilli()), err
 	case codec.Date, codec.Day:
 		day, err := civil.Parse(text)
-		c.level(true)
-		c.values = binary.LittleEndian.AppendUint32(c.values, uint32(int32(day.Time().Unix()/secondsPerDay)))
-		return err
-	default:
-		c.bytes([]byte(text))
+		return parquet.Int32Value(int32(day.Time().Unix() / secondsPerDay)), err
 	}
-	return nil
-}
-
-const secondsPerDay = 24 * 60 * 60
-
-func (c *chunk) integer(v int64) {
-	c.level(true)
-	c.values = binary.LittleEndian.AppendUint64(c.values, uint64(v))
-}
-
-func (c *chunk) bytes(v []byte) {
-	c.level(true)
-	c.values = append(binary.LittleEndian.AppendUint32(c.values, uint32(len(v))), v...)
-}
-
-// boolean adds one bit; eight share a byte.
-func (c *chunk) boolean(v bool) {
-	c.level(true)
-	if c.bits%8 == 0 {
-		c.values = append(c.values, 0)
-	}
-	if v {
-		c.values[len(c.values)-1] |= 1 << (c.bits % 8)
-	}
-	c.bits++
-}
-
-// level notes whether the next row has a value.
-func (c *chunk) level(present bool) {
-	c.count++
-	if c.run > 0 && c.present != present {
-		c.endRun()
-	}
-	c.present = present
-	c.run++
-}
-
-// endRun writes the open run: twice its rows, which marks a run of equal levels, and the level.
-func (c *chunk) endRun() {
-	if c.run == 0 {
-		return
-	}
-	c.levels = binary.AppendUvarint(c.levels, uint64(c.run)<<1)
-	level := byte(0)
-	if c.present {
-		level = 1
-	}
-	c.levels, c.run = append(c.levels, level), 0
+	return parquet.ByteArrayValue([]byte(text)), nil
 }

@@ -43,7 +43,7 @@ func (d document) schema(r ogent.Resource, columns []column) ([]byte, error) {
 		if !ok {
 			return nil, fmt.Errorf("the API's document does not describe %s of %s", c.name, r.Name)
 		}
-		property["x-parquet-type"] = typeName(c.kind)
+		property["x-parquet-type"] = typeOf(c.kind).Type().String()
 		properties[c.name] = property
 		required = append(required, c.name)
 	}
