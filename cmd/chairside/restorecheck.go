@@ -31,7 +31,7 @@ func (restoreCheckCommand) Help() string {
   migrations     the database has exactly the migrations of this program
   schema         tables, columns, indexes, triggers and functions are those of the schema
   foreign keys   no row names a row that does not exist
-  totals         the totals that lists show are those of the rows
+  totals         list totals match the rows
   audit log      no event was changed or is missing
   sealed values  the keys open every sealed value
   rows           there is data; the output has the number of rows and the time of the newest; with --format=json, the rows of each table
@@ -194,7 +194,7 @@ func checkCopyTotals(c *console, db *store.DB, _ []audit.PublicKey) (string, []s
 	for _, d := range differences {
 		problems = append(problems, d.String())
 	}
-	return "the totals that lists show are those of the rows", problems, `rows are missing or were added without triggers: use another copy, or accept the rows with "chairside counters repair"`, err
+	return "list totals match the rows", problems, `rows are missing or were added without triggers: use another copy, or accept the rows with "chairside counters repair"`, err
 }
 
 func checkCopyAudit(c *console, db *store.DB, public []audit.PublicKey) (string, []string, string, error) {

@@ -46,10 +46,10 @@ func (f MCPFlags) Validate() error {
 	return err
 }
 
-// serverRule is what a server's URL must be, so that the token cannot be read on the way.
+// serverRule is what a server's URL must be, so that the token cannot be intercepted.
 const serverRule = "must be an https URL such as https://api.example.com, or an http URL of this machine"
 
-// isPrivate reports whether a connection to the server cannot be read on the way: it uses HTTPS
+// isPrivate reports whether a connection to the server cannot be intercepted: it uses HTTPS
 // or stays on this machine.
 func isPrivate(address string) bool {
 	u, err := url.Parse(address)

@@ -4,7 +4,7 @@ import "strings"
 
 // SystemDatabase is the flag of commands that serve requests.
 type SystemDatabase struct {
-	SystemDatabaseURL string `name:"system-database-url" placeholder:"URL" help:"PostgreSQL URL of the system role, for work without a caller; --database-url is then that of the serving role. See \"chairside database roles\"."`
+	SystemDatabaseURL string `name:"system-database-url" placeholder:"URL" help:"PostgreSQL URL of the system role, for background work; --database-url is then that of the serving role. See \"chairside database roles\"."`
 }
 
 func (d SystemDatabase) check(m *Mistakes, serving Database) {
@@ -40,7 +40,7 @@ func (d ReplicaDatabases) check(m *Mistakes, primary Database) {
 type RolesFlags struct {
 	Database
 	ServingRole string `placeholder:"NAME" default:"chairside_serving" help:"Role that serves requests. Default: ${default}"`
-	SystemRole  string `placeholder:"NAME" default:"chairside_system" help:"Role for work without a caller. Default: ${default}"`
+	SystemRole  string `placeholder:"NAME" default:"chairside_system" help:"Role for background work. Default: ${default}"`
 	Print       bool   `help:"Print the SQL statements instead of running them."`
 }
 

@@ -28,6 +28,15 @@ var (
 	ErrNotSealed = errors.New("a sealed column cannot hold a value that is not sealed")
 )
 
+// missingFileError is the error for a file of keys that does not exist.
+type missingFileError string
+
+func (f missingFileError) Error() string {
+	return fmt.Sprintf("the keys file %s is missing: restore it, or name it with --keys-file", string(f))
+}
+
+func (missingFileError) Unwrap() error { return os.ErrNotExist }
+
 // Keys seal and open values. The nil Keys have no key. They are safe for concurrent use.
 type Keys struct {
 	file   string // "" if they come from a text
@@ -112,7 +121,10 @@ func (r *ring) has(id KeyID) bool { return r != nil && slices.Contains(r.ids, id
 // reload reads the file. It fails with os.ErrNotExist if there is none.
 func (k *Keys) reload() error {
 	info, err := os.Stat(k.file)
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return missingFileError(k.file)
+	case err != nil:
 		return fmt.Errorf("read the keys: %w", err)
 	}
 	content, err := os.ReadFile(k.file)

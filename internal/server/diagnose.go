@@ -25,6 +25,8 @@ type Installation struct {
 	DB *store.DB // opened with store.OpenServing, with its keys
 	// SecretFiles hold keys: only their owner and group may open them and the file of the database.
 	SecretFiles []string
+	// KeysError is why the keys cannot be read; nil if they are read.
+	KeysError error
 	// Backups are the copies that a server makes of an embedded database; nil for none.
 	Backups *backup.Schedule
 	Network
@@ -123,6 +125,9 @@ func (i *Installation) CheckMigrations(ctx context.Context) ([]web.Check, error)
 }
 
 func (i *Installation) checkKeys(ctx context.Context) ([]web.Check, error) {
+	if i.KeysError != nil {
+		return []web.Check{problem("", "%v", i.KeysError)}, nil
+	}
 	err := sealing.Check(ctx, i.DB)
 	var lost sealing.LostKeysError
 	switch {
@@ -173,7 +178,7 @@ func (i *Installation) checkTotals(ctx context.Context) ([]web.Check, error) {
 	case len(found) > 0:
 		return []web.Check{problem(`run "chairside counters repair"`, "totals that differ from the rows: %d", len(found))}, nil
 	}
-	return passed("the totals that lists show are those of the rows")
+	return passed("list totals match the rows")
 }
 
 func (i *Installation) checkMonths(ctx context.Context) ([]web.Check, error) {
@@ -307,5 +312,5 @@ func clockOutcome(offset, within time.Duration) ([]web.Check, error) {
 	case size+within > clockLimit:
 		return notChecked("the way to the database server takes too long to compare the clocks: they differ by %s (± %s); %s is allowed", shown, exact, clockLimit)
 	}
-	return passed("this machine’s clock and that of the database server differ by %s (± %s); %s is allowed", shown, exact, clockLimit)
+	return passed("the clocks of this machine and the database server differ by at most %s; up to %s is allowed", shown+exact, clockLimit)
 }

@@ -104,7 +104,7 @@ func (n *Network) checkAddress() (all []web.Check, err error) {
 	case ownTLS && !secure:
 		all = append(all, problem("set --base-url to the https URL", "the server speaks HTTPS, but the public URL is %s: links lead to plain HTTP, and browsers may send session cookies over it", n.BaseURL))
 	case !secure && !here:
-		all = append(all, problem("use --tls-cert, or a proxy with TLS and its https URL as --base-url", "clients reach %s without TLS: passwords and patients’ data can be read on the way", n.BaseURL))
+		all = append(all, problem("use --tls-cert, or a proxy with TLS and its https URL as --base-url", "clients reach %s without TLS: passwords and patients’ data can be intercepted", n.BaseURL))
 	}
 	switch {
 	case secure && !ownTLS && !proxied:

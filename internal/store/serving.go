@@ -12,7 +12,7 @@ import (
 	"chairside/internal/store/rowsecurity"
 )
 
-// systemPool is the number of connections for work without a caller, unless the URL has a
+// systemPool is the number of connections for background work, unless the URL has a
 // pool_size.
 const systemPool = 8
 
