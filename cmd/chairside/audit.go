@@ -95,7 +95,14 @@ func (a *auditVerify) Run(c *console) error {
 		if r.More {
 			fmt.Fprintln(c.out, "… and further problems")
 		}
-		fmt.Fprintf(c.out, "%d events in %d blocks of %d chains; %d checkpoints; %d chains begin at a cut\n", r.Entries, r.Blocks, r.Practices, r.Checkpoints, r.Cuts)
+		checkpoints, pruned := "no checkpoints", "nothing pruned"
+		if r.Checkpoints > 0 {
+			checkpoints = count(r.Checkpoints, "checkpoint")
+		}
+		if r.Cuts > 0 {
+			pruned = "old events pruned"
+		}
+		fmt.Fprintf(c.out, "%s, %s, %s, %s, %s\n", count(r.Entries, "event"), count(r.Blocks, "block"), count(r.Practices, "practice"), checkpoints, pruned)
 		for _, practice := range r.Deleted {
 			fmt.Fprintf(c.out, "practice %s is deleted, or is being deleted: its events were not compared\n", practice)
 		}

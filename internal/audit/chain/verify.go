@@ -154,7 +154,9 @@ func (v *verification) checkLink(before, b *block) {
 		v.problem(b.practice, b.number, 0, "the block was changed: its hash does not fit its content")
 	}
 	if before == nil || before.practice != b.practice {
-		v.report.Practices++
+		if b.practice != uuid.Nil { // the chain of events that belong to no practice
+			v.report.Practices++
+		}
 		number, hash := int64(0), make([]byte, sha256.Size)
 		if c, ok := v.cuts[b.practice]; ok {
 			number, hash = c.number, c.hash
