@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"regexp"
 	"time"
@@ -59,11 +61,23 @@ func (s *client) send(ctx context.Context, method, address string, header map[st
 	r.Header.Set("Authorization", "Bearer "+s.Token)
 	response, err := s.http.Do(r)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, s.unanswered(err)
 	}
 	defer response.Body.Close()
 	read, err := io.ReadAll(response.Body)
 	return response, read, err
+}
+
+// unanswered explains why a request has no response. It leaves out the request's URL, whose query may
+// name a patient.
+func (s *client) unanswered(err error) error {
+	if dial := new(net.OpError); errors.As(err, &dial) && dial.Op == "dial" && !errors.Is(err, context.Canceled) {
+		return fmt.Errorf("no server responds at %s: check --server", s.Server)
+	}
+	if sent := new(url.Error); errors.As(err, &sent) {
+		return fmt.Errorf("the request to %s failed: %w", s.Server, sent.Err)
+	}
+	return err
 }
 
 // nextLink matches the address of the next page in a Link header.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,13 +72,32 @@ func TestAPICommand(t *testing.T) {
 		t.Errorf("%s%s", out, problem)
 	}
 	_, problem = call(2, "", "FETCH", "/v1/patients", "-F", "a=b", "-f", "c", "-H", "Authorization: x", "--server", "http://example.com")
-	for _, flag := range []string{"--method:", "--typed:", "--field:", "--header:", "--server:", "chairside api --help"} {
+	for _, flag := range []string{"<method>: must be one of: GET, POST, PUT, PATCH, DELETE", "--typed:", "--field:", "--header:", "--server:", "chairside api --help"} {
 		if !strings.Contains(problem, flag) {
 			t.Errorf("%s is missing in:\n%s", flag, problem)
 		}
 	}
+	if out, _ := call(0, "", "GET", address+"/v1/patients/7"); !strings.Contains(out, `"id":7`) {
+		t.Errorf("a URL of the server: %s", out)
+	}
+	for _, elsewhere := range []string{"https://example.com/v1/patients/7", address + "0/v1/patients/7", "HTTP://example.com"} {
+		if _, problem := call(2, "", "GET", elsewhere); !strings.HasPrefix(problem, "chairside: <path>: must be a path, such as /v1/patients, or a URL of "+address+"\n") {
+			t.Errorf("%s: %s", elsewhere, problem)
+		}
+	}
+	second := exec.CommandContext(t.Context(), "chairside", "serve", "--addr", strings.TrimPrefix(address, "http://"), "--database-url", "sqlite:"+filepath.Join(t.TempDir(), "second.db"))
+	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "chairside: "+strings.TrimPrefix(address, "http://")+" is in use: choose another --addr\n") {
+		t.Errorf("a second server: %v: %s", err, out)
+	}
 	if err := stop(); err != nil {
 		t.Error(err)
+	}
+	for _, command := range [][]string{{"api", "GET", "/v1/patients?search=smith"}, {"listen", "--forward-to", "http://localhost:3000"}} {
+		nobody := exec.CommandContext(t.Context(), "chairside", command...)
+		nobody.Env = append(os.Environ(), "CHAIRSIDE_SERVER="+address, "CHAIRSIDE_TOKEN="+token)
+		if out, err := nobody.CombinedOutput(); err == nil || string(out) != "chairside: no server responds at "+address+": check --server\n" {
+			t.Errorf("%v: %v: %s", command, err, out)
+		}
 	}
 }
 
@@ -222,6 +242,9 @@ func TestManual(t *testing.T) {
 		if !strings.Contains(string(out), title) {
 			t.Errorf("%q is missing", title)
 		}
+	}
+	if other := regexp.MustCompile(`[^\x00-\x7F]`).Find(out); other != nil {
+		t.Errorf("%q is not ASCII", other)
 	}
 	for line := range strings.Lines(string(out)) {
 		if macro, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(line, ".") && !strings.Contains(" .TH .SH .SS .PP .TP .B .nf .fi ", " "+macro+" ") || strings.HasPrefix(line, "'") {

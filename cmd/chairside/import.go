@@ -162,7 +162,21 @@ func (c *console) restore(db *store.DB, flags config.ImportFlags) error {
 			fmt.Fprintf(c.err, "before you start a server: %v\n", err)
 		}
 	}
-	return printJSON(c.out, map[string]int64{"rows": done.Rows})
+	finish()
+	if err := printJSON(c.out, map[string]int64{"rows": done.Rows}); err != nil {
+		return err
+	}
+	c.sayImported(done.Rows, flags)
+	return nil
+}
+
+// sayImported says what an import of an export did.
+func (c *console) sayImported(rows int64, flags config.ImportFlags) {
+	if flags.DryRun {
+		fmt.Fprintf(c.err, "checked %s of %s, and imported nothing\n", count(rows, "row"), flags.Dir)
+		return
+	}
+	fmt.Fprintf(c.err, "imported %s of %s\n", count(rows, "row"), flags.Dir)
 }
 
 // importPractice imports an export of one practice.
@@ -197,7 +211,12 @@ func (c *console) importPractice(db *store.DB, flags config.ImportFlags) error {
 	if !done.Audit {
 		fmt.Fprintln(c.err, "the audit log is not imported, because its hashes cover ids that change: keep the export as evidence")
 	}
-	return printJSON(c.out, done)
+	finish()
+	if err := printJSON(c.out, done); err != nil {
+		return err
+	}
+	c.sayImported(done.Rows, flags)
+	return nil
 }
 
 // explainFiles prints how CSV files from another system will be read.

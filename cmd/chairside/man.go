@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -48,6 +49,9 @@ func (manCommand) Run(c *console, at *kong.Context) error {
 	return p.err
 }
 
+// outsideASCII matches a character that is not of ASCII.
+var outsideASCII = regexp.MustCompile(`[^\x00-\x7F]`)
+
 // page writes a manual page in the man macros of roff, and keeps the first error.
 type page struct {
 	out io.Writer
@@ -84,9 +88,12 @@ func (p *page) item(name, help string) {
 	p.line(escape(help))
 }
 
-// escape keeps roff from reading a text as commands.
+// escape keeps roff from reading a text as commands. It writes characters outside ASCII by their number:
+// without preconv, groff reads no UTF-8.
 func escape(text string) string {
-	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text), "\n")
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	text = outsideASCII.ReplaceAllStringFunc(text, func(c string) string { return fmt.Sprintf(`\[u%04X]`, []rune(c)[0]) })
+	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
 			lines[i] = `\&` + line

@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/pprof"
 	"time"
@@ -13,9 +11,9 @@ import (
 // servePprof serves Go's profiles on a separate listener until stop is called. It
 // omits /debug/pprof/cmdline: the command line may hold a password.
 func servePprof(c *console, addr string, logger *slog.Logger) (stop func() error, err error) {
-	listener, err := new(net.ListenConfig).Listen(c, "tcp", addr)
+	listener, err := listenOn(c, "--pprof-addr", addr)
 	if err != nil {
-		return nil, fmt.Errorf("--pprof-addr: %w", err)
+		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
 	"os"
 	"os/signal"
+	"syscall"
 
 	ogenerrors "github.com/go-faster/errors"
 
@@ -107,7 +109,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		logger.Warn("cannot update the database's statistics; the next start tries again", "error", err)
 	}
 
-	listener, err := new(net.ListenConfig).Listen(c, "tcp", flags.Addr)
+	listener, err := listenOn(c, "--addr", flags.Addr)
 	if err != nil {
 		return err
 	}
@@ -152,6 +154,19 @@ func (s *serveCommand) Run(c *console) (err error) {
 	}
 	logger.Info("listening", "address", listener.Addr().String(), "base_url", baseURL)
 	return srv.Run(c, listener)
+}
+
+// listenOn listens on the address of a flag.
+func listenOn(ctx context.Context, flag, addr string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	failed := new(net.OpError)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use: choose another %s", addr, flag)
+	case errors.As(err, &failed):
+		return nil, fmt.Errorf("cannot listen on %s (%w): choose another %s", addr, failed.Err, flag)
+	}
+	return listener, err
 }
 
 // openBackups returns the schedule of copies, or nil without a directory.

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -37,7 +38,7 @@ func (c Client) Serves(address string) bool { return strings.HasPrefix(address, 
 type APIFlags struct {
 	ClientFlags
 	Method   string   `arg:"" help:"GET, POST, PUT, PATCH or DELETE."`
-	Path     string   `arg:"" help:"Path, such as /v1/patients."`
+	Path     string   `arg:"" help:"Path, such as /v1/patients, or a URL of the server."`
 	Field    []string `short:"f" placeholder:"KEY=TEXT" sep:"none" help:"Send a text. Repeatable."`
 	Typed    []string `short:"F" placeholder:"KEY=VALUE" sep:"none" help:"Send a number, true, false or null. Repeatable."`
 	Header   []string `short:"H" placeholder:"NAME:VALUE" sep:"none" help:"Send a header. Repeatable."`
@@ -53,6 +54,9 @@ type APIRequest struct {
 	Body        []byte // if the flags do not name a file
 }
 
+// absolute matches a URL with a scheme.
+var absolute = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+
 var apiMethods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
 // Read checks the flags. The error is Mistakes, with everything that is wrong.
@@ -60,7 +64,7 @@ func (f APIFlags) Read() (APIRequest, error) {
 	var m Mistakes
 	r := APIRequest{Client: f.read(&m), Method: strings.ToUpper(f.Method), Header: map[string][]string{}}
 	if !slices.Contains(apiMethods, r.Method) {
-		m.add("method", "must be one of: %s", strings.Join(apiMethods, ", "))
+		m = append(m, "<method>: must be one of: "+strings.Join(apiMethods, ", "))
 	}
 	if f.Paginate && r.Method != "GET" {
 		m.add("paginate", "needs the method GET")
@@ -73,9 +77,9 @@ func (f APIFlags) Read() (APIRequest, error) {
 		}
 		r.Header[name] = append(r.Header[name], strings.TrimSpace(value))
 	}
-	address, err := url.Parse("/" + strings.TrimLeft(f.Path, "/"))
-	if err != nil {
-		m.add("path", "must be a path, such as /v1/patients")
+	address, err := url.Parse("/" + strings.TrimLeft(strings.TrimPrefix(f.Path, r.Server+"/"), "/"))
+	if err != nil || absolute.MatchString(f.Path) && !r.Serves(f.Path) {
+		m = append(m, "<path>: must be a path, such as /v1/patients, or a URL of "+r.Server)
 		return r, m.err()
 	}
 	fields := f.fields(&m)

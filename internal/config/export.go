@@ -27,6 +27,6 @@ func (f ExportFlags) Validate() error {
 
 func checkDir(m *Mistakes, dir string) {
 	if strings.TrimSpace(dir) == "" || strings.ContainsRune(dir, 0) {
-		*m = append(*m, "DIR: must be a directory")
+		*m = append(*m, "<dir>: must be a directory")
 	}
 }
