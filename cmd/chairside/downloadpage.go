@@ -133,7 +133,7 @@ func (d *download) tryPage(list, address string) (after time.Duration, page apiP
 	r.Header.Set("Authorization", "Bearer "+d.server.Token)
 	response, err := d.server.http.Do(r)
 	if err != nil {
-		return 0, page, passing(d, err)
+		return 0, page, passing(d, d.server.unanswered(err))
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, largestPage+1))

@@ -283,6 +283,7 @@ var unrun = map[string]int{
 	"row-level-security": 3, // roles of a PostgreSQL server
 	"sql":                8, // roles of a PostgreSQL server, psql and sqlite3; TestQueries runs the queries
 	"go":                 3, // TestGoIsTested
+	"moving":             2, // files of Open Dental, and another server; TestReadyMappings and TestImportFromAPI import such
 	"extract":            2, // DuckDB, and a line of cron
 	"install":            4, // packages, services, containers
 	"backups":            6, // a server, a key of age, PostgreSQL's archive
