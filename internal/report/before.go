@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"chairside/internal/civil"
-	"chairside/internal/decimal"
 )
 
 // Before is the result of the period before that of an answer.
@@ -75,7 +74,11 @@ func (a *Answer) TotalBefore(s *Section, column int) any {
 	return c.Kind.zero()
 }
 
-// Change describes how a value differs from the one before: "+£120.00 (+12.5%)". Percentages
+// mostChange is the largest change with a percentage: 999%, in hundredths. Above it, the value
+// before was too small to compare with.
+const mostChange = 999_00
+
+// Change describes how a value differs from the one before: "+£120.00 (+12.50%)". Percentages
 // differ by points. It is "–" if one of them is missing.
 func (l Locale) Change(k Kind, now, before any) string {
 	n, isNumber := number64(now)
@@ -90,8 +93,11 @@ func (l Locale) Change(k Kind, now, before any) string {
 	case b <= 0: // a share of it means nothing
 		return l.signed(k, n-b)
 	}
-	share := decimal.Decimal(ratio(ratio(n-b, 1000, b), 10, 1)) // to one decimal
-	return l.signed(k, n-b) + " (" + l.signed(Percent, int64(share)) + ")"
+	share := ratio(n-b, 100_00, b)
+	if share > mostChange || share < -mostChange {
+		return l.signed(k, n-b)
+	}
+	return l.signed(k, n-b) + " (" + l.signed(Percent, share) + ")"
 }
 
 // signed formats a difference with its sign.

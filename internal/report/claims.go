@@ -25,7 +25,7 @@ var _ = register(Report{
 		{Term: "Age", Meaning: "The number of days from that date to the last day of the period."},
 		{Term: "Status", Meaning: "The current status."},
 		{Term: "Claims", Meaning: "All claims dated in the period, including withdrawn and invalid ones."},
-		{Term: "Two months", Meaning: "A claim must be submitted within two months of the completion of the course. The NHS disallows the units of later ones. Orthodontic and incomplete courses have no such limit.", Source: bsaTwoMonths + "; " + gdsContracts + ", Schedule 3"},
+		{Term: "Two months", Meaning: "A claim must be submitted within two months of the completion of the course. The NHS disallows the units of late claims. Orthodontic and incomplete courses have no such limit.", Source: bsaTwoMonths + "; " + gdsContracts + ", Schedule 3"},
 		{Term: "Need action", Meaning: "Claims in error, invalid or queried."},
 		{Term: "Expected", Meaning: "The units of all claims except withdrawn and invalid ones."},
 		{Term: "Awarded", Meaning: "The units that the NHS awarded for these claims."},

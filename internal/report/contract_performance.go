@@ -23,7 +23,7 @@ var _ = register(Report{
 	Group: GroupNHS, Place: 1, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read", "treatments:read"}, Period: contractYear, AsAt: true, Yearly: true, Practitioners: true, Records: contractRecords,
 	Definitions: []Definition{
 		{Term: "Contract year", Meaning: "1 April to 31 March, up to the day of the report.", Source: bsaYear},
-		{Term: "Claims", Meaning: "Counted on the day on which the course of treatment was completed, however late they are submitted, so that a year that has ended keeps its claims. A course that was not completed counts on its last day. A claim whose course has no such day counts on its last submission or, until then, on its creation. Claims under an earlier contract are listed there, without a target.", Source: bsaYear},
+		{Term: "Claims", Meaning: "Counted on the day the course was completed; if it is not completed, on its last day; if neither is known, on the day of the last submission, else of creation. Claims under an earlier contract are listed there, without a target.", Source: bsaYear},
 		{Term: "Orthodontic claims", Meaning: "Counted on the first day of the course.", Source: bsaYear},
 		{Term: "Expected", Meaning: "The units of all claims except withdrawn and invalid ones, which have a column of their own."},
 		{Term: "Delivered", Meaning: "Units awarded by the NHS, plus the expected units of claims that it has not decided on, except late ones. Awards and statuses are the current ones."},
@@ -33,7 +33,7 @@ var _ = register(Report{
 		{Term: "Pace", Meaning: "Delivered units as a share of the target that is due by now. 100% is on time."},
 		{Term: "Projected", Meaning: "Delivered units at the end of the year, if the pace stays the same. For a contract that starts or ends within the year, only its own days count."},
 		{Term: "Shortfall", Meaning: "How far the projection is below the target, if it is below 96% of it: the NHS reclaims the value of the whole gap. From 96% on, nothing is reclaimed.", Source: gdsContracts + ", regulation 19; " + bsaYearEnd + "; " + yearEnd},
-		{Term: "Carried forward", Meaning: "From 96% of the target on, how far the projection is above the target, at most 2% of it: these units count in the next year. A negative number is to be delivered in the next year, in addition to its target. Units above 102% are lost.", Source: bsaYearEnd},
+		{Term: "Carried forward", Meaning: "Projected units above the target, at most 2% of it, count in the next year. Below the target but at least 96%: the missing units, shown as a negative number, are added to the next year's target.", Source: bsaYearEnd},
 		{Term: "Contracts and practitioners", Meaning: "The NHS applies these rules to contracts. For a practitioner they show the part in it."},
 		{Term: "Site", Meaning: "The site of the contract."},
 	},

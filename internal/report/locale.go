@@ -113,7 +113,7 @@ func (l Locale) Format(k Kind, v any) string {
 		case Money:
 			return l.money(l.grouped(v.String()))
 		case Percent:
-			return l.grouped(strings.TrimRight(strings.TrimRight(v.String(), "0"), ".")) + l.percent
+			return l.grouped(v.String()) + l.percent
 		}
 		return l.grouped(v.String())
 	case civil.Date:
@@ -135,16 +135,27 @@ func dayName(d civil.Date) string { return d.Time().Format("2 Jan 2006") }
 
 // Short formats the value of a chart for a label: "£12.3k", "1,204 h", "48%". Values are as in
 // Series.
-func (l Locale) Short(k Kind, v int64) string {
-	n := float64(v)
+func (l Locale) Short(k Kind, v int64) string { return l.short(k, v, v) }
+
+// Tick formats a mark of an axis as Short does, in the unit of the highest mark: "£5k" below "£10k".
+func (l Locale) Tick(k Kind, v, highest int64) string {
+	if v == 0 {
+		highest = 0
+	}
+	return l.short(k, v, highest)
+}
+
+// short formats a value in the unit for another.
+func (l Locale) short(k Kind, v, like int64) string {
+	n, size := float64(v), math.Abs(float64(like))
 	switch k {
 	case Money, Units, Percent:
-		n /= 100
+		n, size = n/100, size/100
 	case Minutes:
-		n /= 60
+		n, size = n/60, size/60
 	}
 	unit, decimals := "", 2
-	switch size := math.Abs(n); {
+	switch {
 	case size >= 999_950:
 		n, unit, decimals = n/1e6, "m", 1
 	case size >= 10_000:

@@ -23,7 +23,7 @@ var _ = register(Report{
 	Group: GroupDiary, Place: 5, Question: "How often patients miss their appointments, by month and by how they found the practice.",
 	Definitions: []Definition{
 		{Term: "Due", Meaning: "Patients' appointments that were to start in the period and were not cancelled."},
-		{Term: "Did not attend", Meaning: "Those that the patient missed."},
+		{Term: "Did not attend", Meaning: "Due appointments that the patient missed."},
 		{Term: "No-show rate", Meaning: "Did not attend as a share of due: the DNA rate of the report on diary use."},
 		{Term: "Source", Meaning: "How the patient found the practice."},
 		{Term: "Month", Meaning: "The month in which the appointment was to start."},

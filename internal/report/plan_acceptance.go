@@ -25,7 +25,7 @@ var _ = register(Report{
 	Group: GroupMoney, Place: 6, Question: "How much of the treatment that was planned in the period the patients went ahead with.",
 	Definitions: []Definition{
 		{Term: "Proposed", Meaning: "The prices of the items of treatment plans made in the period, except items carried out on the day on which they were planned: an exam, or treatment in the same visit, needs no second decision."},
-		{Term: "Accepted", Meaning: "Proposed items that are completed or invoiced, and all proposed items of plans with a visit that is booked: one whose appointment is neither cancelled nor missed. Chairside does not record patients' decisions: acceptance is deduced from what they did, and grows as they come."},
+		{Term: "Accepted", Meaning: "Proposed items that are completed or invoiced, and all proposed items of plans with a visit that is booked: one whose appointment is neither cancelled nor missed. Chairside does not record patients' decisions: acceptance is deduced from what they did, and rises as patients attend."},
 		{Term: "Carried out", Meaning: "Proposed items that are completed."},
 		{Term: "Not accepted yet", Meaning: "Proposed items that are not accepted."},
 		{Term: "Plans", Meaning: "Treatment plans with a proposed item."},

@@ -8,11 +8,12 @@ import (
 )
 
 // sharesAddUp is the part of a definition that says how shares are rounded.
-const sharesAddUp = "Shares are rounded to two decimals so that they add up to 100%: each is rounded down, and the missing hundredths go one each to the largest remainders, the first in the table of equal ones."
+const sharesAddUp = "Shares are rounded to two decimals and add up to 100%."
 
 // shares returns the parts as percentages of their sum, which add up to exactly 100%: they are
-// rounded by the largest remainder method (see sharesAddUp). If the sum is 0 all are nil, empty
-// cells.
+// rounded by the largest remainder method: each is rounded down, and the missing hundredths go one
+// each to the largest remainders, the first in the table of equal ones. If the sum is 0 all are
+// nil, empty cells.
 func shares(parts []int64) []any {
 	all, whole := make([]any, len(parts)), int64(0)
 	for _, part := range parts {

@@ -276,7 +276,7 @@ func (c chart) drawVertical(d *drawing) float64 {
 	from, to, step := c.axis(low, high, d.ticks)
 	p := plot{chart: c, drawing: d, from: from, to: to, step: step, height: d.panel}
 	for v := from; v <= to; v += step {
-		p.left = max(p.left, d.textWidth(c.locale.Short(c.Kind, v))+d.font*0.6)
+		p.left = max(p.left, d.textWidth(p.tick(v))+d.font*0.6)
 	}
 	p.band = (d.width - p.left) / float64(len(c.Labels))
 	for _, l := range c.Labels { // the last label is centred and may be wider than its bar
@@ -313,6 +313,9 @@ type plot struct {
 	height         float64
 }
 
+// tick is the text of a mark of the axis. All have one unit.
+func (p *plot) tick(v int64) string { return p.locale.Tick(p.Kind, v, max(p.to, -p.from)) }
+
 // middle is the middle of a label's bar.
 func (p *plot) middle(label int) float64 { return p.left + (float64(label)+0.5)*p.band }
 
@@ -325,7 +328,7 @@ func (p *plot) draw(y float64, members []int) float64 {
 			class = "axis"
 		}
 		p.line(p.left, at(v), p.width-p.right, at(v), class)
-		p.text(p.left-p.font*0.5, at(v)+p.font*0.35, "end", "tick", p.locale.Short(p.Kind, v))
+		p.text(p.left-p.font*0.5, at(v)+p.font*0.35, "end", "tick", p.tick(v))
 	}
 	width := min(maxBarWidth, p.band*0.7)
 	totals := make([]int64, len(p.Labels))

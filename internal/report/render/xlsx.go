@@ -58,17 +58,17 @@ func writeXLSX(w io.Writer, a *report.Answer) error {
 	b.body = b.style(&excelize.Style{Alignment: &excelize.Alignment{WrapText: true, Vertical: "top"}})
 	b.keep(b.SetSheetName(b.GetSheetName(0), summarySheet))
 	b.summary(a)
-	row, used := 0, map[string]bool{summarySheet: true}
+	row, sheet, used := 0, "", map[string]bool{strings.ToLower(summarySheet): true}
 	for i, s := range a.Sections {
 		if i == 0 || a.Sections[i-1].Key != s.Key {
-			row = 1
-			b.begin(&s, used)
-			b.paper(sheetOf(s.Key), a.Title)
-			b.keep(b.SetDefinedName(&excelize.DefinedName{Name: "_xlnm.Print_Titles", RefersTo: "'" + sheetOf(s.Key) + "'!$1:$1", Scope: sheetOf(s.Key)}))
+			row, sheet = 1, sheetName(s.Title, used)
+			b.begin(sheet, &s)
+			b.paper(sheet, a.Title)
+			b.keep(b.SetDefinedName(&excelize.DefinedName{Name: "_xlnm.Print_Titles", RefersTo: "'" + strings.ReplaceAll(sheet, "'", "''") + "'!$1:$1", Scope: sheet}))
 		}
 		for _, values := range s.Rows {
 			row++
-			b.row(sheetOf(s.Key), row, s.Columns, values)
+			b.row(sheet, row, s.Columns, values)
 		}
 	}
 	if b.err == nil {
@@ -157,13 +157,7 @@ func (b *workbook) paper(sheet, title string) {
 }
 
 // begin adds the sheet of a table, with its headings.
-func (b *workbook) begin(s *report.Section, used map[string]bool) {
-	name := sheetOf(s.Key)
-	if used[name] {
-		b.keep(fmt.Errorf("two tables are called %s", name))
-		return
-	}
-	used[name] = true
+func (b *workbook) begin(name string, s *report.Section) {
 	_, err := b.NewSheet(name)
 	b.keep(err)
 	for i, c := range s.Columns {
@@ -178,10 +172,26 @@ func (b *workbook) begin(s *report.Section, used map[string]bool) {
 	b.keep(b.AutoFilter(name, "A1:"+last, nil))
 }
 
-// sheetOf is the name of a table's sheet: "By practitioner". Excel allows 31 characters.
-func sheetOf(key string) string {
-	name := strings.ReplaceAll(key, "_", " ")
-	return (strings.ToUpper(name[:1]) + name[1:])[:min(len(name), 31)]
+// longestSheetName is the most characters that Excel allows.
+const longestSheetName = 31
+
+// sheetName returns the name of a table's sheet, its title: "NHS and private". Characters that
+// Excel forbids become spaces, long titles are cut, and a name that is used already, in whatever
+// case, gets a number.
+func sheetName(title string, used map[string]bool) string {
+	clean := []rune(strings.Trim(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`:\/?*[]`, r) {
+			return ' '
+		}
+		return r
+	}, report.Printable(title)), " '"))
+	name := strings.TrimRight(string(clean[:min(len(clean), longestSheetName)]), " '")
+	for n := 2; used[strings.ToLower(name)]; n++ {
+		end := fmt.Sprintf(" (%d)", n)
+		name = strings.TrimRight(string(clean[:min(len(clean), longestSheetName-len(end))]), " '") + end
+	}
+	used[strings.ToLower(name)] = true
+	return name
 }
 
 func (b *workbook) row(sheet string, row int, columns []report.Column, values []any) {

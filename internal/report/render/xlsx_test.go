@@ -30,7 +30,7 @@ func TestWorkbook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := book.GetSheetList(); len(got) != 3 || got[0] != "Summary" || got[1] != "Lines" || got[2] != "Second table" {
+	if got := book.GetSheetList(); len(got) != 3 || got[0] != "Summary" || got[1] != "Lines" || got[2] != "Second" {
 		t.Errorf("sheets %v", got)
 	}
 	check := func(sheet, at, shown, stored string) {
@@ -57,9 +57,24 @@ func TestWorkbook(t *testing.T) {
 	check("Lines", "F2", "Apr 2026", "46121")
 	check("Lines", "B3", "", "")
 	check("Lines", "A4", "=1+2", "=1+2") // the section that continues the table
-	check("Second table", "A2", "7", "7")
-	check("Second table", "B2", "1,234", "1234")
-	check("Second table", "A3", "", "") // no totals
+	check("Second", "A2", "7", "7")
+	check("Second", "B2", "1,234", "1234")
+	check("Second", "A3", "", "") // no totals
+}
+
+// TestSheetsHaveTheTitlesOfTables, as far as Excel allows it.
+func TestSheetsHaveTheTitlesOfTables(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{"summary": true}
+	for _, c := range []struct{ title, want string }{
+		{"NHS and private", "NHS and private"}, {"nhs and private", "nhs and private (2)"}, {"Summary", "Summary (2)"},
+		{"Paid/owed: [all]", "Paid owed   all"}, {"'Quoted'", "Quoted"}, {"Patients’ charges of the practice", "Patients’ charges of the practi"},
+		{"Patients’ charges of the practitioners", "Patients’ charges of the pr (2)"},
+	} {
+		if got := sheetName(c.title, used); got != c.want {
+			t.Errorf("%s: %q, want %q", c.title, got, c.want)
+		}
+	}
 }
 
 // TestWorkbookPrints checks that each sheet is as wide as the paper, that tables repeat their
