@@ -15,8 +15,9 @@ import (
 
 // week is the use of the practitioners' time, by day.
 type week struct {
-	Days []weekDay
-	Rows []weekRow
+	Of, Site string // for paper: "23 November 2026", and the site's name or "All sites"
+	Days     []weekDay
+	Rows     []weekRow
 }
 
 // weekDay is the heading of a day, with a link to it.
@@ -63,6 +64,7 @@ func (s *Site) diaryWeek(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		v.Week = weekOf(days, asked.From, q)
+		v.Week.Site = v.Choices.site(q.form.Value("site"))
 		return nil
 	})
 }
@@ -72,7 +74,7 @@ func monday(day civil.Date) civil.Date { return day.AddDays(-(int(day.Weekday())
 
 // weekOf lays out the days from first, a Monday.
 func weekOf(days []report.DiaryDay, first civil.Date, q *question) *week {
-	w := &week{}
+	w := &week{Of: first.Time().Format("2 January 2006")}
 	names := make([]string, 7)
 	for i := range names {
 		day := first.AddDays(i)

@@ -33,13 +33,35 @@ const (
 
 // searcher collects the pages that match a query.
 type searcher struct {
-	name  string   // the query without spaces and punctuation
-	words []string // of the query, in lower case
+	names []string   // the query, and what the reference may call it, without spaces and punctuation
+	words [][]string // each word of the query, in lower case, and those that the reference uses for it
 	found []found
 }
 
+// articles are words of a question that names leave out.
+var articles = []string{"a", "an", "the"}
+
+// synonyms are the words of the reference for those of a reader.
+var synonyms = map[string][]string{
+	"book": {"create"}, "cancel": {"update"}, "find": {"list", "get"}, "pagination": {"paging"},
+}
+
 func newSearcher(query string) *searcher {
-	return &searcher{name: letters(query), words: strings.Fields(strings.ToLower(query))}
+	s := &searcher{names: []string{letters(query)}}
+	words := strings.Fields(strings.ToLower(query))
+	if telling := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return slices.Contains(articles, word) }); len(telling) > 0 {
+		words = telling
+	}
+	for i, word := range words {
+		all := append([]string{word}, synonyms[word]...)
+		s.words = append(s.words, all)
+		if i == 0 { // names begin with a verb
+			for _, first := range all {
+				s.names = append(s.names, letters(first+strings.Join(words[1:], "")))
+			}
+		}
+	}
+	return s
 }
 
 // letters returns the letters and digits of a name, in lower case: "create appointment" is
@@ -60,12 +82,14 @@ func (s *searcher) add(f found, rest string, names ...string) {
 	for _, name := range names {
 		name = letters(name)
 		at := notFound
-		switch {
-		case s.name == "":
-		case name == s.name:
-			at = isName
-		case strings.HasPrefix(name, s.name):
-			at = beginsName
+		for _, asked := range s.names {
+			switch {
+			case asked == "":
+			case name == asked:
+				at = isName
+			case strings.HasPrefix(name, asked):
+				at = min(at, beginsName)
+			}
 		}
 		if at < f.rank || at == f.rank && at < notFound && len(name) < f.length {
 			f.rank, f.length = at, len(name)
@@ -85,16 +109,19 @@ func (s *searcher) add(f found, rest string, names ...string) {
 	s.found = append(s.found, f)
 }
 
-// all reports whether a text contains every word of the query.
+// all reports whether a text contains every word of the query, or another for it.
 func (s *searcher) all(text string) bool {
 	text = strings.ToLower(text)
-	return len(s.words) > 0 && !slices.ContainsFunc(s.words, func(word string) bool { return !strings.Contains(text, word) })
+	return len(s.words) > 0 && !slices.ContainsFunc(s.words, func(word []string) bool {
+		return !slices.ContainsFunc(word, func(w string) bool { return strings.Contains(text, w) })
+	})
 }
 
-// results returns the pages, closest first: by rank, then the shorter name, then as they were added.
+// results returns the pages, closest first: by rank, then operations, then the shorter name, then
+// as they were added.
 func (s *searcher) results() []found {
 	slices.SortStableFunc(s.found, func(a, b found) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.length, b.length))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(min(len(a.Kind), 1), min(len(b.Kind), 1)), cmp.Compare(a.length, b.length))
 	})
 	return s.found
 }

@@ -16,6 +16,16 @@ import (
 // choices are the options of a report's form.
 type choices struct{ Sites, Practitioners []choice }
 
+// site returns the name of a site, "All sites" for none.
+func (c choices) site(id string) string {
+	for _, s := range c.Sites {
+		if s.ID == id {
+			return s.Name
+		}
+	}
+	return "All sites"
+}
+
 // choice is one option.
 type choice struct {
 	ID     string

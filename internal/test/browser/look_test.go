@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"chairside/internal/seed"
 	"chairside/internal/test/harness"
 	"chairside/internal/web"
 	"chairside/ogent"
@@ -148,6 +149,43 @@ func (p *tab) checkHeaders() {
 		for _, want := range wants {
 			if !strings.Contains(got, want) || strings.Contains(got, "unsafe") {
 				p.t.Errorf("%s: %s: %s, want %s", answer.URL, name, got, want)
+			}
+		}
+	}
+}
+
+// TestHeaderIsAsHighSignedOutAsSignedIn: the page does not move when someone signs in.
+func TestHeaderIsAsHighSignedOutAsSignedIn(t *testing.T) {
+	t.Parallel()
+	p := open(t, start(t))
+	height := func() float64 {
+		p.visit("/docs")
+		return eval[float64](p, `document.querySelector(".top").getBoundingClientRect().height`)
+	}
+	signedOut := height()
+	p.signIn(seed.DemoAdmin)
+	if signedIn := height(); signedIn != signedOut {
+		t.Errorf("the header is %v high signed out, %v signed in", signedOut, signedIn)
+	}
+}
+
+// TestFiguresOfReportsFit: each is on one line and within its tile.
+func TestFiguresOfReportsFit(t *testing.T) {
+	t.Parallel()
+	p := open(t, start(t))
+	p.signIn(seed.DemoAdmin)
+	for _, name := range []string{"plan-acceptance", "income", "contract-performance"} {
+		p.visit("/reports/" + name)
+		for _, window := range []size{phone, {768, 1024, false}, {1024, 768, false}, desktop} {
+			p.resize(window, "light")
+			broken := eval[[]string](p, `[...document.querySelectorAll(".figures dd")].filter(e => {
+				const value = document.createRange();
+				value.selectNodeContents(e.querySelector("a") ?? e.firstChild);
+				const tops = new Set([...value.getClientRects()].map(r => Math.round(r.top)));
+				return tops.size != 1 || value.getBoundingClientRect().right > e.parentElement.getBoundingClientRect().right;
+			}).map(e => e.innerText)`)
+			if len(broken) > 0 {
+				t.Errorf("%s at %d: %q", name, window.width, broken)
 			}
 		}
 	}

@@ -75,6 +75,30 @@ func TestDiaryPrintsOnePagePerSite(t *testing.T) {
 	}
 }
 
+// TestWeekPrintsWhole: on landscape A4, all days within the paper, under the week and the site.
+func TestWeekPrintsWhole(t *testing.T) {
+	t.Parallel()
+	p := open(t, start(t))
+	p.signIn(seed.DemoAdmin)
+	p.visit("/diary/week")
+	if file := p.print(""); !bytes.Contains(file, []byte("/MediaBox [0 0 841")) && !bytes.Contains(file, []byte("/MediaBox [0 0 842")) {
+		t.Error("the pages are not landscape A4")
+	}
+	const paper = 1046 // of A4 without its margins, in CSS pixels
+	p.run(emulation.SetDeviceMetricsOverride(paper, 700, 1, false), emulation.SetEmulatedMedia().WithMedia("print"))
+	week := eval[struct {
+		Heading     string
+		Days, Right float64
+	}](p, `({
+		Heading: document.querySelector(".printed").innerText,
+		Days: document.querySelectorAll(".week thead th").length - 1,
+		Right: Math.max(...[...document.querySelectorAll(".week th, .week td")].map(e => e.getBoundingClientRect().right)),
+	})`)
+	if !regexp.MustCompile(`^Week of \d+ \w+ \d{4} · All sites$`).MatchString(week.Heading) || week.Days != 7 || week.Right > paper {
+		t.Errorf("it has %q, %v days and ends at %v of %v", week.Heading, week.Days, week.Right, paper)
+	}
+}
+
 // TestReportsDoNotEndWithDefinitionsAlone: the last sheet of a report has rows above the definitions. The
 // test prints it without them and without the note on hidden columns: a file without fonts has no text.
 func TestReportsDoNotEndWithDefinitionsAlone(t *testing.T) {
