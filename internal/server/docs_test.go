@@ -232,6 +232,11 @@ func TestReferenceSearchIsRanked(t *testing.T) {
 		"cancellation reasons": {"/docs/operations/listAppointmentCancellationReasons"}, // in its summary
 		"force_changes":        {"/docs#double_booking"},                                // in its text
 		"cursor snapshot":      {"/docs#cursor_expired"},
+		// In a reader's words.
+		"pagination":            {"/docs/guides/lists"},
+		"find a patient":        {"/docs/operations/getPatient", "/docs/operations/listPatients"},
+		"cancel an appointment": {"/docs/operations/updateAppointment"},
+		"book an appointment":   {"/docs/operations/createAppointment"},
 	} {
 		page := b.get("/docs/search?q="+url.QueryEscape(query), "Authorization:").ok(t, 200)
 		var got []string
