@@ -8,7 +8,7 @@ import (
 )
 
 // sharesAddUp is the part of a definition that says how shares are rounded.
-const sharesAddUp = "Shares are rounded to two decimals and add up to 100%."
+const sharesAddUp = "Shares are rounded to two decimals by the largest remainder method, so that they add up to 100%."
 
 // shares returns the parts as percentages of their sum, which add up to exactly 100%: they are
 // rounded by the largest remainder method: each is rounded down, and the missing hundredths go one
