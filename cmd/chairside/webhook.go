@@ -19,8 +19,8 @@ import (
 	events "chairside/internal/events/webhook"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
+	"chairside/internal/server"
 	"chairside/internal/store"
-	"chairside/ogent"
 )
 
 type webhookCommands struct {
@@ -146,7 +146,7 @@ func in(c *console, row *ent.Webhook) context.Context {
 // deliverer sends and redelivers without a server.
 func deliverer(c *console, db *store.DB, allowPrivate bool) *events.Deliverer {
 	return events.New(events.Options{
-		DB: db, Feed: feed.New(db), Reads: ogent.Reads{Client: db.Ent, Keys: db.Keys}, AllowPrivate: allowPrivate, Logger: slog.New(slog.NewTextHandler(c.err, nil)),
+		DB: db, Feed: feed.New(db), Reads: server.Reads(db), AllowPrivate: allowPrivate, Logger: slog.New(slog.NewTextHandler(c.err, nil)),
 	})
 }
 

@@ -48,7 +48,7 @@ func typeOf(k codec.Kind) parquet.Node {
 
 // parquetRows writes rows as Parquet, with the columns in the order of their names.
 type parquetRows struct {
-	to      *parquet.Writer
+	to      *parquet.GenericWriter[any]
 	columns []parquetColumn // _run, _deleted, then those of the resource
 	values  parquet.Row
 	size    int // of the values of the open row group, in bytes
@@ -80,7 +80,7 @@ func newParquet(to io.Writer, resource string, run int, columns []column) encode
 		leaf, _ := schema.Lookup(c.name)
 		e.columns[i].place = leaf.ColumnIndex
 	}
-	e.to = parquet.NewWriter(to, schema, parquet.Compression(&parquet.Gzip), parquet.MaxRowsPerRowGroup(int64(groupRows)))
+	e.to = parquet.NewGenericWriter[any](to, schema, parquet.Compression(&parquet.Gzip), parquet.MaxRowsPerRowGroup(int64(groupRows)))
 	e.values = make(parquet.Row, len(e.columns))
 	e.set(0, parquet.Int64Value(int64(run)))
 	return e
