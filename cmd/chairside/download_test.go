@@ -123,11 +123,13 @@ func TestImportFromAPI(t *testing.T) {
 			if err := command.Run(); err != nil || !strings.Contains(out.String(), "continuing an interrupted download") {
 				t.Fatalf("%v: %s%s", err, out, contents(dir+"/rejects/[pu]*.csv"))
 			}
+			proxy.mu.Lock() // the last handler may not have returned yet
 			for address, n := range proxy.served {
 				if n > 1 {
 					t.Errorf("%s was downloaded %d times", address, n)
 				}
 			}
+			proxy.mu.Unlock()
 			compareWithSource(t, source, db)
 			if info, err := os.Stat(filepath.Join(dir, "patients.csv")); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%v: %v", info, err)
