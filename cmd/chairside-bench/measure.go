@@ -18,7 +18,7 @@ const bookingsPerSecond, mixedPerSecond = 6000, 20_000
 const minResponses = 20
 
 // measure sends one workload to one server: a warm-up, then the measurement. The reports of a workload
-// run on that server, or on Chairside while the hand-written one is measured, which has none.
+// run on the same server. The hand-written server has no reports, so for it they run on Chairside.
 func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workload, requests []load.Request) (m measurement, err error) {
 	reporting := e
 	if e.name == handWritten || e.name == equalPromises {

@@ -189,7 +189,7 @@ func compareWithSource(t *testing.T, source, target *sql.DB) {
 		}
 		read(source, "demo", &want)
 		table := what[strings.LastIndex(what, " ")+1:]
-		if table != "payment_plans" && table != "appointment_reasons" { // the practice has none beside the imported ones
+		if table != "payment_plans" && table != "appointment_reasons" { // in these two, all rows are imported ones
 			joined = " JOIN imported_records AS i ON i.resource = '" + table + "' AND i.record_id = CAST(t.id AS text)"
 		}
 		read(target, "bright", &got)

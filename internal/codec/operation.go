@@ -42,7 +42,7 @@ type Member struct {
 	// Own tells that the member changes only with the record, its parts, and the resources in DependsOn.
 	// Others come from linked records, or show use instead of content.
 	Own bool
-	// DependsOn are resources of which a change may change this member of every record.
+	// DependsOn names resources. A change to one of them can change this member in any record.
 	DependsOn []string
 }
 

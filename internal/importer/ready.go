@@ -39,7 +39,7 @@ var ReadyMappings = func() (all []Ready) {
 	return all
 }()
 
-// FindReady returns the ready mapping with a name. ok is false if there is none.
+// FindReady returns the ready mapping called name, and whether there is one.
 func FindReady(name string) (r Ready, ok bool) {
 	i := slices.IndexFunc(ReadyMappings, func(r Ready) bool { return r.Name == name })
 	if i < 0 {

@@ -120,7 +120,7 @@ func numberOf(name string) int {
 	if m == nil {
 		return 0
 	}
-	n, _ := strconv.Atoi(m[1]) // digits; a number that is too large is none of ours
+	n, _ := strconv.Atoi(m[1]) // only digits; no run has a number that overflows
 	return n
 }
 
