@@ -286,7 +286,7 @@ var unrun = map[string]int{
 	"moving":             2, // files of Open Dental, and another server; TestReadyMappings and TestImportFromAPI import such
 	"extract":            2, // DuckDB, and a line of cron
 	"install":            4, // packages, services, containers
-	"backups":            6, // a server, a key of age, PostgreSQL's archive
+	"backups":            8, // a server, a key of age, PostgreSQL's archive, Litestream
 	"monitoring":         3, // a server in place of the one that runs, a container, a line of the log
 	"availability":       9, // a load balancer, a service of systemd, replicas, a failover, a pooler and its roles
 }

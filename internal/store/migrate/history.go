@@ -65,7 +65,10 @@ func (h history) create(ctx context.Context) error {
 	return nil
 }
 
-// tables reports whether the table exists, and the number of other tables.
+// litestreamTables are in every embedded database that Litestream copies.
+var litestreamTables = []string{"_litestream_lock", "_litestream_seq"}
+
+// tables reports whether the table exists, and the number of other tables, without Litestream's.
 func (h history) tables(ctx context.Context) (exists bool, others int, err error) {
 	text := "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
 	if h.postgres {
@@ -79,6 +82,9 @@ func (h history) tables(ctx context.Context) (exists bool, others int, err error
 	var names []string
 	if err := entsql.ScanSlice(rows, &names); err != nil {
 		return false, 0, fmt.Errorf("list the tables: %w", err)
+	}
+	if !h.postgres {
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(litestreamTables, name) })
 	}
 	if slices.Contains(names, historyTable) {
 		return true, len(names) - 1, nil

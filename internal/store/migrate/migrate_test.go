@@ -213,6 +213,20 @@ func TestEmbeddedMigrationKeepsForeignKeys(t *testing.T) {
 	}
 }
 
+// Litestream may copy a database before its first migration, and leaves its tables in each copy.
+func TestLitestreamsTablesAreNoDifference(t *testing.T) {
+	url := "sqlite:" + t.TempDir() + "/x.db"
+	db := openWith(t, url, twoFiles(url))
+	storetest.Exec(t, db.DB, "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)")
+	storetest.Exec(t, db.DB, "CREATE TABLE _litestream_lock (id INTEGER)")
+	if _, err := db.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestVerifyNamesEachDifference(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := openWith(t, url, twoFiles(url))

@@ -72,6 +72,7 @@ func (m *migrator) verifySQLite(ctx context.Context, tables []*schema.Table) ([]
 	if err != nil {
 		return nil, err
 	}
+	have.Tables = slices.DeleteFunc(have.Tables, func(t *atlas.Table) bool { return slices.Contains(litestreamTables, t.Name) })
 	list, err := differences(driver, have, want)
 	if err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"chairside/cmd/chairside/deploy/drill/internal/drill"
@@ -31,17 +31,6 @@ var (
 
 func main() { drill.Main(limit, run) }
 
-// step does something and prints a line of the table.
-func step(name string, do func() (string, error)) error {
-	began := time.Now()
-	result, err := do()
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	fmt.Printf("%-38s %6.1fs  %s\n", name, time.Since(began).Seconds(), result)
-	return nil
-}
-
 func run(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp("", "chairside-drill-*")
 	if err != nil {
@@ -51,48 +40,38 @@ func run(ctx context.Context) (err error) {
 	if err := os.Chmod(dir, 0o711); err != nil { // PostgreSQL's account enters it
 		return err
 	}
-	d := &setting{dir: dir, program: filepath.Join(dir, "chairside")}
+	d := &setting{dir: dir, server: &drill.Server{Program: filepath.Join(dir, "chairside"), Log: filepath.Join(dir, "server.log")}}
 	defer func() { err = errors.Join(err, d.stop()) }()
 
-	fmt.Println("step                                     time  result")
-	for _, s := range []struct {
-		name string
-		do   func(context.Context) (string, error)
-	}{
-		{"PostgreSQL, archive, practices, server", d.start},
-		{"full backup", d.fullBackup},
-		{"bookings", d.bookBefore},
-		{"deletion by mistake", d.destroy},
-		{"bookings after the deletion", d.bookAfter},
-		{"the cluster is lost", d.lose},
-		{"restore to a second before", d.restore},
-		{"chairside restore-check", d.check},
-		{"first request", d.firstRequest},
-		{"all bookings from before", d.compare},
-	} {
-		if err := step(s.name, func() (string, error) { return s.do(ctx) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return drill.Steps(ctx,
+		drill.NewStep("PostgreSQL, archive, practices, server", d.start),
+		drill.NewStep("full backup", d.fullBackup),
+		drill.NewStep("bookings", d.bookBefore),
+		drill.NewStep("deletion by mistake", d.destroy),
+		drill.NewStep("bookings after the deletion", d.bookAfter),
+		drill.NewStep("the cluster is lost", d.lose),
+		drill.NewStep("restore to a second before", d.restore),
+		drill.NewStep("chairside restore-check", d.check),
+		drill.NewStep("first request", d.firstRequest),
+		drill.NewStep("all bookings from before", d.compare),
+	)
 }
 
 // setting is the database, its archive and the server on it.
 type setting struct {
-	dir, program string
-	archive      *archive
-	postgres     *localpg.Server
-	server       *server
-	token        string
-	booked       []int64   // ids, before the deletion
-	before       time.Time // the time to restore to
+	dir      string
+	archive  *archive
+	postgres *localpg.Server
+	server   *drill.Server
+	booked   []int64   // ids, before the deletion
+	before   time.Time // the time to restore to
 }
 
 // stop ends all processes.
 func (d *setting) stop() error {
-	err := d.server.stop()
-	if d.postgres != nil {
-		err = errors.Join(err, d.postgres.Stop())
+	d.server.Stop(syscall.SIGTERM)
+	if d.postgres == nil {
+		return nil
 	}
-	return err
+	return d.postgres.Stop()
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"chairside/cmd/chairside/deploy/drill/internal/drill"
@@ -21,7 +21,7 @@ import (
 const database = "restore"
 
 func (d *setting) start(ctx context.Context) (_ string, err error) {
-	if err := drill.Build(ctx, ".", d.program); err != nil {
+	if err := drill.Build(ctx, ".", d.server.Program); err != nil {
 		return "", err
 	}
 	if d.archive, err = newArchive(d.dir); err != nil {
@@ -36,17 +36,19 @@ func (d *setting) start(ctx context.Context) (_ string, err error) {
 	if _, err := d.archive.run(ctx, "stanza-create"); err != nil {
 		return "", err
 	}
-	for _, arguments := range [][]string{{"keys", "create", filepath.Join(d.dir, "keys")}, {"migrate", "up"}, {"seed", "--years", "1", "--patients", fmt.Sprint(*patients)}} {
-		if _, err := d.command(ctx, arguments...); err != nil {
-			return "", err
-		}
-	}
-	token, err := d.command(ctx, "token", "create", "--user", "admin@demo.chairside.test", "--name", "drill", "--scopes", "appointment patient")
-	if err != nil {
+	d.connect()
+	if _, err := d.server.Command(ctx, "keys", "create", filepath.Join(d.dir, "keys")); err != nil {
 		return "", err
 	}
-	d.token = strings.TrimSpace(token)
-	return fmt.Sprintf("%d patients in each practice", *patients), d.serve(ctx)
+	if err := d.server.Prepare(ctx, *patients); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d patients in each practice", *patients), d.server.Start(ctx)
+}
+
+// connect gives the program the database, whose port changes when PostgreSQL starts.
+func (d *setting) connect() {
+	d.server.Environment = []string{"CHAIRSIDE_DATABASE_URL=" + d.postgres.URL(database), "CHAIRSIDE_KEYS_FILE=" + filepath.Join(d.dir, "keys")}
 }
 
 func (d *setting) fullBackup(ctx context.Context) (string, error) {
@@ -54,8 +56,18 @@ func (d *setting) fullBackup(ctx context.Context) (string, error) {
 	return "pgbackrest backup --type=full", err
 }
 
+// book books as many slots as asked, from the given one on.
+func (d *setting) book(ctx context.Context, from int) (ids []int64, err error) {
+	for slot := from; slot < from+*bookings && err == nil; slot++ {
+		var id int64
+		id, err = d.server.Book(ctx, slot)
+		ids = append(ids, id)
+	}
+	return ids, err
+}
+
 func (d *setting) bookBefore(ctx context.Context) (_ string, err error) {
-	d.booked, err = d.book(ctx, 0, *bookings)
+	d.booked, err = d.book(ctx, 0)
 	return fmt.Sprintf("%d, after the backup", len(d.booked)), err
 }
 
@@ -72,7 +84,7 @@ func (d *setting) destroy(ctx context.Context) (_ string, err error) {
 	if _, err := db.SQL.ExecContext(ctx, "SELECT pg_sleep(1)"); err != nil {
 		return "", err
 	}
-	deleted, err := db.SQL.ExecContext(ctx, "DELETE FROM appointments WHERE start_time >= $1", firstDay)
+	deleted, err := db.SQL.ExecContext(ctx, "DELETE FROM appointments WHERE start_time >= $1", drill.FirstDay)
 	if err != nil {
 		return "", err
 	}
@@ -81,16 +93,13 @@ func (d *setting) destroy(ctx context.Context) (_ string, err error) {
 }
 
 func (d *setting) bookAfter(ctx context.Context) (string, error) {
-	ids, err := d.book(ctx, *bookings, *bookings)
+	ids, err := d.book(ctx, *bookings)
 	return fmt.Sprint(len(ids)), err
 }
 
 // lose stops the server and PostgreSQL, which archives its last segment, and removes the cluster's data.
 func (d *setting) lose(ctx context.Context) (string, error) {
-	if err := d.server.stop(); err != nil {
-		return "", err
-	}
-	d.server = nil
+	d.server.Stop(syscall.SIGTERM)
 	if err := d.postgres.Stop(); err != nil {
 		return "", err
 	}
@@ -108,6 +117,7 @@ func (d *setting) restore(ctx context.Context) (_ string, err error) {
 	if err := d.archive.configure(d.postgres); err != nil { // on its new port
 		return "", err
 	}
+	d.connect()
 	return "to " + d.before.UTC().Format("15:04:05.000 UTC"), d.promoted(ctx)
 }
 
@@ -127,7 +137,7 @@ func (d *setting) promoted(ctx context.Context) (err error) {
 }
 
 func (d *setting) check(ctx context.Context) (string, error) {
-	output, err := d.command(ctx, "restore-check", d.postgres.URL(database), "--format=json")
+	output, err := d.server.Command(ctx, "restore-check", d.postgres.URL(database), "--format=json")
 	if err != nil {
 		return "", err
 	}
@@ -136,31 +146,18 @@ func (d *setting) check(ctx context.Context) (string, error) {
 }
 
 func (d *setting) firstRequest(ctx context.Context) (string, error) {
-	if err := d.serve(ctx); err != nil {
+	if err := d.server.Start(ctx); err != nil {
 		return "", err
 	}
-	_, err := d.send(ctx, http.MethodGet, "/v1/patients?per_page=1", "", http.StatusOK)
+	_, err := d.server.Send(ctx, http.MethodGet, "/v1/patients?per_page=1", "", http.StatusOK)
 	return "GET /v1/patients: 200, with the server's start", err
 }
 
 // compare finds exactly the bookings from before the deletion.
 func (d *setting) compare(ctx context.Context) (string, error) {
-	var held []int64
-	for page := 1; ; page++ {
-		text, err := d.send(ctx, http.MethodGet, fmt.Sprintf("/v1/appointments?per_page=100&page=%d&after=%s", page, firstDay.Format(time.DateOnly)), "", http.StatusOK)
-		if err != nil {
-			return "", err
-		}
-		var list struct{ Appointments []struct{ ID int64 } }
-		if err := json.Unmarshal(text, &list); err != nil {
-			return "", err
-		}
-		if len(list.Appointments) == 0 {
-			break
-		}
-		for _, a := range list.Appointments {
-			held = append(held, a.ID)
-		}
+	held, err := d.server.Booked(ctx)
+	if err != nil {
+		return "", err
 	}
 	slices.Sort(held)
 	slices.Sort(d.booked)

@@ -76,3 +76,26 @@ func Program(name string) string {
 	}
 	return filepath.Join("/usr/sbin", name)
 }
+
+// A Step is a part of a drill. It returns what it found.
+type Step struct {
+	name string
+	do   func(context.Context) (string, error)
+}
+
+// NewStep names a step.
+func NewStep(name string, do func(context.Context) (string, error)) Step { return Step{name, do} }
+
+// Steps makes the steps of a drill in turn and prints a line of its table for each.
+func Steps(ctx context.Context, steps ...Step) error {
+	fmt.Println("step                                     time  result")
+	for _, s := range steps {
+		began := time.Now()
+		result, err := s.do(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Printf("%-38s %6.1fs  %s\n", s.name, time.Since(began).Seconds(), result)
+	}
+	return nil
+}
