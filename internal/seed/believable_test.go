@@ -25,33 +25,39 @@ type week struct {
 	number       int
 }
 
-// usedWeeks returns what percentage of their working sessions is booked in the practitioners'
-// and everybody's weeks around the last day, as the diary report counts it.
+// usedWeeks returns what percentage of their working sessions is booked in the practitioners' and
+// everybody's weeks around the last day, as the diary report counts it. It leaves out days on which
+// the practice is closed, and practitioners who have left.
 func usedWeeks(b *batch, now civil.Date, zone *time.Location, from, to int) map[week]int {
-	session, booked := map[int64]int{}, map[week]int{}
-	for _, s := range b.workingSessions {
-		session[s.PractitionerID] += s.FinishMinute - s.StartMinute
-	}
 	monday := now.AddDays(-(int(now.Weekday()) + 6) % 7)
+	session, booked := map[week]int{}, map[week]int{}
+	for number := from; number <= to; number++ {
+		for _, s := range b.workingSessions {
+			date := monday.AddDays(7*number + (s.Weekday+6)%7)
+			if closed(date) == "" && !hasLeft(b, s.PractitionerID) {
+				session[week{s.PractitionerID, number}] += s.FinishMinute - s.StartMinute
+				session[week{everybody, number}] += s.FinishMinute - s.StartMinute
+			}
+		}
+	}
 	for _, a := range b.appointments {
-		number := days(monday, civil.Of(a.StartTime.In(zone)))
-		if number = (number+700)/7 - 100; number >= from && number <= to && a.State.Blocks() {
+		date := civil.Of(a.StartTime.In(zone))
+		number := (days(monday, date)+700)/7 - 100
+		if number >= from && number <= to && a.State.Blocks() && closed(date) == "" && !hasLeft(b, a.PractitionerID) {
 			booked[week{a.PractitionerID, number}] += a.Duration
+			booked[week{everybody, number}] += a.Duration
 		}
 	}
-	used, all, total := map[week]int{}, map[int]int{}, 0
-	for p, minutes := range session {
-		total += minutes
-		for number := from; number <= to; number++ {
-			w := week{p, number}
-			used[w] = 100 * booked[w] / minutes
-			all[number] += booked[w]
-		}
-	}
-	for number, minutes := range all {
-		used[week{everybody, number}] = 100 * minutes / total
+	used := map[week]int{}
+	for w, minutes := range session {
+		used[w] = 100 * booked[w] / minutes
 	}
 	return used
+}
+
+// hasLeft reports whether a practitioner has left.
+func hasLeft(b *batch, id int64) bool {
+	return slices.ContainsFunc(b.practitioners, func(p ent.Practitioner) bool { return p.ID == id && !p.Active })
 }
 
 // asOf are days on which a demo may start: of each kind of day of the week, month and year, and
@@ -62,8 +68,9 @@ var asOf = []string{
 }
 
 // TestDiariesAreFullAroundToday checks that working sessions are booked for about 80% from four weeks
-// ago to next week, and for less and less after that, and that on any day at ten o'clock a patient is
-// in surgery. A week of one practitioner varies more, when patients miss their visits.
+// ago to next week, and for less and less after that, and that at ten o'clock of any day on which the
+// practice is open a patient is in surgery. A week of one practitioner varies more, when patients miss
+// their visits.
 func TestDiariesAreFullAroundToday(t *testing.T) {
 	for _, day := range asOf {
 		t.Run(day, func(t *testing.T) {
@@ -81,11 +88,60 @@ func TestDiariesAreFullAroundToday(t *testing.T) {
 					t.Errorf("practitioner %d is already booked for %d%% of week %d", w.practitioner, percent, w.number)
 				}
 			}
-			if !slices.ContainsFunc(b.appointments, func(a ent.Appointment) bool { return a.State == schema.InSurgery }) {
-				t.Error("no patient is in surgery")
+			inSurgery := slices.ContainsFunc(b.appointments, func(a ent.Appointment) bool { return a.State == schema.InSurgery })
+			if isOpen := closed(o.AsOf) == ""; inSurgery != isOpen {
+				t.Errorf("a patient is in surgery: %t; the practice is open: %t", inSurgery, isOpen)
 			}
 		})
 	}
+}
+
+// TestEveryPractitionersYearIsBooked checks the booked share of each practitioner's sessions: of the
+// year before the last day, or until they left, without the diary's first month, and of the two weeks
+// after that day.
+func TestEveryPractitionersYearIsBooked(t *testing.T) {
+	for _, day := range []string{"2026-07-01", "2026-11-27"} {
+		t.Run(day, func(t *testing.T) {
+			t.Parallel()
+			o, zone := demo, london(t)
+			o.AsOf = civil.MustParse(day)
+			b := generated(t, o)
+			begin := o.AsOf.AddMonths(-11)
+			for _, p := range b.practitioners {
+				end := o.AsOf
+				if !p.Active {
+					end = civil.Of(p.UpdatedAt.In(zone))
+				}
+				past, ahead := usedDays(b, p.ID, zone, begin, end), usedDays(b, p.ID, zone, o.AsOf.AddDays(1), o.AsOf.AddDays(15))
+				if past < 70 || past > 95 {
+					t.Errorf("practitioner %d was booked for %d%% of the year", p.ID, past)
+				}
+				if p.Active && (ahead < 70 || ahead > 95) {
+					t.Errorf("practitioner %d is booked for %d%% of the coming two weeks", p.ID, ahead)
+				}
+			}
+		})
+	}
+}
+
+// usedDays returns what percentage of a practitioner's sessions is booked from one date to before
+// another. Days on which the practice is closed are left out.
+func usedDays(b *batch, practitioner int64, zone *time.Location, from, to civil.Date) int {
+	session, booked := 0, 0
+	for date := from; date.Before(to); date = date.AddDays(1) {
+		for _, s := range b.workingSessions {
+			if s.PractitionerID == practitioner && time.Weekday(s.Weekday) == date.Weekday() && closed(date) == "" {
+				session += s.FinishMinute - s.StartMinute
+			}
+		}
+	}
+	for _, a := range b.appointments {
+		date := civil.Of(a.StartTime.In(zone))
+		if a.PractitionerID == practitioner && a.State.Blocks() && !date.Before(from) && date.Before(to) && closed(date) == "" {
+			booked += a.Duration
+		}
+	}
+	return 100 * booked / session
 }
 
 // TestDentistsHaveCrediblePatientsAndIncome checks the numbers of patients of the dentists, their

@@ -1,7 +1,9 @@
 package seed
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"chairside/schema"
 )
@@ -12,6 +14,7 @@ type blueprint struct {
 	patients         int
 	siteNames        []string
 	sitesPerGroup    int
+	open             openingHours
 	groups           int    // how often sites and posts are repeated
 	posts            []post // of a group
 	patientsPerGroup int    // patients who fill a group's diaries
@@ -40,6 +43,7 @@ func demoPractice(patients int) blueprint {
 		patients: patients, patientsPerGroup: groupPatients,
 		groups:        max(1, (patients+groupPatients/2)/groupPatients),
 		sitesPerGroup: 2,
+		open:          weekdays(8*hour+30, 17*hour+30).with(9*hour, 13*hour, time.Saturday, time.Sunday),
 		siteNames: []string{
 			"High Street", "Riverside", "Station Road", "Market Place", "Mill Lane", "Queensway", "Castle Hill", "Parkside", "Old Chapel",
 			"Orchard House", "The Crescent", "Bridge Street", "Harbour View", "Meadow Court", "Victoria Square", "Beacon Hill", "Abbey Gate", "Woodland",
@@ -49,7 +53,7 @@ func demoPractice(patients int) blueprint {
 			{role: schema.RoleHygienist, site: 0, rota: twoDays},
 			{role: schema.RoleDentist, site: 1, second: 0, rota: twoSites, orthodontist: true, nhs: 20},
 			{role: schema.RoleTherapist, site: 0, rota: mondays},
-			{role: schema.RoleDentist, site: 1, rota: openingHours, left: true, nhs: 50},
+			{role: schema.RoleDentist, site: 1, rota: thursdays, left: true, nhs: 50},
 		},
 	}
 }
@@ -60,9 +64,10 @@ func secondPractice() blueprint {
 		slug: SecondSlug, name: "Second", practiceNumber: 2,
 		patients: secondPatients, patientsPerGroup: groupPatients / 20,
 		groups: 1, sitesPerGroup: 1,
+		open:      openingHours{}.with(9*hour, 17*hour, time.Wednesday).with(9*hour, 13*hour, time.Thursday),
 		siteNames: []string{"Church Lane"},
 		posts: []post{
-			{role: schema.RoleDentist, rota: oneDay, nhs: 70},
+			{role: schema.RoleDentist, rota: whenOpen, nhs: 70},
 			{role: schema.RoleHygienist, rota: oneMorning},
 			{role: schema.RoleDentist, rota: oneMorning, nhs: 20},
 		},
@@ -80,16 +85,75 @@ type shift struct {
 // rota is a practitioner's week. An empty one means the practice's opening hours.
 type rota []shift
 
+// openingHours are the times at which a practice opens and closes on each weekday, in minutes of the
+// day; 0 is Sunday. Both are 0 on days on which it stays closed.
+type openingHours [7]struct{ opens, closes int }
+
+// weekdays are opening hours from Monday to Friday.
+func weekdays(opens, closes int) openingHours {
+	return openingHours{}.with(opens, closes, time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday)
+}
+
+// with returns the opening hours with other times on some days.
+func (h openingHours) with(opens, closes int, days ...time.Weekday) openingHours {
+	for _, day := range days {
+		h[day].opens, h[day].closes = opens, closes
+	}
+	return h
+}
+
+// row returns the opening hours as they are stored.
+func (h openingHours) row() schema.OpeningHours {
+	row := schema.OpeningHours{}
+	for day, times := range h {
+		if times.closes > 0 {
+			row[time.Weekday(day).String()] = schema.Hours{Open: clockTime(times.opens), Close: clockTime(times.closes)}
+		}
+	}
+	return row
+}
+
+// clockTime formats a minute of the day as "15:04".
+func clockTime(minute int) string { return fmt.Sprintf("%02d:%02d", minute/hour, minute%hour) }
+
+// siteHours are the opening hours of the i-th site: the practice's, at weekends only if somebody
+// works there then, and late on Thursdays at some.
+func (b blueprint) siteHours(i int) openingHours {
+	hours := b.open
+	for _, day := range []time.Weekday{time.Saturday, time.Sunday} {
+		if !b.isStaffed(i%b.sitesPerGroup, day) {
+			hours = hours.with(0, 0, day)
+		}
+	}
+	if i%3 == 2 {
+		hours = hours.with(8*hour+30, 20*hour, time.Thursday)
+	}
+	return hours
+}
+
+// isStaffed reports whether a shift at a group's site is on a weekday.
+func (b blueprint) isStaffed(site int, day time.Weekday) bool {
+	return slices.ContainsFunc(b.posts, func(p post) bool {
+		return slices.ContainsFunc(p.rota, func(s shift) bool {
+			at := p.site
+			if s.second {
+				at = p.second
+			}
+			return at == site && s.on(int(day))
+		})
+	})
+}
+
 const hour = 60
 
 var (
-	fourDays     = rota{{weekdays: "M.WTF..", start: 9 * hour, finish: 12*hour + 30}, {weekdays: "M.WTF..", start: 13*hour + 15, finish: 14*hour + 45}}
-	twoSites     = rota{{weekdays: ".TW....", start: 8*hour + 30, finish: 13 * hour}, {weekdays: ".T.....", start: 14 * hour, finish: 16 * hour}, {weekdays: "....F..", start: 9 * hour, finish: 12 * hour, second: true}, {weekdays: ".....SS", start: 9 * hour, finish: 13 * hour}}
-	twoDays      = rota{{weekdays: ".TW....", start: 9 * hour, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 15*hour + 30}}
-	mondays      = rota{{weekdays: "M......", start: 9 * hour, finish: 13 * hour}}
-	oneDay       = rota{{weekdays: "..W....", start: 9 * hour, finish: 13 * hour}, {weekdays: "..W....", start: 14 * hour, finish: 17 * hour}}
-	oneMorning   = rota{{weekdays: "...T...", start: 9 * hour, finish: 13 * hour}}
-	openingHours rota
+	fourDays   = rota{{weekdays: "M.WTF..", start: 9 * hour, finish: 12*hour + 30}, {weekdays: "M.WTF..", start: 13*hour + 15, finish: 14*hour + 45}}
+	twoSites   = rota{{weekdays: ".TW....", start: 8*hour + 30, finish: 13 * hour}, {weekdays: ".T.....", start: 14 * hour, finish: 16 * hour}, {weekdays: "....F..", start: 9 * hour, finish: 12 * hour, second: true}, {weekdays: ".....SS", start: 9 * hour, finish: 13 * hour}}
+	twoDays    = rota{{weekdays: ".TW....", start: 9 * hour, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 15*hour + 30}}
+	mondays    = rota{{weekdays: "M......", start: 9 * hour, finish: 13 * hour}}
+	thursdays  = rota{{weekdays: "...T...", start: 9 * hour, finish: 13 * hour}, {weekdays: "...T...", start: 14 * hour, finish: 16 * hour}}
+	oneMorning = rota{{weekdays: "...T...", start: 9 * hour, finish: 13 * hour}}
+	whenOpen   rota
 )
 
 // on reports whether the shift is worked on a weekday, 0 is Sunday.

@@ -8,13 +8,8 @@ import (
 )
 
 const (
-	daysAhead    = 190     // how far patients book ahead
-	currentTime  = 10 * 60 // the local time of the data's last day
-	workdayStart = 8*60 + 30
-	workdayEnd   = 17*60 + 30
-
-	saturdayStart = 9 * 60
-	saturdayEnd   = 13 * 60
+	daysAhead   = 190     // how far patients book ahead
+	currentTime = 10 * 60 // the local time of the data's last day
 )
 
 // calendar converts between days, counted from the diary's first, and local times. Days
@@ -28,6 +23,7 @@ type calendar struct {
 
 	dates     []civil.Date // of the days of the diary
 	midnights []time.Time  // 00:00, calculated from noon
+	closures  []string     // why the practice is closed; "" if it is not
 }
 
 // newCalendar returns the calendar of the given years up to asOf, and of the days for
@@ -40,6 +36,7 @@ func newCalendar(zone *time.Location, asOf civil.Date, years int) *calendar {
 		date := first.AddDays(day)
 		c.dates = append(c.dates, date)
 		c.midnights = append(c.midnights, c.midnight(date))
+		c.closures = append(c.closures, closed(date))
 	}
 	c.now = c.at(c.today, currentTime)
 	return c
@@ -82,6 +79,15 @@ func (c *calendar) at(day, minute int) time.Time {
 func (c *calendar) weekday(day int) int {
 	const week = 7
 	return ((int(c.first.Weekday())+day)%week + week) % week
+}
+
+// workday returns a day of the diary from Monday to Friday on which the practice is not closed: the
+// given one, or the next.
+func (c *calendar) workday(day int) int {
+	for isWeekend(c.date(day)) || c.closures[day] != "" {
+		day++
+	}
+	return day
 }
 
 // notAfterNow returns t, or now if t is later.

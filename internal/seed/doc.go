@@ -5,8 +5,9 @@
 //
 // The main practice has the slug "demo"; a second, small one, "second", has data that
 // the first must not see. The data end at ten o'clock on AsOf: years of history before,
-// half a year of bookings after. The diaries are about 80% full around that day, if the practice
-// has DefaultPatients or more.
+// half a year of bookings after. The diaries are about 80% full in the months before and the weeks
+// after that day, if the practice has DefaultPatients or more. The practice is closed on the bank
+// holidays of England: its diaries are blocked, and on such a day nobody is seen.
 //
 // How a practice is generated, file by file:
 //
@@ -29,7 +30,7 @@
 //	notes.go       notes; referrals.go: referrals
 //	diary.go       free and busy times
 //	money.go       invoices and payments
-//	calendar.go    days and local times
+//	calendar.go    days and local times; holidays.go: bank holidays
 //	random.go      random choices and ids
 //	batch.go       loading rows
 //

@@ -129,7 +129,7 @@ func (g *generator) settle(p *person, inv *ent.Invoice) {
 	}
 	total := inv.Amount
 	day := g.dayOf(inv.CreatedAt)
-	later := day + g.between(10, 60)
+	later := g.workday(day + g.between(10, 60))
 	soon := g.notAfterNow(g.minutesAfter(inv.CreatedAt, 1, 8))
 	if g.chargedTwice.next(20, 100) { // the card was charged twice, and one payment reversed
 		g.reversePayment(p, inv, soon)

@@ -12,7 +12,6 @@ import (
 	entroom "chairside/ent/room"
 	entsite "chairside/ent/site"
 	"chairside/internal/seal"
-	"chairside/schema"
 )
 
 // generator generates one practice's rows into out.
@@ -81,18 +80,6 @@ func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash strin
 // size is the number of patients as a share of those who fill the diaries.
 func (b blueprint) size() float64 { return float64(b.patients) / float64(b.groups*b.patientsPerGroup) }
 
-// weekHours are the opening hours of the practice and of practitioners without a rota.
-func weekHours() schema.OpeningHours {
-	hours := schema.OpeningHours{time.Saturday.String(): {Open: clockTime(saturdayStart), Close: clockTime(saturdayEnd)}}
-	for day := time.Monday; day <= time.Friday; day++ {
-		hours[day.String()] = schema.Hours{Open: clockTime(workdayStart), Close: clockTime(workdayEnd)}
-	}
-	return hours
-}
-
-// clockTime formats a minute of the day as "15:04".
-func clockTime(minute int) string { return fmt.Sprintf("%02d:%02d", minute/hour, minute%hour) }
-
 // openPractice creates the practice's row.
 func (g *generator) openPractice() {
 	g.practice = g.uuid(practice.Table)
@@ -103,7 +90,7 @@ func (g *generator) openPractice() {
 		PhoneNumber:              new(home.number(g.practiceNumber)),
 		EmailAddress:             new("hello@" + g.slug + ".chairside.test"),
 		Website:                  new("https://" + g.slug + ".chairside.test"),
-		OpeningHours:             weekHours(),
+		OpeningHours:             g.open.row(),
 		SearchKey:                seal.Plain(g.searchKey()),
 		IdleLockMinutes:          0, // a demo's sessions do not lock
 		CustomPatientFieldLabel1: new("Previous dentist"),
@@ -126,18 +113,11 @@ func (g *generator) openSites() {
 		if round := i / len(g.siteNames); round > 0 {
 			name += fmt.Sprintf(" %d", round+1)
 		}
-		hours := weekHours()
-		if i%3 == 1 {
-			delete(hours, "Saturday")
-		}
-		if i%3 == 2 {
-			hours["Thursday"] = schema.Hours{Open: "08:30", Close: "20:00"}
-		}
 		g.out.sites = append(g.out.sites, ent.Site{
 			ID: s.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
 			Name: name + " Dental", Nickname: new(strings.Fields(name)[0]), Active: true,
 			PhoneNumber: new(s.town.number(100*g.practiceNumber + i%100)), EmailAddress: new(fmt.Sprintf("site%d@%s.chairside.test", i+1, g.slug)),
-			OpeningHours: hours,
+			OpeningHours: g.siteHours(i).row(),
 			AddressLine1: new(fmt.Sprintf("%d %s", 10+i, name)), Town: new(s.town.name), County: s.town.countyOrNil(), Postcode: new(s.town.postcode(g.random)),
 		})
 		inUse := g.workplaces(i % g.sitesPerGroup)

@@ -3,7 +3,6 @@ package seed
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"chairside/ent/noteversion"
 	"chairside/internal/store/migrate"
@@ -154,9 +153,9 @@ func TestAppointmentsAreWithinWorkingHours(t *testing.T) {
 	for _, s := range b.workingSessions {
 		sessions[s.PractitionerID] = append(sessions[s.PractitionerID], period{s.Weekday, s.StartMinute, s.FinishMinute})
 	}
-	open := []period{{int(time.Saturday), saturdayStart, saturdayEnd}}
-	for weekday := time.Monday; weekday <= time.Friday; weekday++ {
-		open = append(open, period{int(weekday), workdayStart, workdayEnd})
+	var open []period
+	for weekday, times := range demoPractice(DefaultPatients).open {
+		open = append(open, period{weekday, times.opens, times.closes})
 	}
 	for _, a := range b.appointments {
 		list := sessions[a.PractitionerID]

@@ -13,6 +13,7 @@ import (
 	entpractitioner "chairside/ent/practitioner"
 	entuser "chairside/ent/user"
 	"chairside/ent/workingsession"
+	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/schema"
 )
@@ -45,8 +46,13 @@ type place struct {
 	room uuid.UUID
 }
 
-// works reports whether the practitioner works on a day.
-func (p *practitioner) works(day, weekday int) bool {
+// works reports whether a practitioner works on a day.
+func (g *generator) works(p *practitioner, day int) bool {
+	return g.closures[day] == "" && p.hasShift(day, g.weekday(day))
+}
+
+// hasShift reports whether the practitioner has a shift on a day, on which the practice may be closed.
+func (p *practitioner) hasShift(day, weekday int) bool {
 	return day < p.until && p.diary.work[weekday] != (slots{})
 }
 
@@ -85,7 +91,8 @@ func (g *generator) writeStaff(passwordHash string) {
 				diary: diary{busy: make([]slots, g.end), booked: make([]int, g.end)},
 			}
 			if post.left {
-				p.until = g.today - g.today/3
+				around := g.date(g.today - g.today/3)
+				p.until = g.day(civil.Date{Year: around.Year, Month: around.Month, Day: 1}) // reports count whole months
 			}
 			index := group*len(g.posts) + i
 			g.writeSessions(p, post.rota, sites[post.second])
@@ -134,10 +141,9 @@ func (g *generator) writeSessions(p *practitioner, week rota, second *site) {
 		away = place{second, second.room()}
 	}
 	if len(week) == 0 { // no working sessions: the practice's opening hours apply
-		for weekday := time.Monday; weekday <= time.Friday; weekday++ {
-			p.diary.work[weekday].fill(workdayStart, workdayEnd)
+		for weekday, times := range g.open {
+			p.diary.work[weekday].fill(times.opens, times.closes)
 		}
-		p.diary.work[time.Saturday].fill(saturdayStart, saturdayEnd)
 	}
 	for _, shift := range week {
 		for weekday := range p.where {
@@ -207,7 +213,11 @@ func (g *generator) blockBreaks() {
 	for _, p := range slices.Concat(g.staff.dentists, g.staff.hygienists, g.staff.therapists, g.staff.left) {
 		for day := range g.end {
 			weekday := g.weekday(day)
-			if !p.works(day, weekday) {
+			if !p.hasShift(day, weekday) {
+				continue
+			}
+			if reason := g.closures[day]; reason != "" {
+				g.blockDay(p, day, reason)
 				continue
 			}
 			breaks := 35 - g.focus/3 // an empty diary needs few
@@ -220,6 +230,22 @@ func (g *generator) blockBreaks() {
 			case weekday >= int(time.Monday) && weekday <= int(time.Friday) && g.chance(breaks):
 				g.blockTime(p, day, pick(g.random, []int{10*hour + 45, 11 * hour, 15*hour + 30}), 15, reasonOther, "Break")
 			}
+		}
+	}
+}
+
+// blockDay fills a practitioner's shifts of a day on which the practice is closed, so that nobody is
+// booked.
+func (g *generator) blockDay(p *practitioner, day int, reason string) {
+	work := &p.diary.work[g.weekday(day)]
+	for from := 0; from < daySlots; from++ {
+		to := from
+		for to < daySlots && work.has(to) {
+			to++
+		}
+		if to > from {
+			g.blockTime(p, day, opensAt+from*slotMinutes, (to-from)*slotMinutes, reasonOther, reason)
+			from = to
 		}
 	}
 }

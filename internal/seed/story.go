@@ -14,8 +14,9 @@ func (g *generator) generateHistory(p *person) {
 	hygiene := g.hygieneVisits(p)
 	g.emergencies(p)
 	if g.chance(3) && p.joined < g.today-5 {
-		day := g.between(max(p.joined+1, 0), min(p.leaves, g.today)-1)
-		g.invoice(p, g.at(max(day, 0), g.between(9*hour, 17*hour)), p.dentist.site, g.sundryLines(70))
+		if day := g.workday(g.between(max(p.joined+1, 0), min(p.leaves, g.today)-1)); day < g.today {
+			g.invoice(p, g.at(day, g.between(9*hour, 17*hour)), p.dentist.site, g.sundryLines(70))
+		}
 	}
 	row := &p.row
 	row.DentistRecallDate = new(g.date(seen + month**row.DentistRecallInterval))
@@ -57,12 +58,17 @@ func (g *generator) books(day int) bool {
 }
 
 // firstVisit returns the day of the first visit within the diary: soon after joining, or
-// when the next one is due.
+// when the next one is due. More than the usual number are due in the first month, which would
+// otherwise be half empty: the treatments of earlier check-ups are missing.
 func (g *generator) firstVisit(p *person, interval int) int {
+	const early = 5 // percent
 	if p.joined >= 0 {
 		return p.joined + g.between(2, 20)
 	}
 	turn := g.IntN(interval)
+	if g.chance(early) {
+		turn = g.IntN(month)
+	}
 	if g.chance(g.focus) {
 		turn = ((g.today+g.around(9))%interval + interval) % interval
 	}
@@ -109,8 +115,9 @@ func (g *generator) checkUp(p *person, day int, first bool) *visit {
 
 // dentist returns the dentist whom a patient sees on a day, mostly their own.
 func (g *generator) dentist(p *person, day int) *practitioner {
+	const predecessor = 25 // percent of the visits, which is about their part of the two dentists' hours
 	for _, d := range g.staff.left {
-		if d.site == p.dentist.site && day < d.until-longestWait && g.chance(45) {
+		if d.site == p.dentist.site && day < d.until && g.chance(predecessor) {
 			return d
 		}
 	}
@@ -176,7 +183,7 @@ func (g *generator) onDuty(day, minute int) (working *practitioner) {
 	weekday := g.weekday(day)
 	for i := range g.staff.dentists {
 		d := g.staff.dentists[(g.walkIns+i)%len(g.staff.dentists)]
-		if !d.works(day, weekday) {
+		if !g.works(d, day) {
 			continue
 		}
 		if start, ok := d.diary.free(day, weekday, minute, emergencyMinutes); ok && start == minute {

@@ -55,6 +55,10 @@ func (g *generator) visit(p *person, w visitRequest) *visit {
 		}
 	}
 	v := g.find(w)
+	if v == nil && w.by.until < g.end { // of somebody about to leave: the patient's dentist takes over
+		w.by = p.dentist
+		v = g.find(w)
+	}
 	if v == nil {
 		return nil
 	}
@@ -69,7 +73,7 @@ func (g *generator) visit(p *person, w visitRequest) *visit {
 func (g *generator) doubleBook(p *person, w visitRequest) *visit {
 	for day := w.day; day < min(w.day+longestWait, g.today+1, w.by.until); day++ {
 		start, ok := w.by.diary.taken(day, w.preferred)
-		if !ok || !w.by.works(day, g.weekday(day)) {
+		if !ok || !g.works(w.by, day) {
 			continue
 		}
 		v := g.place(w, day, start)
@@ -111,7 +115,7 @@ func (g *generator) find(w visitRequest) *visit {
 	}
 	for day := max(w.day, 0); day < min(w.day+longestWait, w.by.until, g.end); day++ {
 		weekday := g.weekday(day)
-		if !w.by.works(day, weekday) {
+		if !g.works(w.by, day) {
 			continue
 		}
 		const overrun = 15 // by which the last visit may exceed the limit, which is then about the average
