@@ -16,5 +16,5 @@ var order = []struct {
 	{"Write", []string{"booking", "retries", "errors", "limits", "batch", "developer-pages"}},
 	{"Stay in sync", []string{"changes", "webhooks", "versions", "changelog"}},
 	{"Further tasks", []string{"waiting-lists", "recalls", "assistants"}},
-	{"For practices and operators", []string{"sign-in", "reports", "sql", "go", "extract", "patient-data", "audit", "keys", "row-level-security", "install", "backups", "availability", "monitoring", "leaving"}},
+	{"For practices and operators", []string{"sign-in", "reports", "sql", "go", "extract", "patient-data", "audit", "keys", "row-level-security", "install", "backups", "availability", "monitoring", "capacity", "leaving"}},
 }

@@ -288,6 +288,7 @@ var unrun = map[string]int{
 	"install":            4, // packages, services, containers
 	"backups":            8, // a server, a key of age, PostgreSQL's archive, Litestream
 	"monitoring":         3, // a server in place of the one that runs, a container, a line of the log
+	"capacity":           8, // benchmarks of hours, a pooler; TestCapacityQueries runs the queries
 	"availability":       9, // a load balancer, a service of systemd, replicas, a failover, a pooler and its roles
 }
 
