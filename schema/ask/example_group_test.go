@@ -49,7 +49,8 @@ func ExampleBy() {
 			ask.Sum(payment.FieldAmount))
 	})
 	// Output:
-	// {High Street Dental 1 40.00}
+	// {High Street Dental 2 51.35}
+	// {Riverside Dental 2 123.75}
 }
 
 // Days are those of the practice's time zone: until 29 March 2026, when the clocks go forward,
@@ -66,8 +67,9 @@ func ExampleDay() {
 			ask.Count())
 	})
 	// Output:
-	// {2026-03-27 1}
-	// {2026-03-30 3}
+	// {2026-03-28 2}
+	// {2026-03-30 4}
+	// {2026-03-31 1}
 }
 
 // Weeks start on Monday.
@@ -85,10 +87,10 @@ func ExampleWeek() {
 	// Output:
 	// {2026-03-09 1}
 	// {2026-03-16 3}
-	// {2026-03-23 2}
-	// {2026-03-30 8}
-	// {2026-04-06 3}
-	// {2026-04-13 8}
+	// {2026-03-23 4}
+	// {2026-03-30 12}
+	// {2026-04-06 5}
+	// {2026-04-13 1}
 }
 
 // Both a time and a date have a month.
@@ -106,8 +108,8 @@ func ExampleMonth() {
 			ask.Sum(invoice.FieldAmount))
 	})
 	// Output:
-	// {2026-03-01 6 417.90}
-	// {2026-04-01 16 988.45}
+	// {2026-03-01 10 1229.45}
+	// {2026-04-01 3 139.25}
 }
 
 // Quarters are those of the calendar year.
@@ -120,13 +122,13 @@ func ExampleQuarter() {
 		return ask.Group[quarter](ctx, client.Appointment.Query(), ask.Quarter(appointment.FieldStartTime), ask.Count())
 	})
 	// Output:
-	// {2025-07-01 86}
-	// {2025-10-01 50}
-	// {2026-01-01 70}
-	// {2026-04-01 66}
-	// {2026-07-01 74}
-	// {2026-10-01 16}
-	// {2027-01-01 3}
+	// {2025-07-01 91}
+	// {2025-10-01 44}
+	// {2026-01-01 110}
+	// {2026-04-01 51}
+	// {2026-07-01 69}
+	// {2026-10-01 17}
+	// {2027-01-01 6}
 }
 
 // Rate divides sums as well as counts, without floats.
@@ -142,7 +144,7 @@ func ExampleRate() {
 			ask.Rate(ask.Sum(invoice.FieldAmount, invoice.Paid(true)), ask.Sum(invoice.FieldAmount)))
 	})
 	// Output:
-	// {92.81% 95.29%}
+	// {85.61% 90.61%}
 }
 
 // A day has a first instant in the practice's time zone, and an instant has a day.

@@ -30,7 +30,7 @@ func Example_noShowRate() {
 			client.Appointment.Query().Where(
 				appointment.PatientIDNotNil(),
 				appointment.StateNEQ(schema.Cancelled),
-				ask.During(p.Zone, appointment.FieldStartTime, ask.Date{Year: 2026, Month: 4, Day: 1}, ask.Date{Year: 2026, Month: 5, Day: 31}),
+				ask.During(p.Zone, appointment.FieldStartTime, ask.Date{Year: 2026, Month: 3, Day: 1}, ask.Date{Year: 2026, Month: 4, Day: 30}),
 			),
 			ask.By(appointment.FieldPatientID, patient.FieldAcquisitionSourceID, acquisitionsource.FieldName),
 			ask.Month(appointment.FieldStartTime),
@@ -41,17 +41,17 @@ func Example_noShowRate() {
 		log.Fatal(err)
 	}
 	for _, r := range rates {
-		fmt.Printf("%-22s %s %6s of %d\n", cmp.Or(r.Source, "Not recorded"), r.Month, r.NoShows, r.NoShows.Whole)
+		fmt.Printf("%-24s %s %6s of %d\n", cmp.Or(r.Source, "Not recorded"), r.Month, r.NoShows, r.NoShows.Whole)
 	}
 	// Output:
-	// Local newspaper        2026-04-01  0.00% of 2
-	// Local newspaper        2026-05-01  0.00% of 2
-	// NHS website            2026-04-01  0.00% of 5
-	// NHS website            2026-05-01  0.00% of 2
-	// Social media           2026-04-01  0.00% of 2
-	// Walked past            2026-04-01  0.00% of 5
-	// Walked past            2026-05-01  0.00% of 4
-	// Web search             2026-04-01 20.00% of 5
-	// Web search             2026-05-01  0.00% of 1
-	// Élan Vital open day    2026-04-01  0.00% of 2
+	// Local newspaper          2026-03-01 33.33% of 3
+	// Local newspaper          2026-04-01  0.00% of 2
+	// Recommended by a patient 2026-03-01  0.00% of 2
+	// Recommended by a patient 2026-04-01  0.00% of 1
+	// Social media             2026-03-01  0.00% of 1
+	// Web search               2026-03-01  0.00% of 2
+	// Élan Vital open day      2026-03-01  0.00% of 3
+	// Élan Vital open day      2026-04-01  0.00% of 1
+	// Not recorded             2026-03-01  0.00% of 5
+	// Not recorded             2026-04-01  0.00% of 3
 }

@@ -60,10 +60,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// text messages to send: 13
-	// new         1 invoices     47.90
-	// paid       29 invoices   1997.54
-	// part_paid   2 invoices    190.40
-	// sent        3 invoices    103.00
-	// void        1 invoices     65.00
+	// text messages to send: 10
+	// paid       12 invoices    948.15
+	// part_paid   1 invoices     65.00
+	// sent        3 invoices    213.12
 }
