@@ -112,7 +112,7 @@ func (Appointment) Annotations() []schema.Annotation {
 			Handwritten:   []apispec.Verb{apispec.List},
 			ExampleCreate: []string{"patient_id", "notes"},
 			ExampleUpdate: []string{"notes", "metadata"},
-			Conflict: &apispec.Conflict{Doc: "The practitioner is booked at that time.", Members: []apispec.Computed{
+			Conflict: &apispec.Conflict{Doc: "The practitioner is booked at that time.", Code: "double_booking", Members: []apispec.Computed{
 				{Name: "id", Kind: codec.ID, Doc: "The overlapping appointment."},
 				{Name: "start_time", Kind: codec.Time, Doc: "Its start."},
 				{Name: "finish_time", Kind: codec.Time, Doc: "Its end."},

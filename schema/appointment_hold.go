@@ -55,7 +55,8 @@ func (AppointmentHold) Annotations() []schema.Annotation {
 		},
 		apispec.Resource{
 			Key: "hold", Plural: "appointment_holds", Path: "appointments/holds", Scope: "appointment", DeleteScope: "create", Doc: "Slots kept for a booking.", NotInFeed: "they expire after ten minutes",
-			Verbs: []apispec.Verb{apispec.Get, apispec.Create, apispec.Delete},
+			Verbs:      []apispec.Verb{apispec.Get, apispec.Create, apispec.Delete},
+			ConflictOf: "appointments",
 			Descriptions: map[apispec.Verb]string{
 				apispec.Create: "Keeps the slot against bookings, other holds and availability until expires_at. Book it with hold_id and the same token. Returns 409 as a booking does if the slot is taken.",
 				apispec.Get:    "An expired hold may still be found.",

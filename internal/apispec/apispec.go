@@ -46,6 +46,9 @@ type Resource struct {
 	// Conflict describes the 409 that a create or update may return. The rule in
 	// internal/api finds it.
 	Conflict *Conflict
+	// ConflictOf is the plural of the resource whose Conflict a create or update may return: a slot is
+	// held as it is booked.
+	ConflictOf string
 
 	// Filters beyond those of Tenant.
 	Filters []Filter
@@ -78,6 +81,7 @@ func (Resource) Name() string { return "Resource" }
 // Conflict describes a 409 response.
 type Conflict struct {
 	Doc     string
+	Code    string     // of the error
 	Members []Computed // of each element of conflicts
 	Lists   []Computed // further members of the error, each a list of objects
 }

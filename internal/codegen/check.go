@@ -99,6 +99,12 @@ func (e *entity) checkEntity() (problems []string) {
 	if !e.createReturnsItsRow() {
 		complain("%s: %s must be a required reference: a caller could create a row that it cannot see, and the single-statement create would write that row twice", e.Name, e.Tenant.SiteColumn)
 	}
+	if of := e.R.ConflictOf; of != "" && (e.R.Conflict != nil || e.conflict() == nil) {
+		complain("%s: ConflictOf must name a resource with a Conflict, instead of a Conflict of its own, not %s", e.Name, of)
+	}
+	if c := e.R.Conflict; c != nil && c.Code == "" {
+		complain("%s: Conflict needs the code of the error", e.Name)
+	}
 	for _, c := range e.Written() {
 		if c.API.Hidden {
 			complain("%s.%s is both written and hidden", e.Name, c.Name)

@@ -20,6 +20,7 @@ type document struct {
 	published bool
 	model     *model
 	recorded  recorded
+	conflicts map[string]*apispec.Conflict // by operation
 }
 
 // The forms of the document.
@@ -33,7 +34,7 @@ func newDocument(m *model, published bool) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &document{Spec: ogen.NewSpec(), published: published, model: m, recorded: r}
+	d := &document{Spec: ogen.NewSpec(), published: published, model: m, recorded: r, conflicts: map[string]*apispec.Conflict{}}
 	d.SetOpenAPI("3.0.3")
 	d.Init()
 	d.SetInfo(ogen.NewInfo().SetTitle("Chairside").SetVersion("1"))
@@ -281,6 +282,9 @@ func (d *document) write(e *entity, id, verb, body string) *ogen.Operation {
 	status, doc := "200", "Change "+article(e.R.Key)+"."
 	if verb == "create" {
 		status, doc = "201", "Create "+article(e.R.Key)+"."
+	}
+	if c := e.conflict(); c != nil {
+		d.conflicts[id+e.Name] = c
 	}
 	request := ogen.NewRequestBody().SetRequired(true).SetContent(map[string]ogen.Media{
 		"application/json": {Schema: ref(name + "Request"), Example: d.bodyExample(e, verb == "create")},

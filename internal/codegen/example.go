@@ -16,7 +16,7 @@ import (
 
 // recording holds the demo's responses to the document's example requests, so that the example
 // of a response has no combination of values that the server would not send. A test of
-// internal/test/contract sends the requests and compares; with -update it writes the file.
+// internal/test/contract sends the requests and compares; with -record it writes the file.
 //
 //go:embed examples/recording.json
 var recording []byte
@@ -25,7 +25,9 @@ var recording []byte
 type recorded struct {
 	Records   map[string]json.RawMessage // ids of the example records, by the plural of their resource
 	Responses map[string]json.RawMessage // bodies of successful responses, by operation; text for those that are not JSON
-	Errors    map[string]json.RawMessage // bodies of errors, by status
+	Errors    map[string]json.RawMessage // bodies of errors that are the same for all operations, by status
+	// OperationErrors are the bodies of the other errors, by operation and status.
+	OperationErrors map[string]map[string]json.RawMessage
 }
 
 func readRecording() (r recorded, err error) {

@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/ogen-go/ogen"
 
-	"chairside/internal/apispec"
 	"chairside/internal/entx/table"
 	"chairside/internal/scope"
 )
@@ -36,7 +34,7 @@ func publish(m *model) ([]byte, error) {
 	spec.SetInfo(ogen.NewInfo().SetTitle("Chairside").SetVersion("1.0.0").
 		SetDescription(introduction).
 		SetContact(ogen.NewContact().SetName("Chairside")))
-	d.addErrors(m)
+	d.addErrors()
 	d.addHeaders()
 	d.addSecurity()
 	d.addUnversioned()
@@ -50,7 +48,7 @@ func publish(m *model) ([]byte, error) {
 	d.addStatuses()
 	spec.Tags = append(spec.Tags,
 		ogen.Tag{Name: "batches", Description: "Several requests in one."},
-		ogen.Tag{Name: "changes", Description: "What was created, updated and deleted."},
+		ogen.Tag{Name: feedTag, Description: "What was created, updated and deleted."},
 		ogen.Tag{Name: "limits", Description: "What the token may still ask for."})
 	b, err := json.Marshal(spec)
 	if err != nil {
@@ -87,45 +85,6 @@ func (d *document) operation(e *entity, id, verb, doc, rules string) *ogen.Opera
 		o.AddParameters(writeHeaders...)
 	}
 	return o
-}
-
-// addStatuses adds to each operation the errors that its path, method and body make possible,
-// and the conditional headers (RFC 9110, section 13) with their statuses. 405 and 406 are HTTP's
-// own.
-func (d *document) addStatuses() {
-	for path, item := range d.Paths {
-		for method, o := range map[string]*ogen.Operation{
-			http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
-		} {
-			if o == nil {
-				continue
-			}
-			statuses := []int{400, 401, 403, 429, 500, 503}
-			if strings.Contains(path, "{") {
-				statuses = append(statuses, 404)
-			}
-			if method != http.MethodGet && method != http.MethodPost {
-				o.AddParameters(parameterRef("If-Match"))
-				statuses = append(statuses, 412)
-			}
-			if ok := o.Responses["200"]; method == http.MethodGet && ok.Headers["ETag"] != nil {
-				o.AddParameters(parameterRef("If-None-Match")).AddResponse("304", ogen.NewResponse().SetRef("#/components/responses/"+errorName(304)))
-			}
-			if method != http.MethodGet { // Idempotency-Key
-				statuses = append(statuses, 409, 422)
-			}
-			if o.RequestBody != nil {
-				statuses = append(statuses, 413, 415)
-			}
-			for _, s := range statuses {
-				o.AddResponse(itoa(s), errorResponse(s))
-			}
-		}
-	}
-}
-
-func errorResponse(status int) *ogen.Response {
-	return ogen.NewResponse().SetRef("#/components/responses/" + errorName(status))
 }
 
 // writeHeaders are the request headers of all operations that write.
@@ -174,66 +133,6 @@ func (d *document) listResponse(schema, operation string) *ogen.Response {
 		r.Headers["Link"] = &ogen.Header{Ref: "#/components/headers/Link"}
 	}
 	return r
-}
-
-// errorName returns the component name of an error response: NotFound for 404.
-func errorName(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
-
-// addErrorBody adds the body of every error.
-func (d *document) addErrorBody(m *model) {
-	text := func(name, doc string) *ogen.Property { return property(name, ogen.String().SetDescription(doc)) }
-	params := object().SetDescription("Messages about each offending field or parameter.")
-	params.AdditionalProperties = &ogen.AdditionalProperties{Schema: *ogen.String().AsArray()}
-	conflicts, _ := m.conflicts()
-	d.AddSchema("Conflict", d.item(conflicts))
-	var lists []*ogen.Property
-	for _, e := range m.Entities {
-		if e.R.Conflict != nil {
-			for _, c := range e.R.Conflict.Lists {
-				lists = append(lists, property(c.Name, d.computed(c, element(d.recorded.Errors["409"], "error"))))
-			}
-		}
-	}
-	inner := object(
-		text("type", "Kind of error."), text("code", "What went wrong."), text("message", "The same in words."),
-		text("documentation_url", "Where it is explained."), text("request_id", "The request, for support."))
-	inner.AddOptionalProperties(property("params", params), property("conflicts", ref("Conflict").AsArray()))
-	inner.AddOptionalProperties(lists...)
-	d.AddSchema("Error", object(property("error", inner)))
-}
-
-// addErrors adds one error response per status.
-func (d *document) addErrors(m *model) {
-	_, docs := m.conflicts()
-	docs += " Or a request with the same Idempotency-Key is still running (idempotency_in_progress)."
-	for _, e := range []struct {
-		status int
-		doc    string
-	}{
-		{400, "The body is not JSON, or a query parameter is malformed."},
-		{401, "The token is missing, unknown, revoked or expired."},
-		{403, "The token may not do this, or the request has no User-Agent."},
-		{404, "There is no such record."},
-		{409, docs},
-		{410, "The cursor is too old, or of another database: read /snapshot and go on with its cursor."},
-		{412, "The record is not what If-Match names."},
-		{413, "The body exceeds 1 MiB."},
-		{415, "The body is not application/json."},
-		{422, "Fields are invalid; params names every one. Or the Idempotency-Key belongs to another request (idempotency_key_reused)."},
-		{429, "The requests of the token, its practice or its address are used up; see Retry-After."},
-		{500, "A failure on our side."},
-		{503, "The service is unavailable; try again as Retry-After says."},
-	} {
-		r := ogen.NewResponse().SetDescription(e.doc).SetContent(map[string]ogen.Media{
-			"application/json": {Schema: ref("Error"), Example: ogen.ExampleValue(d.recorded.Errors[itoa(e.status)])}})
-		switch e.status {
-		case 429:
-			r.SetHeaders(map[string]*ogen.Header{"Retry-After": {Ref: "#/components/headers/Retry-After"}, "RateLimit": {Ref: "#/components/headers/RateLimit"}, "RateLimit-Policy": {Ref: "#/components/headers/RateLimit-Policy"}})
-		case 503:
-			r.SetHeaders(map[string]*ogen.Header{"Retry-After": {Ref: "#/components/headers/Retry-After"}})
-		}
-		d.AddResponse(errorName(e.status), r)
-	}
 }
 
 func (d *document) addHeaders() {
@@ -323,18 +222,4 @@ func (d *document) addBatch() {
 // batchExample is the body of the example batch: it changes the example patient.
 func (d *document) batchExample() ogen.ExampleValue {
 	return ogen.ExampleValue(fmt.Sprintf(`{"requests": [{"id": "a", "method": "PATCH", "path": "/v1/patients/%s", "body": {"patient": {"preferred_name": "Ada"}}}], "atomic": true}`, d.recorded.Records["patients"]))
-}
-
-// conflicts returns the members of a conflict, and the descriptions of all 409 responses.
-func (m *model) conflicts() (members []apispec.Computed, docs string) {
-	for _, e := range m.Entities {
-		if c := e.R.Conflict; c != nil {
-			if docs == "" {
-				members, docs = c.Members, c.Doc
-			} else {
-				docs += " " + c.Doc
-			}
-		}
-	}
-	return members, docs
 }

@@ -20,6 +20,9 @@ func (m *model) feedResources() (names []string) {
 	return names
 }
 
+// feedTag is the tag of the change feed's operations, whose scopes depend on the asked resources.
+const feedTag = "changes"
+
 // addFeed documents /changes and /snapshot, which the server answers itself.
 func (d *document) addFeed(m *model) {
 	names := m.feedResources()
@@ -46,7 +49,7 @@ func (d *document) addFeed(m *model) {
 			integer("wait", "Seconds to wait for the first change; a larger number counts as the maximum.", 0, 30, "0"),
 		).
 		AddResponse("200", d.response("ChangeList", "listChanges")).
-		AddResponse("410", ogen.NewResponse().SetRef("#/components/responses/"+errorName(410)))
+		AddResponse("410", errorRef(410))
 	d.AddPathItem("/changes", ogen.NewPathItem().SetGet(changes))
 
 	lines := ogen.NewResponse().SetDescription("One JSON object a line: first the cursor, then the records, last the number of records.").
@@ -76,10 +79,7 @@ func (d *document) changeSchema(names []string) *ogen.Schema {
 
 // feedOperation returns an operation whose scopes depend on the asked resources.
 func (d *document) feedOperation(id, summary, doc string) *ogen.Operation {
-	o := ogen.NewOperation().SetOperationID(id).SetSummary(summary).SetDescription(doc).AddTags("changes")
+	o := ogen.NewOperation().SetOperationID(id).SetSummary(summary).SetDescription(doc).AddTags(feedTag)
 	o.Security = ogen.SecurityRequirements{{"oauth2": {}}, {"bearer": {}}, {"query": {}}}
-	for _, status := range []int{400, 401, 403, 429, 500, 503} {
-		o.AddResponse(itoa(status), ogen.NewResponse().SetRef("#/components/responses/"+errorName(status)))
-	}
 	return o
 }
