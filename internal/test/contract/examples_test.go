@@ -26,8 +26,6 @@ import (
 	"chairside/internal/clock"
 	"chairside/internal/principal"
 	"chairside/internal/seed"
-	"chairside/internal/store/feedlog"
-	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
 	"chairside/internal/token"
 )
@@ -39,9 +37,10 @@ var record = flag.Bool("record", false, "record the examples of the document")
 
 // recording is the content of the file.
 type recording struct {
-	Records   map[string]json.RawMessage
-	Responses map[string]json.RawMessage
-	Errors    map[string]json.RawMessage
+	Records         map[string]json.RawMessage
+	Responses       map[string]json.RawMessage
+	Errors          map[string]json.RawMessage
+	OperationErrors map[string]map[string]json.RawMessage
 }
 
 // onlyByClients are the resources without a record in the demo: the examples about one record are
@@ -49,14 +48,15 @@ type recording struct {
 var onlyByClients = []string{"appointment_holds", "webhooks"}
 
 // TestExamplesAreResponsesOfTheDemo sends the example request of each operation to a demo, with
-// nothing but what the document says, validates the response, and compares it with the example.
+// nothing but what the document says, validates the response, and compares it with the example. It does
+// the same with requests that the demo refuses.
 // After a change of the demo or of a resource:
 //
 //	go test ./internal/test/contract -run TestExamplesAreResponsesOfTheDemo/sqlite -record
 //	go generate ./...
 func TestExamplesAreResponsesOfTheDemo(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		d := &demonstration{Env: e, t: t, token: exampleToken(t, e), records: map[string]json.RawMessage{}, responses: map[string]*harness.Response{}}
+		d := &demonstration{Env: e, t: t, token: exampleToken(t, e), records: map[string]json.RawMessage{}, responses: map[string]*harness.Response{}, errors: map[string]map[string]*harness.Response{}}
 		d.play(t)
 		failures := d.provoke(t)
 		if *record {
@@ -70,6 +70,14 @@ func TestExamplesAreResponsesOfTheDemo(t *testing.T) {
 			}
 			if difference := differs("", media.Example, d.decoded(t, d.responses[op.ID].Raw)); difference != "" {
 				t.Errorf("%s: %s (see -record)", op, difference)
+			}
+		}
+		for _, op := range exampled() {
+			for status, r := range d.errors[op.ID] {
+				example := op.doc.Responses.Value(status).Value.Content["application/json"].Example
+				if difference := differs("", example, d.decoded(t, r.Raw)); difference != "" {
+					t.Errorf("%s: %s: %s (see -record)", op, status, difference)
+				}
 			}
 		}
 		for status, r := range failures {
@@ -131,6 +139,7 @@ type demonstration struct {
 	token     string
 	records   map[string]json.RawMessage // ids by table: those to record, or those that clients made
 	responses map[string]*harness.Response
+	errors    map[string]map[string]*harness.Response // those that depend on the operation, by operation and status
 }
 
 // choose chooses the example record of a table when it is first needed: the first in use.
@@ -247,6 +256,7 @@ func (d *demonstration) play(t *testing.T) {
 		if op.Method == http.MethodDelete && d.responses["listChanges"].Code == http.StatusOK && cursor != "" {
 			d.responses["listChanges"] = d.Get(t, "/v1/changes?limit=1&include=record&wait=5&cursor="+url.QueryEscape(cursor), d.token)
 			cursor = ""
+			d.refuse(t) // while the example records exist
 		}
 		r := d.Do(t, q)
 		d.responses[op.ID] = r
@@ -263,60 +273,10 @@ func (d *demonstration) play(t *testing.T) {
 		if op.Method == http.MethodPost && slices.Contains(onlyByClients, op.table()) {
 			d.records[op.table()] = idJSON(r.Text(t, op.Body.Key+".id"))
 		}
-	}
-}
-
-// provoke returns an error of each status.
-func (d *demonstration) provoke(t *testing.T) map[int]*harness.Response {
-	book, admit := d.request(find(t, "createAppointment")), d.request(find(t, "createPatient"))
-	patient := d.request(find(t, "updatePatient"))
-	with := func(q harness.Request, header, value string) harness.Request {
-		q.Header = map[string]string{header: value}
-		return q
-	}
-	get := func(path string) harness.Request {
-		return harness.Request{Method: http.MethodGet, Path: path, Token: d.token}
-	}
-	all := map[int]*harness.Response{}
-	send := func(status int, q harness.Request) { all[status] = d.Do(t, q).Status(t, status) }
-
-	send(400, get("/v1/patients?page=first"))
-	send(401, harness.Request{Method: http.MethodGet, Path: "/v1/patients"})
-	forbidden := book
-	forbidden.Token = d.TokenOf(t, seed.DemoAdmin, "appointment:read", nil)
-	send(403, forbidden)
-	send(404, get("/v1/patients/999999999"))
-	d.Do(t, book) // the example may have been cancelled
-	send(409, book)
-	send(412, with(patient, "If-Match", `"other"`))
-	large := admit
-	large.Body = `{"x": "` + strings.Repeat("x", 1<<20) + `"}`
-	send(413, large)
-	send(415, with(admit, "Content-Type", "text/plain"))
-	admit.Body = map[string]any{"patient": map[string]any{"first_name": "Ada", "date_of_birth": apispec.ExampleDay}}
-	send(422, admit)
-
-	cursor := d.Get(t, "/v1/changes", d.token).Text(t, "meta.cursor")
-	storetest.Exec(t, d.DB, feedlog.RenewEpoch(d.DB.Dialect))
-	send(410, get("/v1/changes?cursor="+url.QueryEscape(cursor)))
-	execute(t, d.Env, "ALTER TABLE sundries RENAME TO away")
-	send(500, get("/v1/sundries"))
-	execute(t, d.Env, "ALTER TABLE away RENAME TO sundries")
-
-	limited := startWithLimit(t, 1)
-	limited.Get(t, "/v1/patients", "")
-	all[429] = limited.Get(t, "/v1/patients", "").Status(t, http.StatusTooManyRequests)
-	if err := limited.DB.Close(); err != nil {
-		t.Fatal(err)
-	}
-	all[503] = limited.Get(t, "/readyz", "").Status(t, http.StatusServiceUnavailable)
-	for status, r := range all {
-		r.Raw = bytes.ReplaceAll(r.Raw, []byte(limited.URL), []byte(d.URL))
-		for _, problem := range contradictions(strconv.Itoa(status), d.decoded(t, r.Raw)) {
-			t.Errorf("the response: %s", problem)
+		if op.Method == http.MethodPost && documents(op, http.StatusConflict, "double_booking") {
+			d.Do(t, q).Error(t, http.StatusConflict, "double_booking") // as the page of the operation says
 		}
 	}
-	return all
 }
 
 // published is the address of the server in the examples.
@@ -333,7 +293,7 @@ func (d *demonstration) decoded(t testing.TB, raw []byte) (v any) {
 
 // write writes the recording.
 func (d *demonstration) write(t *testing.T, failures map[int]*harness.Response) {
-	out := recording{Records: d.records, Responses: map[string]json.RawMessage{}, Errors: map[string]json.RawMessage{}}
+	out := recording{Records: d.records, Responses: map[string]json.RawMessage{}, Errors: map[string]json.RawMessage{}, OperationErrors: map[string]map[string]json.RawMessage{}}
 	for _, op := range exampled() {
 		raw := bytes.ReplaceAll(d.responses[op.ID].Raw, []byte(d.URL), []byte(published))
 		switch {
@@ -341,6 +301,12 @@ func (d *demonstration) write(t *testing.T, failures map[int]*harness.Response) 
 			out.Responses[op.ID] = raw
 		case len(raw) > 0: // lines
 			out.Responses[op.ID] = json.RawMessage(strconv.Quote(string(raw)))
+		}
+		for status, r := range d.errors[op.ID] {
+			if out.OperationErrors[op.ID] == nil {
+				out.OperationErrors[op.ID] = map[string]json.RawMessage{}
+			}
+			out.OperationErrors[op.ID][status] = bytes.ReplaceAll(r.Raw, []byte(d.URL), []byte(published))
 		}
 	}
 	for status, r := range failures {
