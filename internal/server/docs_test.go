@@ -210,6 +210,23 @@ func TestReferenceHasEveryOperationAndSchema(t *testing.T) {
 	}
 }
 
+// TestSamplesSayThatASecondOneConflicts: the operations that book a slot say so beside their samples, others
+// do not.
+func TestSamplesSayThatASecondOneConflicts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const sentence = `All samples send the same request, so each one after the first gets <a href="#response-409">409</a>: the practitioner is booked at that time (<code>double_booking</code>).`
+	for id, want := range map[string]bool{
+		"createAppointment": true, "createAppointmentHold": true,
+		"updateAppointment": false, "deleteAppointment": false, "createPatient": false, "listAppointments": false, "batch": false,
+	} {
+		page := b.get("/docs/operations/"+id, "Authorization:").ok(t, 200)
+		if got := strings.Contains(page.body, sentence); got != want || !want && strings.Contains(page.body, "All samples send") {
+			t.Errorf("%s: the sentence is there: %v, want %v", id, got, want)
+		}
+	}
+}
+
 // TestReferenceSearchIsRanked checks that what the query names comes first.
 func TestReferenceSearchIsRanked(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -68,6 +69,26 @@ func (o *apiOperation) Samples() []sample {
 		{"Python", "python", o.python(mediaType, body)},
 		{"Go", "go", o.golang(mediaType, body)},
 	}
+}
+
+// Conflict is the reason why a sample that is sent a second time gets 409: the first one that the operation
+// documents. It is "" for an operation whose only 409 is about the header Idempotency-Key, which no sample
+// has, and for one that creates nothing.
+func (o *apiOperation) Conflict() string {
+	if o.Method != http.MethodPost {
+		return ""
+	}
+	for _, r := range o.Responses {
+		if r.Name != strconv.Itoa(http.StatusConflict) {
+			continue
+		}
+		first, _, _ := strings.Cut(strings.TrimSuffix(r.Value.Description, "."), ", or ")
+		if strings.Contains(first, "Idempotency-Key") || first == "" {
+			return ""
+		}
+		return strings.ToLower(first[:1]) + first[1:]
+	}
+	return ""
 }
 
 func (o *apiOperation) curl(mediaType, body string) string {
