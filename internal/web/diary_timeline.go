@@ -17,6 +17,7 @@ const (
 	slotsPerHour = 60 / slotMinutes // rows of an hour
 	longestAxis  = 26               // hours: a day on which the clocks change has more than 24
 	mostLanes    = 24               // entries side by side; styles exist for this many
+	shortRows    = 4                // the most rows of an entry whose text is one paragraph
 )
 
 // timeline is the day at one site: columns on a clock axis.
@@ -67,6 +68,34 @@ func (i item) Facts() string {
 		facts = append(facts, i.Phone)
 	}
 	return strings.Join(facts, " · ")
+}
+
+// Short reports whether the item has no room for a line for each part of its text.
+func (i item) Short() bool { return i.Rows <= shortRows }
+
+// Title is the item's whole text, of which the timeline shows as many lines as fit.
+func (i item) Title() string {
+	parts := []string{i.Start.Format("15:04") + "–" + i.Finish.Format("15:04")}
+	switch i.Kind {
+	case report.Gap:
+		return parts[0] + " · Free · " + i.Length()
+	case report.Visit:
+		parts = append(parts, i.Patient, string(i.State), i.Facts())
+	default:
+		parts = append(parts, "No patient")
+	}
+	if i.Clash {
+		parts = append(parts, "Double booking")
+	}
+	for _, part := range []string{i.Reason, i.Practitioner, i.Room} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if i.Alert != "" {
+		parts = append(parts, "Alert: "+i.Alert)
+	}
+	return strings.Join(parts, " · ")
 }
 
 // Length is the item's length in words.
