@@ -53,6 +53,7 @@ import (
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
+	"chairside/ent/reportschedule"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -166,6 +167,8 @@ type Client struct {
 	Recall *RecallClient
 	// RefreshToken is the client for interacting with the RefreshToken builders.
 	RefreshToken *RefreshTokenClient
+	// ReportSchedule is the client for interacting with the ReportSchedule builders.
+	ReportSchedule *ReportScheduleClient
 	// Room is the client for interacting with the Room builders.
 	Room *RoomClient
 	// Session is the client for interacting with the Session builders.
@@ -251,6 +254,7 @@ func (c *Client) init() {
 	c.RateBucket = NewRateBucketClient(c.config)
 	c.Recall = NewRecallClient(c.config)
 	c.RefreshToken = NewRefreshTokenClient(c.config)
+	c.ReportSchedule = NewReportScheduleClient(c.config)
 	c.Room = NewRoomClient(c.config)
 	c.Session = NewSessionClient(c.config)
 	c.SignInAttempt = NewSignInAttemptClient(c.config)
@@ -401,6 +405,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		RateBucket:                    NewRateBucketClient(cfg),
 		Recall:                        NewRecallClient(cfg),
 		RefreshToken:                  NewRefreshTokenClient(cfg),
+		ReportSchedule:                NewReportScheduleClient(cfg),
 		Room:                          NewRoomClient(cfg),
 		Session:                       NewSessionClient(cfg),
 		SignInAttempt:                 NewSignInAttemptClient(cfg),
@@ -478,6 +483,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		RateBucket:                    NewRateBucketClient(cfg),
 		Recall:                        NewRecallClient(cfg),
 		RefreshToken:                  NewRefreshTokenClient(cfg),
+		ReportSchedule:                NewReportScheduleClient(cfg),
 		Room:                          NewRoomClient(cfg),
 		Session:                       NewSessionClient(cfg),
 		SignInAttempt:                 NewSignInAttemptClient(cfg),
@@ -531,11 +537,11 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Invoice, c.InvoiceItem, c.LoggedRequest, c.NHSClaim, c.Note, c.NoteVersion,
 		c.Passkey, c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
 		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.PracticeDeletion,
-		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session,
-		c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment,
-		c.TreatmentCategory, c.TreatmentPlan, c.TreatmentPlanItem, c.User,
-		c.WaitingList, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
-		c.WorkingSession,
+		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.ReportSchedule,
+		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
+		c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
+		c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery, c.WorkingSession,
 	} {
 		n.Use(hooks...)
 	}
@@ -553,11 +559,11 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Invoice, c.InvoiceItem, c.LoggedRequest, c.NHSClaim, c.Note, c.NoteVersion,
 		c.Passkey, c.PasskeyChallenge, c.Patient, c.PatientReferral, c.Payment,
 		c.PaymentExplanation, c.PaymentPlan, c.Practice, c.PracticeDeletion,
-		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.Room, c.Session,
-		c.SignInAttempt, c.Site, c.Sundry, c.Treatment, c.TreatmentAppointment,
-		c.TreatmentCategory, c.TreatmentPlan, c.TreatmentPlanItem, c.User,
-		c.WaitingList, c.Webhook, c.WebhookAttempt, c.WebhookDelivery,
-		c.WorkingSession,
+		c.Practitioner, c.RateBucket, c.Recall, c.RefreshToken, c.ReportSchedule,
+		c.Room, c.Session, c.SignInAttempt, c.Site, c.Sundry, c.Treatment,
+		c.TreatmentAppointment, c.TreatmentCategory, c.TreatmentPlan,
+		c.TreatmentPlanItem, c.User, c.WaitingList, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery, c.WorkingSession,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -650,6 +656,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Recall.mutate(ctx, m)
 	case *RefreshTokenMutation:
 		return c.RefreshToken.mutate(ctx, m)
+	case *ReportScheduleMutation:
+		return c.ReportSchedule.mutate(ctx, m)
 	case *RoomMutation:
 		return c.Room.mutate(ctx, m)
 	case *SessionMutation:
@@ -7941,6 +7949,173 @@ func (c *RefreshTokenClient) mutate(ctx context.Context, m *RefreshTokenMutation
 	}
 }
 
+// ReportScheduleClient is a client for the ReportSchedule schema.
+type ReportScheduleClient struct {
+	config
+}
+
+// NewReportScheduleClient returns a client for the ReportSchedule from the given config.
+func NewReportScheduleClient(c config) *ReportScheduleClient {
+	return &ReportScheduleClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `reportschedule.Hooks(f(g(h())))`.
+func (c *ReportScheduleClient) Use(hooks ...Hook) {
+	c.hooks.ReportSchedule = append(c.hooks.ReportSchedule, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `reportschedule.Intercept(f(g(h())))`.
+func (c *ReportScheduleClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ReportSchedule = append(c.inters.ReportSchedule, interceptors...)
+}
+
+// Create returns a builder for creating a ReportSchedule entity.
+func (c *ReportScheduleClient) Create() *ReportScheduleCreate {
+	mutation := newReportScheduleMutation(c.config, OpCreate)
+	return &ReportScheduleCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ReportSchedule entities.
+func (c *ReportScheduleClient) CreateBulk(builders ...*ReportScheduleCreate) *ReportScheduleCreateBulk {
+	return &ReportScheduleCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ReportScheduleClient) MapCreateBulk(slice any, setFunc func(*ReportScheduleCreate, int)) *ReportScheduleCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ReportScheduleCreateBulk{err: fmt.Errorf("calling to ReportScheduleClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ReportScheduleCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ReportScheduleCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ReportSchedule.
+func (c *ReportScheduleClient) Update() *ReportScheduleUpdate {
+	mutation := newReportScheduleMutation(c.config, OpUpdate)
+	return &ReportScheduleUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ReportScheduleClient) UpdateOne(_m *ReportSchedule) *ReportScheduleUpdateOne {
+	mutation := newReportScheduleMutation(c.config, OpUpdateOne, withReportSchedule(_m))
+	return &ReportScheduleUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ReportScheduleClient) UpdateOneID(id int64) *ReportScheduleUpdateOne {
+	mutation := newReportScheduleMutation(c.config, OpUpdateOne, withReportScheduleID(id))
+	return &ReportScheduleUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ReportSchedule.
+func (c *ReportScheduleClient) Delete() *ReportScheduleDelete {
+	mutation := newReportScheduleMutation(c.config, OpDelete)
+	return &ReportScheduleDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ReportScheduleClient) DeleteOne(_m *ReportSchedule) *ReportScheduleDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ReportScheduleClient) DeleteOneID(id int64) *ReportScheduleDeleteOne {
+	builder := c.Delete().Where(reportschedule.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ReportScheduleDeleteOne{builder}
+}
+
+// Query returns a query builder for ReportSchedule.
+func (c *ReportScheduleClient) Query() *ReportScheduleQuery {
+	return &ReportScheduleQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeReportSchedule},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ReportSchedule entity by its id.
+func (c *ReportScheduleClient) Get(ctx context.Context, id int64) (*ReportSchedule, error) {
+	return c.Query().Where(reportschedule.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ReportScheduleClient) GetX(ctx context.Context, id int64) *ReportSchedule {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryPractice queries the practice edge of a ReportSchedule.
+func (c *ReportScheduleClient) QueryPractice(_m *ReportSchedule) *PracticeQuery {
+	query := (&PracticeClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(reportschedule.Table, reportschedule.FieldID, id),
+			sqlgraph.To(practice.Table, practice.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, reportschedule.PracticeTable, reportschedule.PracticeColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryUser queries the user edge of a ReportSchedule.
+func (c *ReportScheduleClient) QueryUser(_m *ReportSchedule) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(reportschedule.Table, reportschedule.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, false, reportschedule.UserTable, reportschedule.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ReportScheduleClient) Hooks() []Hook {
+	hooks := c.hooks.ReportSchedule
+	return append(hooks[:len(hooks):len(hooks)], reportschedule.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ReportScheduleClient) Interceptors() []Interceptor {
+	inters := c.inters.ReportSchedule
+	return append(inters[:len(inters):len(inters)], reportschedule.Interceptors[:]...)
+}
+
+func (c *ReportScheduleClient) mutate(ctx context.Context, m *ReportScheduleMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ReportScheduleCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ReportScheduleUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ReportScheduleUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ReportScheduleDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ReportSchedule mutation op: %q", m.Op())
+	}
+}
+
 // RoomClient is a client for the Room schema.
 type RoomClient struct {
 	config
@@ -10783,10 +10958,10 @@ type (
 		ImportedRecord, Invoice, InvoiceItem, LoggedRequest, NHSClaim, Note,
 		NoteVersion, Passkey, PasskeyChallenge, Patient, PatientReferral, Payment,
 		PaymentExplanation, PaymentPlan, Practice, PracticeDeletion, Practitioner,
-		RateBucket, Recall, RefreshToken, Room, Session, SignInAttempt, Site, Sundry,
-		Treatment, TreatmentAppointment, TreatmentCategory, TreatmentPlan,
-		TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt, WebhookDelivery,
-		WorkingSession []ent.Hook
+		RateBucket, Recall, RefreshToken, ReportSchedule, Room, Session, SignInAttempt,
+		Site, Sundry, Treatment, TreatmentAppointment, TreatmentCategory,
+		TreatmentPlan, TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt,
+		WebhookDelivery, WorkingSession []ent.Hook
 	}
 	inters struct {
 		AccessToken, Account, AcquisitionSource, Analyst, Application, Appointment,
@@ -10796,9 +10971,9 @@ type (
 		ImportedRecord, Invoice, InvoiceItem, LoggedRequest, NHSClaim, Note,
 		NoteVersion, Passkey, PasskeyChallenge, Patient, PatientReferral, Payment,
 		PaymentExplanation, PaymentPlan, Practice, PracticeDeletion, Practitioner,
-		RateBucket, Recall, RefreshToken, Room, Session, SignInAttempt, Site, Sundry,
-		Treatment, TreatmentAppointment, TreatmentCategory, TreatmentPlan,
-		TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt, WebhookDelivery,
-		WorkingSession []ent.Interceptor
+		RateBucket, Recall, RefreshToken, ReportSchedule, Room, Session, SignInAttempt,
+		Site, Sundry, Treatment, TreatmentAppointment, TreatmentCategory,
+		TreatmentPlan, TreatmentPlanItem, User, WaitingList, Webhook, WebhookAttempt,
+		WebhookDelivery, WorkingSession []ent.Interceptor
 	}
 )

@@ -50,6 +50,7 @@ import (
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
+	"chairside/ent/reportschedule"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -459,6 +460,15 @@ func (q *RefreshTokenQuery) Subquery(ctx context.Context) (*sql.Selector, error)
 		return nil, err
 	}
 	q.ctx.Fields = []string{refreshtoken.FieldID}
+	return q.sqlQuery(ctx), nil
+}
+
+// Subquery implements entx.Subquery. The query cannot be used again.
+func (q *ReportScheduleQuery) Subquery(ctx context.Context) (*sql.Selector, error) {
+	if err := q.prepareQuery(setContextOp(ctx, q.ctx, ent.OpQueryExist)); err != nil {
+		return nil, err
+	}
+	q.ctx.Fields = []string{reportschedule.FieldID}
 	return q.sqlQuery(ctx), nil
 }
 

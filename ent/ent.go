@@ -45,6 +45,7 @@ import (
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
+	"chairside/ent/reportschedule"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -172,6 +173,7 @@ func checkColumn(t, c string) error {
 			ratebucket.Table:                    ratebucket.ValidColumn,
 			recall.Table:                        recall.ValidColumn,
 			refreshtoken.Table:                  refreshtoken.ValidColumn,
+			reportschedule.Table:                reportschedule.ValidColumn,
 			room.Table:                          room.ValidColumn,
 			session.Table:                       session.ValidColumn,
 			signinattempt.Table:                 signinattempt.ValidColumn,

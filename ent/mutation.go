@@ -46,6 +46,7 @@ import (
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
+	"chairside/ent/reportschedule"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -129,6 +130,7 @@ const (
 	TypeRateBucket                    = "RateBucket"
 	TypeRecall                        = "Recall"
 	TypeRefreshToken                  = "RefreshToken"
+	TypeReportSchedule                = "ReportSchedule"
 	TypeRoom                          = "Room"
 	TypeSession                       = "Session"
 	TypeSignInAttempt                 = "SignInAttempt"
@@ -48147,6 +48149,1659 @@ func (m *RefreshTokenMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown RefreshToken edge %s", name)
+}
+
+// ReportScheduleMutation represents an operation that mutates the ReportSchedule nodes in the graph.
+type ReportScheduleMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *int64
+	report          *string
+	weekday         *int
+	addweekday      *int
+	minute          *int
+	addminute       *int
+	period          *string
+	format          *string
+	folder          *string
+	address         *string
+	created_at      *time.Time
+	due_at          *time.Time
+	attempt_at      *time.Time
+	lease           *int64
+	addlease        *int64
+	leased_until    *time.Time
+	failures        *int
+	addfailures     *int
+	last_run_at     *time.Time
+	failing_since   *time.Time
+	failure         *string
+	stopped_at      *time.Time
+	stopped_reason  *string
+	clearedFields   map[string]struct{}
+	practice        *uuid.UUID
+	clearedpractice bool
+	user            *int64
+	cleareduser     bool
+	done            bool
+	oldValue        func(context.Context) (*ReportSchedule, error)
+	predicates      []predicate.ReportSchedule
+}
+
+var _ ent.Mutation = (*ReportScheduleMutation)(nil)
+
+// reportscheduleOption allows management of the mutation configuration using functional options.
+type reportscheduleOption func(*ReportScheduleMutation)
+
+// newReportScheduleMutation creates new mutation for the ReportSchedule entity.
+func newReportScheduleMutation(c config, op Op, opts ...reportscheduleOption) *ReportScheduleMutation {
+	m := &ReportScheduleMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeReportSchedule,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withReportScheduleID sets the ID field of the mutation.
+func withReportScheduleID(id int64) reportscheduleOption {
+	return func(m *ReportScheduleMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ReportSchedule
+		)
+		m.oldValue = func(ctx context.Context) (*ReportSchedule, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ReportSchedule.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withReportSchedule sets the old ReportSchedule of the mutation.
+func withReportSchedule(node *ReportSchedule) reportscheduleOption {
+	return func(m *ReportScheduleMutation) {
+		m.oldValue = func(context.Context) (*ReportSchedule, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ReportScheduleMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ReportScheduleMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ReportSchedule entities.
+func (m *ReportScheduleMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ReportScheduleMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ReportScheduleMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ReportSchedule.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPracticeID sets the "practice_id" field.
+func (m *ReportScheduleMutation) SetPracticeID(u uuid.UUID) {
+	m.practice = &u
+}
+
+// PracticeID returns the value of the "practice_id" field in the mutation.
+func (m *ReportScheduleMutation) PracticeID() (r uuid.UUID, exists bool) {
+	v := m.practice
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPracticeID returns the old "practice_id" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldPracticeID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPracticeID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPracticeID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPracticeID: %w", err)
+	}
+	return oldValue.PracticeID, nil
+}
+
+// ResetPracticeID resets all changes to the "practice_id" field.
+func (m *ReportScheduleMutation) ResetPracticeID() {
+	m.practice = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *ReportScheduleMutation) SetUserID(i int64) {
+	m.user = &i
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *ReportScheduleMutation) UserID() (r int64, exists bool) {
+	v := m.user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldUserID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *ReportScheduleMutation) ResetUserID() {
+	m.user = nil
+}
+
+// SetReport sets the "report" field.
+func (m *ReportScheduleMutation) SetReport(s string) {
+	m.report = &s
+}
+
+// Report returns the value of the "report" field in the mutation.
+func (m *ReportScheduleMutation) Report() (r string, exists bool) {
+	v := m.report
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReport returns the old "report" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldReport(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReport is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReport requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReport: %w", err)
+	}
+	return oldValue.Report, nil
+}
+
+// ResetReport resets all changes to the "report" field.
+func (m *ReportScheduleMutation) ResetReport() {
+	m.report = nil
+}
+
+// SetWeekday sets the "weekday" field.
+func (m *ReportScheduleMutation) SetWeekday(i int) {
+	m.weekday = &i
+	m.addweekday = nil
+}
+
+// Weekday returns the value of the "weekday" field in the mutation.
+func (m *ReportScheduleMutation) Weekday() (r int, exists bool) {
+	v := m.weekday
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWeekday returns the old "weekday" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldWeekday(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWeekday is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWeekday requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWeekday: %w", err)
+	}
+	return oldValue.Weekday, nil
+}
+
+// AddWeekday adds i to the "weekday" field.
+func (m *ReportScheduleMutation) AddWeekday(i int) {
+	if m.addweekday != nil {
+		*m.addweekday += i
+	} else {
+		m.addweekday = &i
+	}
+}
+
+// AddedWeekday returns the value that was added to the "weekday" field in this mutation.
+func (m *ReportScheduleMutation) AddedWeekday() (r int, exists bool) {
+	v := m.addweekday
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetWeekday resets all changes to the "weekday" field.
+func (m *ReportScheduleMutation) ResetWeekday() {
+	m.weekday = nil
+	m.addweekday = nil
+}
+
+// SetMinute sets the "minute" field.
+func (m *ReportScheduleMutation) SetMinute(i int) {
+	m.minute = &i
+	m.addminute = nil
+}
+
+// Minute returns the value of the "minute" field in the mutation.
+func (m *ReportScheduleMutation) Minute() (r int, exists bool) {
+	v := m.minute
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMinute returns the old "minute" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldMinute(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMinute is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMinute requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMinute: %w", err)
+	}
+	return oldValue.Minute, nil
+}
+
+// AddMinute adds i to the "minute" field.
+func (m *ReportScheduleMutation) AddMinute(i int) {
+	if m.addminute != nil {
+		*m.addminute += i
+	} else {
+		m.addminute = &i
+	}
+}
+
+// AddedMinute returns the value that was added to the "minute" field in this mutation.
+func (m *ReportScheduleMutation) AddedMinute() (r int, exists bool) {
+	v := m.addminute
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetMinute resets all changes to the "minute" field.
+func (m *ReportScheduleMutation) ResetMinute() {
+	m.minute = nil
+	m.addminute = nil
+}
+
+// SetPeriod sets the "period" field.
+func (m *ReportScheduleMutation) SetPeriod(s string) {
+	m.period = &s
+}
+
+// Period returns the value of the "period" field in the mutation.
+func (m *ReportScheduleMutation) Period() (r string, exists bool) {
+	v := m.period
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPeriod returns the old "period" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldPeriod(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPeriod is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPeriod requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPeriod: %w", err)
+	}
+	return oldValue.Period, nil
+}
+
+// ResetPeriod resets all changes to the "period" field.
+func (m *ReportScheduleMutation) ResetPeriod() {
+	m.period = nil
+}
+
+// SetFormat sets the "format" field.
+func (m *ReportScheduleMutation) SetFormat(s string) {
+	m.format = &s
+}
+
+// Format returns the value of the "format" field in the mutation.
+func (m *ReportScheduleMutation) Format() (r string, exists bool) {
+	v := m.format
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFormat returns the old "format" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldFormat(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFormat is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFormat requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFormat: %w", err)
+	}
+	return oldValue.Format, nil
+}
+
+// ResetFormat resets all changes to the "format" field.
+func (m *ReportScheduleMutation) ResetFormat() {
+	m.format = nil
+}
+
+// SetFolder sets the "folder" field.
+func (m *ReportScheduleMutation) SetFolder(s string) {
+	m.folder = &s
+}
+
+// Folder returns the value of the "folder" field in the mutation.
+func (m *ReportScheduleMutation) Folder() (r string, exists bool) {
+	v := m.folder
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFolder returns the old "folder" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldFolder(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFolder is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFolder requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFolder: %w", err)
+	}
+	return oldValue.Folder, nil
+}
+
+// ResetFolder resets all changes to the "folder" field.
+func (m *ReportScheduleMutation) ResetFolder() {
+	m.folder = nil
+}
+
+// SetAddress sets the "address" field.
+func (m *ReportScheduleMutation) SetAddress(s string) {
+	m.address = &s
+}
+
+// Address returns the value of the "address" field in the mutation.
+func (m *ReportScheduleMutation) Address() (r string, exists bool) {
+	v := m.address
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAddress returns the old "address" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldAddress(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAddress is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAddress requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAddress: %w", err)
+	}
+	return oldValue.Address, nil
+}
+
+// ResetAddress resets all changes to the "address" field.
+func (m *ReportScheduleMutation) ResetAddress() {
+	m.address = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ReportScheduleMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ReportScheduleMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ReportScheduleMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *ReportScheduleMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *ReportScheduleMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldDueAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *ReportScheduleMutation) ResetDueAt() {
+	m.due_at = nil
+}
+
+// SetAttemptAt sets the "attempt_at" field.
+func (m *ReportScheduleMutation) SetAttemptAt(t time.Time) {
+	m.attempt_at = &t
+}
+
+// AttemptAt returns the value of the "attempt_at" field in the mutation.
+func (m *ReportScheduleMutation) AttemptAt() (r time.Time, exists bool) {
+	v := m.attempt_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttemptAt returns the old "attempt_at" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldAttemptAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttemptAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttemptAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttemptAt: %w", err)
+	}
+	return oldValue.AttemptAt, nil
+}
+
+// ResetAttemptAt resets all changes to the "attempt_at" field.
+func (m *ReportScheduleMutation) ResetAttemptAt() {
+	m.attempt_at = nil
+}
+
+// SetLease sets the "lease" field.
+func (m *ReportScheduleMutation) SetLease(i int64) {
+	m.lease = &i
+	m.addlease = nil
+}
+
+// Lease returns the value of the "lease" field in the mutation.
+func (m *ReportScheduleMutation) Lease() (r int64, exists bool) {
+	v := m.lease
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLease returns the old "lease" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldLease(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLease is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLease requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLease: %w", err)
+	}
+	return oldValue.Lease, nil
+}
+
+// AddLease adds i to the "lease" field.
+func (m *ReportScheduleMutation) AddLease(i int64) {
+	if m.addlease != nil {
+		*m.addlease += i
+	} else {
+		m.addlease = &i
+	}
+}
+
+// AddedLease returns the value that was added to the "lease" field in this mutation.
+func (m *ReportScheduleMutation) AddedLease() (r int64, exists bool) {
+	v := m.addlease
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetLease resets all changes to the "lease" field.
+func (m *ReportScheduleMutation) ResetLease() {
+	m.lease = nil
+	m.addlease = nil
+}
+
+// SetLeasedUntil sets the "leased_until" field.
+func (m *ReportScheduleMutation) SetLeasedUntil(t time.Time) {
+	m.leased_until = &t
+}
+
+// LeasedUntil returns the value of the "leased_until" field in the mutation.
+func (m *ReportScheduleMutation) LeasedUntil() (r time.Time, exists bool) {
+	v := m.leased_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLeasedUntil returns the old "leased_until" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldLeasedUntil(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLeasedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLeasedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLeasedUntil: %w", err)
+	}
+	return oldValue.LeasedUntil, nil
+}
+
+// ResetLeasedUntil resets all changes to the "leased_until" field.
+func (m *ReportScheduleMutation) ResetLeasedUntil() {
+	m.leased_until = nil
+}
+
+// SetFailures sets the "failures" field.
+func (m *ReportScheduleMutation) SetFailures(i int) {
+	m.failures = &i
+	m.addfailures = nil
+}
+
+// Failures returns the value of the "failures" field in the mutation.
+func (m *ReportScheduleMutation) Failures() (r int, exists bool) {
+	v := m.failures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailures returns the old "failures" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldFailures(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailures is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailures requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailures: %w", err)
+	}
+	return oldValue.Failures, nil
+}
+
+// AddFailures adds i to the "failures" field.
+func (m *ReportScheduleMutation) AddFailures(i int) {
+	if m.addfailures != nil {
+		*m.addfailures += i
+	} else {
+		m.addfailures = &i
+	}
+}
+
+// AddedFailures returns the value that was added to the "failures" field in this mutation.
+func (m *ReportScheduleMutation) AddedFailures() (r int, exists bool) {
+	v := m.addfailures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFailures resets all changes to the "failures" field.
+func (m *ReportScheduleMutation) ResetFailures() {
+	m.failures = nil
+	m.addfailures = nil
+}
+
+// SetLastRunAt sets the "last_run_at" field.
+func (m *ReportScheduleMutation) SetLastRunAt(t time.Time) {
+	m.last_run_at = &t
+}
+
+// LastRunAt returns the value of the "last_run_at" field in the mutation.
+func (m *ReportScheduleMutation) LastRunAt() (r time.Time, exists bool) {
+	v := m.last_run_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLastRunAt returns the old "last_run_at" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldLastRunAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLastRunAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLastRunAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLastRunAt: %w", err)
+	}
+	return oldValue.LastRunAt, nil
+}
+
+// ClearLastRunAt clears the value of the "last_run_at" field.
+func (m *ReportScheduleMutation) ClearLastRunAt() {
+	m.last_run_at = nil
+	m.clearedFields[reportschedule.FieldLastRunAt] = struct{}{}
+}
+
+// LastRunAtCleared returns if the "last_run_at" field was cleared in this mutation.
+func (m *ReportScheduleMutation) LastRunAtCleared() bool {
+	_, ok := m.clearedFields[reportschedule.FieldLastRunAt]
+	return ok
+}
+
+// ResetLastRunAt resets all changes to the "last_run_at" field.
+func (m *ReportScheduleMutation) ResetLastRunAt() {
+	m.last_run_at = nil
+	delete(m.clearedFields, reportschedule.FieldLastRunAt)
+}
+
+// SetFailingSince sets the "failing_since" field.
+func (m *ReportScheduleMutation) SetFailingSince(t time.Time) {
+	m.failing_since = &t
+}
+
+// FailingSince returns the value of the "failing_since" field in the mutation.
+func (m *ReportScheduleMutation) FailingSince() (r time.Time, exists bool) {
+	v := m.failing_since
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailingSince returns the old "failing_since" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldFailingSince(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailingSince is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailingSince requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailingSince: %w", err)
+	}
+	return oldValue.FailingSince, nil
+}
+
+// ClearFailingSince clears the value of the "failing_since" field.
+func (m *ReportScheduleMutation) ClearFailingSince() {
+	m.failing_since = nil
+	m.clearedFields[reportschedule.FieldFailingSince] = struct{}{}
+}
+
+// FailingSinceCleared returns if the "failing_since" field was cleared in this mutation.
+func (m *ReportScheduleMutation) FailingSinceCleared() bool {
+	_, ok := m.clearedFields[reportschedule.FieldFailingSince]
+	return ok
+}
+
+// ResetFailingSince resets all changes to the "failing_since" field.
+func (m *ReportScheduleMutation) ResetFailingSince() {
+	m.failing_since = nil
+	delete(m.clearedFields, reportschedule.FieldFailingSince)
+}
+
+// SetFailure sets the "failure" field.
+func (m *ReportScheduleMutation) SetFailure(s string) {
+	m.failure = &s
+}
+
+// Failure returns the value of the "failure" field in the mutation.
+func (m *ReportScheduleMutation) Failure() (r string, exists bool) {
+	v := m.failure
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailure returns the old "failure" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldFailure(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailure is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailure requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailure: %w", err)
+	}
+	return oldValue.Failure, nil
+}
+
+// ResetFailure resets all changes to the "failure" field.
+func (m *ReportScheduleMutation) ResetFailure() {
+	m.failure = nil
+}
+
+// SetStoppedAt sets the "stopped_at" field.
+func (m *ReportScheduleMutation) SetStoppedAt(t time.Time) {
+	m.stopped_at = &t
+}
+
+// StoppedAt returns the value of the "stopped_at" field in the mutation.
+func (m *ReportScheduleMutation) StoppedAt() (r time.Time, exists bool) {
+	v := m.stopped_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStoppedAt returns the old "stopped_at" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldStoppedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStoppedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStoppedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStoppedAt: %w", err)
+	}
+	return oldValue.StoppedAt, nil
+}
+
+// ClearStoppedAt clears the value of the "stopped_at" field.
+func (m *ReportScheduleMutation) ClearStoppedAt() {
+	m.stopped_at = nil
+	m.clearedFields[reportschedule.FieldStoppedAt] = struct{}{}
+}
+
+// StoppedAtCleared returns if the "stopped_at" field was cleared in this mutation.
+func (m *ReportScheduleMutation) StoppedAtCleared() bool {
+	_, ok := m.clearedFields[reportschedule.FieldStoppedAt]
+	return ok
+}
+
+// ResetStoppedAt resets all changes to the "stopped_at" field.
+func (m *ReportScheduleMutation) ResetStoppedAt() {
+	m.stopped_at = nil
+	delete(m.clearedFields, reportschedule.FieldStoppedAt)
+}
+
+// SetStoppedReason sets the "stopped_reason" field.
+func (m *ReportScheduleMutation) SetStoppedReason(s string) {
+	m.stopped_reason = &s
+}
+
+// StoppedReason returns the value of the "stopped_reason" field in the mutation.
+func (m *ReportScheduleMutation) StoppedReason() (r string, exists bool) {
+	v := m.stopped_reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStoppedReason returns the old "stopped_reason" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldStoppedReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStoppedReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStoppedReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStoppedReason: %w", err)
+	}
+	return oldValue.StoppedReason, nil
+}
+
+// ResetStoppedReason resets all changes to the "stopped_reason" field.
+func (m *ReportScheduleMutation) ResetStoppedReason() {
+	m.stopped_reason = nil
+}
+
+// ClearPractice clears the "practice" edge to the Practice entity.
+func (m *ReportScheduleMutation) ClearPractice() {
+	m.clearedpractice = true
+	m.clearedFields[reportschedule.FieldPracticeID] = struct{}{}
+}
+
+// PracticeCleared reports if the "practice" edge to the Practice entity was cleared.
+func (m *ReportScheduleMutation) PracticeCleared() bool {
+	return m.clearedpractice
+}
+
+// PracticeIDs returns the "practice" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PracticeID instead. It exists only for internal usage by the builders.
+func (m *ReportScheduleMutation) PracticeIDs() (ids []uuid.UUID) {
+	if id := m.practice; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPractice resets all changes to the "practice" edge.
+func (m *ReportScheduleMutation) ResetPractice() {
+	m.practice = nil
+	m.clearedpractice = false
+}
+
+// ClearUser clears the "user" edge to the User entity.
+func (m *ReportScheduleMutation) ClearUser() {
+	m.cleareduser = true
+	m.clearedFields[reportschedule.FieldUserID] = struct{}{}
+}
+
+// UserCleared reports if the "user" edge to the User entity was cleared.
+func (m *ReportScheduleMutation) UserCleared() bool {
+	return m.cleareduser
+}
+
+// UserIDs returns the "user" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// UserID instead. It exists only for internal usage by the builders.
+func (m *ReportScheduleMutation) UserIDs() (ids []int64) {
+	if id := m.user; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetUser resets all changes to the "user" edge.
+func (m *ReportScheduleMutation) ResetUser() {
+	m.user = nil
+	m.cleareduser = false
+}
+
+// Where appends a list predicates to the ReportScheduleMutation builder.
+func (m *ReportScheduleMutation) Where(ps ...predicate.ReportSchedule) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ReportScheduleMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ReportScheduleMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ReportSchedule, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ReportScheduleMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ReportScheduleMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ReportSchedule).
+func (m *ReportScheduleMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ReportScheduleMutation) Fields() []string {
+	fields := make([]string, 0, 20)
+	if m.practice != nil {
+		fields = append(fields, reportschedule.FieldPracticeID)
+	}
+	if m.user != nil {
+		fields = append(fields, reportschedule.FieldUserID)
+	}
+	if m.report != nil {
+		fields = append(fields, reportschedule.FieldReport)
+	}
+	if m.weekday != nil {
+		fields = append(fields, reportschedule.FieldWeekday)
+	}
+	if m.minute != nil {
+		fields = append(fields, reportschedule.FieldMinute)
+	}
+	if m.period != nil {
+		fields = append(fields, reportschedule.FieldPeriod)
+	}
+	if m.format != nil {
+		fields = append(fields, reportschedule.FieldFormat)
+	}
+	if m.folder != nil {
+		fields = append(fields, reportschedule.FieldFolder)
+	}
+	if m.address != nil {
+		fields = append(fields, reportschedule.FieldAddress)
+	}
+	if m.created_at != nil {
+		fields = append(fields, reportschedule.FieldCreatedAt)
+	}
+	if m.due_at != nil {
+		fields = append(fields, reportschedule.FieldDueAt)
+	}
+	if m.attempt_at != nil {
+		fields = append(fields, reportschedule.FieldAttemptAt)
+	}
+	if m.lease != nil {
+		fields = append(fields, reportschedule.FieldLease)
+	}
+	if m.leased_until != nil {
+		fields = append(fields, reportschedule.FieldLeasedUntil)
+	}
+	if m.failures != nil {
+		fields = append(fields, reportschedule.FieldFailures)
+	}
+	if m.last_run_at != nil {
+		fields = append(fields, reportschedule.FieldLastRunAt)
+	}
+	if m.failing_since != nil {
+		fields = append(fields, reportschedule.FieldFailingSince)
+	}
+	if m.failure != nil {
+		fields = append(fields, reportschedule.FieldFailure)
+	}
+	if m.stopped_at != nil {
+		fields = append(fields, reportschedule.FieldStoppedAt)
+	}
+	if m.stopped_reason != nil {
+		fields = append(fields, reportschedule.FieldStoppedReason)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ReportScheduleMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case reportschedule.FieldPracticeID:
+		return m.PracticeID()
+	case reportschedule.FieldUserID:
+		return m.UserID()
+	case reportschedule.FieldReport:
+		return m.Report()
+	case reportschedule.FieldWeekday:
+		return m.Weekday()
+	case reportschedule.FieldMinute:
+		return m.Minute()
+	case reportschedule.FieldPeriod:
+		return m.Period()
+	case reportschedule.FieldFormat:
+		return m.Format()
+	case reportschedule.FieldFolder:
+		return m.Folder()
+	case reportschedule.FieldAddress:
+		return m.Address()
+	case reportschedule.FieldCreatedAt:
+		return m.CreatedAt()
+	case reportschedule.FieldDueAt:
+		return m.DueAt()
+	case reportschedule.FieldAttemptAt:
+		return m.AttemptAt()
+	case reportschedule.FieldLease:
+		return m.Lease()
+	case reportschedule.FieldLeasedUntil:
+		return m.LeasedUntil()
+	case reportschedule.FieldFailures:
+		return m.Failures()
+	case reportschedule.FieldLastRunAt:
+		return m.LastRunAt()
+	case reportschedule.FieldFailingSince:
+		return m.FailingSince()
+	case reportschedule.FieldFailure:
+		return m.Failure()
+	case reportschedule.FieldStoppedAt:
+		return m.StoppedAt()
+	case reportschedule.FieldStoppedReason:
+		return m.StoppedReason()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ReportScheduleMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case reportschedule.FieldPracticeID:
+		return m.OldPracticeID(ctx)
+	case reportschedule.FieldUserID:
+		return m.OldUserID(ctx)
+	case reportschedule.FieldReport:
+		return m.OldReport(ctx)
+	case reportschedule.FieldWeekday:
+		return m.OldWeekday(ctx)
+	case reportschedule.FieldMinute:
+		return m.OldMinute(ctx)
+	case reportschedule.FieldPeriod:
+		return m.OldPeriod(ctx)
+	case reportschedule.FieldFormat:
+		return m.OldFormat(ctx)
+	case reportschedule.FieldFolder:
+		return m.OldFolder(ctx)
+	case reportschedule.FieldAddress:
+		return m.OldAddress(ctx)
+	case reportschedule.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case reportschedule.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case reportschedule.FieldAttemptAt:
+		return m.OldAttemptAt(ctx)
+	case reportschedule.FieldLease:
+		return m.OldLease(ctx)
+	case reportschedule.FieldLeasedUntil:
+		return m.OldLeasedUntil(ctx)
+	case reportschedule.FieldFailures:
+		return m.OldFailures(ctx)
+	case reportschedule.FieldLastRunAt:
+		return m.OldLastRunAt(ctx)
+	case reportschedule.FieldFailingSince:
+		return m.OldFailingSince(ctx)
+	case reportschedule.FieldFailure:
+		return m.OldFailure(ctx)
+	case reportschedule.FieldStoppedAt:
+		return m.OldStoppedAt(ctx)
+	case reportschedule.FieldStoppedReason:
+		return m.OldStoppedReason(ctx)
+	}
+	return nil, fmt.Errorf("unknown ReportSchedule field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ReportScheduleMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case reportschedule.FieldPracticeID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPracticeID(v)
+		return nil
+	case reportschedule.FieldUserID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case reportschedule.FieldReport:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReport(v)
+		return nil
+	case reportschedule.FieldWeekday:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWeekday(v)
+		return nil
+	case reportschedule.FieldMinute:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMinute(v)
+		return nil
+	case reportschedule.FieldPeriod:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPeriod(v)
+		return nil
+	case reportschedule.FieldFormat:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFormat(v)
+		return nil
+	case reportschedule.FieldFolder:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFolder(v)
+		return nil
+	case reportschedule.FieldAddress:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAddress(v)
+		return nil
+	case reportschedule.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case reportschedule.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case reportschedule.FieldAttemptAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttemptAt(v)
+		return nil
+	case reportschedule.FieldLease:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLease(v)
+		return nil
+	case reportschedule.FieldLeasedUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLeasedUntil(v)
+		return nil
+	case reportschedule.FieldFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailures(v)
+		return nil
+	case reportschedule.FieldLastRunAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLastRunAt(v)
+		return nil
+	case reportschedule.FieldFailingSince:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailingSince(v)
+		return nil
+	case reportschedule.FieldFailure:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailure(v)
+		return nil
+	case reportschedule.FieldStoppedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStoppedAt(v)
+		return nil
+	case reportschedule.FieldStoppedReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStoppedReason(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ReportSchedule field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ReportScheduleMutation) AddedFields() []string {
+	var fields []string
+	if m.addweekday != nil {
+		fields = append(fields, reportschedule.FieldWeekday)
+	}
+	if m.addminute != nil {
+		fields = append(fields, reportschedule.FieldMinute)
+	}
+	if m.addlease != nil {
+		fields = append(fields, reportschedule.FieldLease)
+	}
+	if m.addfailures != nil {
+		fields = append(fields, reportschedule.FieldFailures)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ReportScheduleMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case reportschedule.FieldWeekday:
+		return m.AddedWeekday()
+	case reportschedule.FieldMinute:
+		return m.AddedMinute()
+	case reportschedule.FieldLease:
+		return m.AddedLease()
+	case reportschedule.FieldFailures:
+		return m.AddedFailures()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ReportScheduleMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case reportschedule.FieldWeekday:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddWeekday(v)
+		return nil
+	case reportschedule.FieldMinute:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddMinute(v)
+		return nil
+	case reportschedule.FieldLease:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddLease(v)
+		return nil
+	case reportschedule.FieldFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFailures(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ReportSchedule numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ReportScheduleMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(reportschedule.FieldLastRunAt) {
+		fields = append(fields, reportschedule.FieldLastRunAt)
+	}
+	if m.FieldCleared(reportschedule.FieldFailingSince) {
+		fields = append(fields, reportschedule.FieldFailingSince)
+	}
+	if m.FieldCleared(reportschedule.FieldStoppedAt) {
+		fields = append(fields, reportschedule.FieldStoppedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ReportScheduleMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ReportScheduleMutation) ClearField(name string) error {
+	switch name {
+	case reportschedule.FieldLastRunAt:
+		m.ClearLastRunAt()
+		return nil
+	case reportschedule.FieldFailingSince:
+		m.ClearFailingSince()
+		return nil
+	case reportschedule.FieldStoppedAt:
+		m.ClearStoppedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ReportSchedule nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ReportScheduleMutation) ResetField(name string) error {
+	switch name {
+	case reportschedule.FieldPracticeID:
+		m.ResetPracticeID()
+		return nil
+	case reportschedule.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case reportschedule.FieldReport:
+		m.ResetReport()
+		return nil
+	case reportschedule.FieldWeekday:
+		m.ResetWeekday()
+		return nil
+	case reportschedule.FieldMinute:
+		m.ResetMinute()
+		return nil
+	case reportschedule.FieldPeriod:
+		m.ResetPeriod()
+		return nil
+	case reportschedule.FieldFormat:
+		m.ResetFormat()
+		return nil
+	case reportschedule.FieldFolder:
+		m.ResetFolder()
+		return nil
+	case reportschedule.FieldAddress:
+		m.ResetAddress()
+		return nil
+	case reportschedule.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case reportschedule.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case reportschedule.FieldAttemptAt:
+		m.ResetAttemptAt()
+		return nil
+	case reportschedule.FieldLease:
+		m.ResetLease()
+		return nil
+	case reportschedule.FieldLeasedUntil:
+		m.ResetLeasedUntil()
+		return nil
+	case reportschedule.FieldFailures:
+		m.ResetFailures()
+		return nil
+	case reportschedule.FieldLastRunAt:
+		m.ResetLastRunAt()
+		return nil
+	case reportschedule.FieldFailingSince:
+		m.ResetFailingSince()
+		return nil
+	case reportschedule.FieldFailure:
+		m.ResetFailure()
+		return nil
+	case reportschedule.FieldStoppedAt:
+		m.ResetStoppedAt()
+		return nil
+	case reportschedule.FieldStoppedReason:
+		m.ResetStoppedReason()
+		return nil
+	}
+	return fmt.Errorf("unknown ReportSchedule field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ReportScheduleMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.practice != nil {
+		edges = append(edges, reportschedule.EdgePractice)
+	}
+	if m.user != nil {
+		edges = append(edges, reportschedule.EdgeUser)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ReportScheduleMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case reportschedule.EdgePractice:
+		if id := m.practice; id != nil {
+			return []ent.Value{*id}
+		}
+	case reportschedule.EdgeUser:
+		if id := m.user; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ReportScheduleMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ReportScheduleMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ReportScheduleMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedpractice {
+		edges = append(edges, reportschedule.EdgePractice)
+	}
+	if m.cleareduser {
+		edges = append(edges, reportschedule.EdgeUser)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ReportScheduleMutation) EdgeCleared(name string) bool {
+	switch name {
+	case reportschedule.EdgePractice:
+		return m.clearedpractice
+	case reportschedule.EdgeUser:
+		return m.cleareduser
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ReportScheduleMutation) ClearEdge(name string) error {
+	switch name {
+	case reportschedule.EdgePractice:
+		m.ClearPractice()
+		return nil
+	case reportschedule.EdgeUser:
+		m.ClearUser()
+		return nil
+	}
+	return fmt.Errorf("unknown ReportSchedule unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ReportScheduleMutation) ResetEdge(name string) error {
+	switch name {
+	case reportschedule.EdgePractice:
+		m.ResetPractice()
+		return nil
+	case reportschedule.EdgeUser:
+		m.ResetUser()
+		return nil
+	}
+	return fmt.Errorf("unknown ReportSchedule edge %s", name)
 }
 
 // RoomMutation represents an operation that mutates the Room nodes in the graph.

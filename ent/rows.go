@@ -50,6 +50,7 @@ import (
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
+	"chairside/ent/reportschedule"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -1211,6 +1212,32 @@ func (q *RefreshTokenQuery) Rows(ctx context.Context, columns string) (*sql.Rows
 
 // Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
 // query cannot be used again. Columns are SQL text, each with the name of its table.
+func (q *ReportScheduleQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
+	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
+	if err := q.prepareQuery(ctx); err != nil {
+		return nil, err
+	}
+	if entx.Intercepted(q.inters) {
+		return nil, entx.ErrIntercepted
+	}
+	q.ctx.Fields = []string{reportschedule.FieldID} // or sqlQuery would name every column
+	modifiers := q.modifiers
+	q.modifiers = nil
+	s := q.sqlQuery(ctx)
+	// Modifiers run after conditions, order and limits, as in a query for entities, but
+	// before joins and columns: a modifier that clones the selector must not copy those.
+	for _, modify := range modifiers {
+		modify(s)
+	}
+	q.confinement.Hold(s)
+	for _, shape := range q.shapes {
+		shape(s)
+	}
+	return entx.Query(ctx, q.driver, s, storedTypes, columns)
+}
+
+// Rows runs the query, without interceptors, and returns its rows for rowscan.ForEach. The
+// query cannot be used again. Columns are SQL text, each with the name of its table.
 func (q *RoomQuery) Rows(ctx context.Context, columns string) (*sql.Rows, error) {
 	ctx = setContextOp(ctx, q.ctx, ent.OpQuerySelect)
 	if err := q.prepareQuery(ctx); err != nil {
@@ -1648,6 +1675,7 @@ var storedTypes = entx.StoredTypes{
 	"approval_date":                       "date",
 	"arrived_at":                          "timestamptz",
 	"at":                                  "timestamptz",
+	"attempt_at":                          "timestamptz",
 	"authorization_codes.id":              "uuid",
 	"cancelled_at":                        "timestamptz",
 	"changed_at":                          "timestamptz",
@@ -1672,6 +1700,7 @@ var storedTypes = entx.StoredTypes{
 	"end_date":                            "date",
 	"erased_at":                           "timestamptz",
 	"expires_at":                          "timestamptz",
+	"failing_since":                       "timestamptz",
 	"family_id":                           "uuid",
 	"fees.id":                             "uuid",
 	"finish_time":                         "timestamptz",
@@ -1683,6 +1712,7 @@ var storedTypes = entx.StoredTypes{
 	"invoice_items.id":                    "uuid",
 	"last_delivered_at":                   "timestamptz",
 	"last_login":                          "timestamptz",
+	"last_run_at":                         "timestamptz",
 	"last_seen_at":                        "timestamptz",
 	"last_used_at":                        "timestamptz",
 	"leased_until":                        "timestamptz",
@@ -1715,6 +1745,7 @@ var storedTypes = entx.StoredTypes{
 	"sites.id":                            "uuid",
 	"start_date":                          "date",
 	"start_time":                          "timestamptz",
+	"stopped_at":                          "timestamptz",
 	"submitted_date":                      "date",
 	"sundries.id":                         "uuid",
 	"sundry_id":                           "uuid",

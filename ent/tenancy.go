@@ -1336,6 +1336,38 @@ func (m *RefreshTokenMutation) Confine(ps ...func(*sql.Selector)) error {
 
 // Confine restricts the query to the rows for which the predicates hold. Every predicate,
 // order and modifier of a caller can only narrow it further. The schema's interceptors call it.
+func (q *ReportScheduleQuery) Confine(ps ...func(*sql.Selector)) {
+	q.confinement = q.confinement.And(ps...)
+	if q.isConfined { // the first predicate is the confinement; the rest were added since
+		q.requested = append(slices.Clip(q.requested), q.predicates[1:]...)
+	} else {
+		q.requested, q.isConfined = q.predicates, true
+	}
+	q.predicates = []predicate.ReportSchedule{entx.Confined(&q.confinement, q.requested)}
+}
+
+// Shape adds functions that change the statement after it has been confined. Only generated
+// code and package list may call it, to select a page.
+func (q *ReportScheduleQuery) Shape(shapes ...func(*sql.Selector)) {
+	q.shapes = append(q.shapes, shapes...)
+}
+
+// Confine restricts the mutation to the rows for which the predicates hold. It refuses edges
+// whose columns are in other tables, whose rows it could not restrict.
+func (m *ReportScheduleMutation) Confine(ps ...func(*sql.Selector)) error {
+	if err := entx.RefuseEdges(m); err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		var c entx.Confinement
+		c = c.And(ps...)
+		m.predicates = []predicate.ReportSchedule{entx.Confined(&c, m.predicates)}
+	}
+	return nil
+}
+
+// Confine restricts the query to the rows for which the predicates hold. Every predicate,
+// order and modifier of a caller can only narrow it further. The schema's interceptors call it.
 func (q *RoomQuery) Confine(ps ...func(*sql.Selector)) {
 	q.confinement = q.confinement.And(ps...)
 	if q.isConfined { // the first predicate is the confinement; the rest were added since

@@ -96,6 +96,8 @@ type Tx struct {
 	Recall *RecallClient
 	// RefreshToken is the client for interacting with the RefreshToken builders.
 	RefreshToken *RefreshTokenClient
+	// ReportSchedule is the client for interacting with the ReportSchedule builders.
+	ReportSchedule *ReportScheduleClient
 	// Room is the client for interacting with the Room builders.
 	Room *RoomClient
 	// Session is the client for interacting with the Session builders.
@@ -301,6 +303,7 @@ func (tx *Tx) init() {
 	tx.RateBucket = NewRateBucketClient(tx.config)
 	tx.Recall = NewRecallClient(tx.config)
 	tx.RefreshToken = NewRefreshTokenClient(tx.config)
+	tx.ReportSchedule = NewReportScheduleClient(tx.config)
 	tx.Room = NewRoomClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
 	tx.SignInAttempt = NewSignInAttemptClient(tx.config)

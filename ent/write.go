@@ -96,6 +96,7 @@ var Columns = map[string][]string{
 	TypeRateBucket:                    {"full_at", "cost"},
 	TypeRecall:                        {"practice_id", "created_at", "updated_at", "patient_id", "practitioner_id", "recall_type", "due_on", "method", "status", "contacted_at", "appointment_id"},
 	TypeRefreshToken:                  {"practice_id", "hash", "token_id", "scopes", "created_at", "expires_at", "used_at"},
+	TypeReportSchedule:                {"practice_id", "user_id", "report", "weekday", "minute", "period", "format", "folder", "address", "created_at", "due_at", "attempt_at", "lease", "leased_until", "failures", "last_run_at", "failing_since", "failure", "stopped_at", "stopped_reason"},
 	TypeRoom:                          {"practice_id", "created_at", "updated_at", "name", "site_id", "active"},
 	TypeSession:                       {"practice_id", "created_at", "updated_at", "token_hash", "data", "user_id", "browser", "address", "last_seen_at", "expires_at"},
 	TypeSignInAttempt:                 {"account", "address", "at", "succeeded"},
@@ -1144,6 +1145,20 @@ func (m *RefreshTokenMutation) Changes() (changes *AuditEventClient, inTransacti
 func (m *RefreshTokenMutation) Before() Mutation {
 	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
 		return newRefreshTokenMutation(m.config, OpUpdateOne, withRefreshTokenID(id))
+	}
+	return m
+}
+
+// Changes returns a client for the audit log and whether it is in a transaction.
+func (m *ReportScheduleMutation) Changes() (changes *AuditEventClient, inTransaction bool) {
+	return changesOf(m.config)
+}
+
+// Before returns a mutation whose OldField returns the values of the row before m writes it. A
+// delete reads them from the database, and so does an update that was not given the row.
+func (m *ReportScheduleMutation) Before() Mutation {
+	if id, ok := m.ID(); ok && m.op.Is(OpDeleteOne) {
+		return newReportScheduleMutation(m.config, OpUpdateOne, withReportScheduleID(id))
 	}
 	return m
 }

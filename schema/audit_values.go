@@ -42,6 +42,7 @@ var auditPlain = columnSet(`
 	PatientReferral.referrable_type .dated_on
 	Payment.dated_on .method
 	Recall.due_on
+	ReportSchedule.report .period .format .folder .address .failure .stopped_reason
 	TreatmentPlan.start_date .end_date
 	NHSClaim.uda_band .submitted_date .approval_date
 	TreatmentPlanItem.uda_band

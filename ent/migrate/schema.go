@@ -2222,6 +2222,65 @@ var (
 			},
 		},
 	}
+	// ReportSchedulesColumns holds the columns for the "report_schedules" table.
+	ReportSchedulesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "report", Type: field.TypeString},
+		{Name: "weekday", Type: field.TypeInt},
+		{Name: "minute", Type: field.TypeInt},
+		{Name: "period", Type: field.TypeString},
+		{Name: "format", Type: field.TypeString},
+		{Name: "folder", Type: field.TypeString, Default: ""},
+		{Name: "address", Type: field.TypeString, Default: ""},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "due_at", Type: field.TypeTime},
+		{Name: "attempt_at", Type: field.TypeTime},
+		{Name: "lease", Type: field.TypeInt64, Default: 0},
+		{Name: "leased_until", Type: field.TypeTime},
+		{Name: "failures", Type: field.TypeInt, Default: 0},
+		{Name: "last_run_at", Type: field.TypeTime, Nullable: true},
+		{Name: "failing_since", Type: field.TypeTime, Nullable: true},
+		{Name: "failure", Type: field.TypeString, Default: ""},
+		{Name: "stopped_at", Type: field.TypeTime, Nullable: true},
+		{Name: "stopped_reason", Type: field.TypeString, Default: ""},
+		{Name: "practice_id", Type: field.TypeUUID},
+		{Name: "user_id", Type: field.TypeInt64},
+	}
+	// ReportSchedulesTable holds the schema information for the "report_schedules" table.
+	ReportSchedulesTable = &schema.Table{
+		Name:       "report_schedules",
+		Columns:    ReportSchedulesColumns,
+		PrimaryKey: []*schema.Column{ReportSchedulesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "report_schedules_practices_practice",
+				Columns:    []*schema.Column{ReportSchedulesColumns[19]},
+				RefColumns: []*schema.Column{PracticesColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "report_schedules_users_user",
+				Columns:    []*schema.Column{ReportSchedulesColumns[20]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "reportschedule_practice_id_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{ReportSchedulesColumns[19], ReportSchedulesColumns[20]},
+			},
+			{
+				Name:    "reportschedule_attempt_at",
+				Unique:  false,
+				Columns: []*schema.Column{ReportSchedulesColumns[10]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "stopped_at IS NULL",
+				},
+			},
+		},
+	}
 	// RoomsColumns holds the columns for the "rooms" table.
 	RoomsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -3149,6 +3208,7 @@ var (
 		RateBucketsTable,
 		RecallsTable,
 		RefreshTokensTable,
+		ReportSchedulesTable,
 		RoomsTable,
 		SessionsTable,
 		SignInAttemptsTable,
@@ -3256,6 +3316,8 @@ func init() {
 	RecallsTable.ForeignKeys[3].RefTable = AppointmentsTable
 	RefreshTokensTable.ForeignKeys[0].RefTable = PracticesTable
 	RefreshTokensTable.ForeignKeys[1].RefTable = AccessTokensTable
+	ReportSchedulesTable.ForeignKeys[0].RefTable = PracticesTable
+	ReportSchedulesTable.ForeignKeys[1].RefTable = UsersTable
 	RoomsTable.ForeignKeys[0].RefTable = PracticesTable
 	RoomsTable.ForeignKeys[1].RefTable = SitesTable
 	SessionsTable.ForeignKeys[0].RefTable = PracticesTable

@@ -132,6 +132,9 @@ type Recall func(*sql.Selector)
 // RefreshToken is the predicate function for refreshtoken builders.
 type RefreshToken func(*sql.Selector)
 
+// ReportSchedule is the predicate function for reportschedule builders.
+type ReportSchedule func(*sql.Selector)
+
 // Room is the predicate function for room builders.
 type Room func(*sql.Selector)
 

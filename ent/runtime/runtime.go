@@ -45,6 +45,7 @@ import (
 	"chairside/ent/ratebucket"
 	"chairside/ent/recall"
 	"chairside/ent/refreshtoken"
+	"chairside/ent/reportschedule"
 	"chairside/ent/room"
 	"chairside/ent/session"
 	"chairside/ent/signinattempt"
@@ -793,6 +794,37 @@ func init() {
 	refreshtokenDescID := refreshtokenFields[0].Descriptor()
 	// refreshtoken.DefaultID holds the default value on creation for the id field.
 	refreshtoken.DefaultID = refreshtokenDescID.Default.(func() uuid.UUID)
+	reportscheduleMixin := schema.ReportSchedule{}.Mixin()
+	reportscheduleMixinHooks0 := reportscheduleMixin[0].Hooks()
+	reportschedule.Hooks[0] = reportscheduleMixinHooks0[0]
+	reportscheduleMixinInters0 := reportscheduleMixin[0].Interceptors()
+	reportschedule.Interceptors[0] = reportscheduleMixinInters0[0]
+	reportscheduleFields := schema.ReportSchedule{}.Fields()
+	_ = reportscheduleFields
+	// reportscheduleDescFolder is the schema descriptor for folder field.
+	reportscheduleDescFolder := reportscheduleFields[7].Descriptor()
+	// reportschedule.DefaultFolder holds the default value on creation for the folder field.
+	reportschedule.DefaultFolder = reportscheduleDescFolder.Default.(string)
+	// reportscheduleDescAddress is the schema descriptor for address field.
+	reportscheduleDescAddress := reportscheduleFields[8].Descriptor()
+	// reportschedule.DefaultAddress holds the default value on creation for the address field.
+	reportschedule.DefaultAddress = reportscheduleDescAddress.Default.(string)
+	// reportscheduleDescLease is the schema descriptor for lease field.
+	reportscheduleDescLease := reportscheduleFields[12].Descriptor()
+	// reportschedule.DefaultLease holds the default value on creation for the lease field.
+	reportschedule.DefaultLease = reportscheduleDescLease.Default.(int64)
+	// reportscheduleDescFailures is the schema descriptor for failures field.
+	reportscheduleDescFailures := reportscheduleFields[14].Descriptor()
+	// reportschedule.DefaultFailures holds the default value on creation for the failures field.
+	reportschedule.DefaultFailures = reportscheduleDescFailures.Default.(int)
+	// reportscheduleDescFailure is the schema descriptor for failure field.
+	reportscheduleDescFailure := reportscheduleFields[17].Descriptor()
+	// reportschedule.DefaultFailure holds the default value on creation for the failure field.
+	reportschedule.DefaultFailure = reportscheduleDescFailure.Default.(string)
+	// reportscheduleDescStoppedReason is the schema descriptor for stopped_reason field.
+	reportscheduleDescStoppedReason := reportscheduleFields[19].Descriptor()
+	// reportschedule.DefaultStoppedReason holds the default value on creation for the stopped_reason field.
+	reportschedule.DefaultStoppedReason = reportscheduleDescStoppedReason.Default.(string)
 	roomMixin := schema.Room{}.Mixin()
 	roomMixinHooks0 := roomMixin[0].Hooks()
 	roomMixinHooks1 := roomMixin[1].Hooks()

@@ -65,6 +65,7 @@ func fillAll(t testing.TB, db *store.DB, practice string) {
 	storetest.Exec(t, db, "INSERT INTO webhook_deliveries (practice_id, webhook_id, event_id, event, resource, record_id, changed_at, due_at, leased_until) VALUES ($1, $2, 'x', 'x', 'x', 'x', $3, $3, $3)", practice, id, at)
 	storetest.Exec(t, db, "INSERT INTO webhook_attempts (practice_id, delivery_id, at, headers, body, records, status, duration_ms) VALUES ($1, 1, $2, '{}', 'sealed:00000000:AA', $3, 0, 1)", practice, at, hash)
 	storetest.Exec(t, db, "INSERT INTO analysts (practice_id, role, created_at) VALUES ($1, 'ann', $2)", practice, at)
+	storetest.Exec(t, db, "INSERT INTO report_schedules (practice_id, user_id, report, weekday, minute, period, format, folder, created_at, due_at, attempt_at, leased_until) VALUES ($1, "+user+", 'income', 1, 420, 'default', 'csv', '/reports', $2, $2, $2, $2)", practice, at)
 	// A user of each practice authorised the application.
 	for i, who := range []string{practice, practiceID(t, db, "second")} {
 		token := fmt.Sprintf("01890a5d-ac96-774b-bcce-b302099a900%d", i)

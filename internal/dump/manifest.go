@@ -85,6 +85,7 @@ var notExported = map[string]string{
 	"feed_changes":        "cursors into the change feed expire",
 	"feed_state":          "cursors into the change feed expire",
 	"logged_requests":     "they are a log of this installation",
+	"report_schedules":    "a restored copy must not write and mail the reports of the original",
 	"webhooks":            "a restored copy must not send to the receivers of the original",
 	"webhook_attempts":    "they are a log of this installation",
 	"webhook_deliveries":  "this installation delivers them",

@@ -53,6 +53,7 @@ var notImportable = map[string]string{
 	"refresh_tokens":      "users authorise applications again",
 	"practice_deletions":  "the command line writes them",
 	"rate_buckets":        "only this program writes them",
+	"report_schedules":    "create schedules with: chairside report schedule add",
 	"sign_in_attempts":    "only this program writes them",
 	"webhooks":            "create webhooks with: chairside webhook create",
 	"webhook_deliveries":  "only this program writes them",

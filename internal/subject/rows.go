@@ -37,6 +37,7 @@ var notAboutPatients = map[string]string{
 	"practitioners":                    "of users",
 	"rate_buckets":                     "of the installation",
 	"refresh_tokens":                   "of users",
+	"report_schedules":                 "of users",
 	"rooms":                            "of the practice",
 	"sessions":                         "of users",
 	"sign_in_attempts":                 "of users",

@@ -321,7 +321,7 @@ var withoutView = map[string]string{
 	"audit_blocks": "the audit log", "audit_cuts": "the audit log", "audit_events": "the audit log", "audit_reads": "the audit log", "logged_requests": "a log of requests",
 	"custom_field_answers": "free text", "custom_fields": "their answers are free text", "note_versions": "health data", "notes": "health data", "patient_referrals": "health data", "waiting_lists": "free text",
 	"appointment_holds": "they last ten minutes", "appointment_reasons": "names for the diary; appointments have theirs", "fees": "a price list; items have their price", "treatment_appointments": "plans of visits",
-	"feed_changes": "bookkeeping", "feed_state": "bookkeeping", "idempotency_keys": "bookkeeping", "import_runs": "bookkeeping", "imported_records": "bookkeeping", "rate_buckets": "bookkeeping",
+	"feed_changes": "bookkeeping", "feed_state": "bookkeeping", "idempotency_keys": "bookkeeping", "import_runs": "bookkeeping", "imported_records": "bookkeeping", "rate_buckets": "bookkeeping", "report_schedules": "bookkeeping",
 	"practice_deletions": "the operator's", "practices": "the analyst's is the only one",
 }
 

@@ -104,6 +104,7 @@ var ruleBreakers = map[string][]string{
 	"invoices_status_agrees":                   {"amount_outstanding = 1", "status = 'new'", "status = 'sent', sent_at = NULL, amount_outstanding = amount", "status = 'part_paid'", "status = 'paid', amount_outstanding = 1, paid = true"},
 	"invoices_paid_agrees":                     {"paid = true", "paid_on = '2026-07-01'"},
 	"recalls_contacted_has_time":               {"status = 'contacted', contacted_at = NULL"},
+	"report_schedules_one_destination":         {"folder = ''", "address = 'ann@example.com'"},
 	"treatment_plans_completion":               {"completed = false", "completed_at = NULL"},
 	"treatment_plan_items_completion":          {"completed = false", "completed_at = NULL"},
 	"treatment_plan_items_charged":             {"charged = false", "invoice_id = NULL"},
@@ -307,6 +308,8 @@ var samples = map[string]string{
 	"invoices.paid":                  "false",
 	"invoices.paid_on":               "NULL",
 	"invoices.amount_outstanding":    "0",
+	"report_schedules.address":       "''",
+	"report_schedules.folder":        "'/reports'",
 	"working_sessions.finish_minute": "2",
 	"working_sessions.start_minute":  "1",
 }

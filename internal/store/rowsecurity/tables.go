@@ -21,6 +21,7 @@ import (
 	"chairside/ent/practice"
 	"chairside/ent/practicedeletion"
 	"chairside/ent/ratebucket"
+	"chairside/ent/reportschedule"
 	"chairside/ent/signinattempt"
 	"chairside/internal/store/counters"
 )
@@ -53,6 +54,7 @@ var narrowed = map[string]string{
 	practice.Table:        "SELECT, UPDATE",
 	feedchange.Table:      "SELECT, INSERT",
 	loggedrequest.Table:   "SELECT",
+	reportschedule.Table:  "SELECT",
 	counters.Table:        "SELECT",
 	counters.ChangesTable: "SELECT, INSERT",
 }

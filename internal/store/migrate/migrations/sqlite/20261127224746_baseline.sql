@@ -1187,6 +1187,41 @@ CREATE UNIQUE INDEX `refresh_tokens_hash_key` ON `refresh_tokens` (`hash`);
 CREATE INDEX `refreshtoken_token_id` ON `refresh_tokens` (`token_id`);
 -- Create index "refreshtoken_expires_at" to table: "refresh_tokens"
 CREATE INDEX `refreshtoken_expires_at` ON `refresh_tokens` (`expires_at`);
+-- Create "report_schedules" table
+CREATE TABLE `report_schedules` (
+  `id` integer NOT NULL PRIMARY KEY AUTOINCREMENT,
+  `report` text NOT NULL,
+  `weekday` integer NOT NULL,
+  `minute` integer NOT NULL,
+  `period` text NOT NULL,
+  `format` text NOT NULL,
+  `folder` text NOT NULL DEFAULT '',
+  `address` text NOT NULL DEFAULT '',
+  `created_at` datetime NOT NULL,
+  `due_at` datetime NOT NULL,
+  `attempt_at` datetime NOT NULL,
+  `lease` integer NOT NULL DEFAULT 0,
+  `leased_until` datetime NOT NULL,
+  `failures` integer NOT NULL DEFAULT 0,
+  `last_run_at` datetime NULL,
+  `failing_since` datetime NULL,
+  `failure` text NOT NULL DEFAULT '',
+  `stopped_at` datetime NULL,
+  `stopped_reason` text NOT NULL DEFAULT '',
+  `practice_id` uuid NOT NULL,
+  `user_id` integer NOT NULL,
+  CONSTRAINT `report_schedules_users_user` FOREIGN KEY (`practice_id`, `user_id`) REFERENCES `users` (`practice_id`, `id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `report_schedules_practices_practice` FOREIGN KEY (`practice_id`) REFERENCES `practices` (`id`) ON UPDATE NO ACTION ON DELETE NO ACTION,
+  CONSTRAINT `report_schedules_format_check` CHECK (CAST(format AS text) IN ('xlsx', 'csv', 'html')),
+  CONSTRAINT `report_schedules_minute_check` CHECK (minute >= 0 AND minute <= 1439),
+  CONSTRAINT `report_schedules_one_destination` CHECK ((folder = '') <> (address = '')),
+  CONSTRAINT `report_schedules_period_check` CHECK (CAST(period AS text) IN ('default', 'last-week', 'last-month')),
+  CONSTRAINT `report_schedules_weekday_check` CHECK (weekday >= 0 AND weekday <= 6)
+);
+-- Create index "reportschedule_practice_id_user_id" to table: "report_schedules"
+CREATE INDEX `reportschedule_practice_id_user_id` ON `report_schedules` (`practice_id`, `user_id`);
+-- Create index "reportschedule_attempt_at" to table: "report_schedules"
+CREATE INDEX `reportschedule_attempt_at` ON `report_schedules` (`attempt_at`) WHERE stopped_at IS NULL;
 -- Create "rooms" table
 CREATE TABLE `rooms` (
   `id` uuid NOT NULL,
