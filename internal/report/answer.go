@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"chairside/ent"
 	"chairside/ent/practitioner"
@@ -229,4 +230,21 @@ func (a *Answer) Scope() string {
 		}
 	}
 	return period
+}
+
+// FileName names the report, its table and its period: "income-months-2026-04-01-to-2026-06-30".
+func (a *Answer) FileName(table string) string {
+	name, from, to := a.Name+"-", a.Filter.From, a.Filter.To.String()
+	if a.Filter.Behind != nil {
+		name += strings.ReplaceAll(a.Filter.Behind.Measure, "_", "-") + "-"
+	} else if table != "" {
+		name += strings.ReplaceAll(table, "_", "-") + "-"
+	}
+	switch {
+	case a.AsAt || from == a.Filter.To:
+		return name + to
+	case from.IsZero():
+		return name + "to-" + to
+	}
+	return name + from.String() + "-to-" + to
 }

@@ -6,7 +6,6 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"chairside/internal/apierror"
 	"chairside/internal/report"
@@ -30,9 +29,9 @@ func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format
 	if err != nil {
 		return err
 	}
-	name := fileName(a, "")
+	name := a.FileName("")
 	if format == render.CSV {
-		name = fileName(a, table)
+		name = a.FileName(table)
 	}
 	h := w.Header()
 	h.Set("Content-Type", fileTypes[format])
@@ -42,21 +41,4 @@ func sendReport(w http.ResponseWriter, r *http.Request, a *report.Answer, format
 		_, _ = w.Write(content.Bytes()) // fails if the visitor has left
 	}
 	return nil
-}
-
-// fileName names the report, its table and its period: "income-months-2026-04-01-to-2026-06-30".
-func fileName(a *report.Answer, table string) string {
-	name, from, to := a.Name+"-", a.Filter.From, a.Filter.To.String()
-	if a.Filter.Behind != nil {
-		name += strings.ReplaceAll(a.Filter.Behind.Measure, "_", "-") + "-"
-	} else if table != "" {
-		name += strings.ReplaceAll(table, "_", "-") + "-"
-	}
-	switch {
-	case a.AsAt || from == a.Filter.To:
-		return name + to
-	case from.IsZero():
-		return name + "to-" + to
-	}
-	return name + from.String() + "-to-" + to
 }
