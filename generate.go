@@ -26,7 +26,7 @@
 //	internal/mcp         the operations as tools for assistants (Model Context Protocol)
 //	internal/web         the pages: sign-in, consent, settings, reports
 //	internal/guides      guides for integrators and operators, in Markdown; web serves them
-//	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON
+//	internal/report      reports for managers and analysts; report/render: tables, charts, HTML, CSV and JSON; report/schedule: files and mails of a report each week
 //	internal/closure     closing a practice on a day, and deleting it
 //	internal/subject     everything about one patient: JSON, a page, FHIR
 //	internal/dump        exports and restores a whole installation

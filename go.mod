@@ -36,6 +36,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0 // tests: scripts of the command line
 	github.com/schollz/progressbar/v3 v3.19.1 // progress of long commands
 	github.com/tink-crypto/tink-go/v2 v2.9.0 // sealed columns: AES-GCM and its keys
+	github.com/wneessen/go-mail v0.8.1 // scheduled reports: mail by SMTP
 	github.com/yuin/goldmark v1.8.7 // Markdown of the guides
 	go.opentelemetry.io/otel v1.45.0 // traces: attributes, states, traceparent
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.45.0 // traces: spans as OTLP messages

@@ -47,8 +47,8 @@ func loadKeysBeside(db *store.DB, d config.Database, path string) (err error) {
 func keysBeside(path string) string { return path + ".keys" }
 
 // secretFiles lists the files with keys, which the flags name or the database has.
-func secretFiles(db *store.DB, d config.Database) (files []string) {
-	for _, file := range []string{d.KeysFile, d.AuditKey} {
+func secretFiles(db *store.DB, d config.Database, further ...string) (files []string) {
+	for _, file := range append([]string{d.KeysFile, d.AuditKey}, further...) {
 		if file != "" {
 			files = append(files, file)
 		}

@@ -85,7 +85,7 @@ func main() {
 }
 
 // packageName matches the Go package's name that begins a message for developers.
-var packageName = regexp.MustCompile(`(?m)^(admission|audit|chain|civil|clock|closure|codec|decimal|ent|extract|feed|guides|idempotency|lint|migrate|ogen|principal|report|rowscan|rowsecurity|schema|seal|seed|server|signin|store|subject|web|webhook|write): `)
+var packageName = regexp.MustCompile(`(?m)^(admission|audit|chain|civil|clock|closure|codec|decimal|ent|extract|feed|guides|idempotency|lint|migrate|ogen|principal|report|rowscan|rowsecurity|schedule|schema|seal|seed|server|signin|store|subject|web|webhook|write): `)
 
 // variables are the values that help texts name.
 func variables() kong.Vars {

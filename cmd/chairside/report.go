@@ -27,8 +27,9 @@ import (
 )
 
 type reportCommands struct {
-	List reportList `cmd:"" help:"List the reports."`
-	Show reportShow `cmd:"" default:"withargs" help:"Run a report. You can omit the word \"show\"."`
+	List     reportList       `cmd:"" help:"List the reports."`
+	Show     reportShow       `cmd:"" default:"withargs" help:"Run a report. You can omit the word \"show\"."`
+	Schedule scheduleCommands `cmd:"" help:"Run a report each week, and store or mail its file."`
 }
 
 type reportList struct{ listing }

@@ -80,6 +80,10 @@ func (s *serveCommand) Run(c *console) (err error) {
 	if err != nil {
 		return err
 	}
+	mail, err := openMail(flags.SMTP)
+	if err != nil {
+		return err
+	}
 	if db.File != "" {
 		if err := backup.Sweep(db.File); err != nil {
 			logger.Warn("a killed backup or restore left patients' data beside the database, which cannot be removed", "error", err)
@@ -124,11 +128,12 @@ func (s *serveCommand) Run(c *console) (err error) {
 	interrupted, stop := signal.NotifyContext(context.WithoutCancel(c), os.Interrupt)
 	defer stop()
 	srv, err := server.New(server.Options{
-		DB: db, BaseURL: baseURL, Demo: flags.Demo, DemoUser: demo, Logger: logger, Version: version(), SecretFiles: secretFiles(db, flags.Database),
+		DB: db, BaseURL: baseURL, Demo: flags.Demo, DemoUser: demo, Logger: logger, Version: version(), SecretFiles: secretFiles(db, flags.Database, s.SMTPPasswordFile),
 		RateLimit: flags.RateLimit, PracticeRateLimit: flags.PracticeRateLimit, ChangesRetention: flags.ChangesRetention,
 		TrustedProxies: flags.TrustedProxies, CertFile: flags.CertFile, KeyFile: flags.KeyFile, MCPAllowWrites: flags.MCPAllowWrites,
 		Checkpoints:         checkpoints,
 		Backups:             backups,
+		Mail:                mail,
 		Drain:               flags.Drain,
 		Hurry:               interrupted.Done(),
 		SlowRequest:         flags.SlowRequest,

@@ -17,6 +17,7 @@ type ServeFlags struct {
 	WebhookNetwork
 	Network
 	ServeBackupFlags
+	SMTPFlags
 	Demo             bool   `help:"Serve a sandbox: fill the database with demo data on the first start, and print a token."`
 	Migrate          bool   `help:"Apply pending migrations to a PostgreSQL database on start. An embedded database is always migrated."`
 	RateLimit        string `placeholder:"N" help:"Requests per hour and token, and per address without a valid token; 0 means no limit. Default: 3600, or 36000 with --demo."`
@@ -45,6 +46,7 @@ type Serve struct {
 	ChangesRetention    time.Duration
 	Drain               time.Duration
 	Backup              ServeBackup
+	SMTP                *SMTP  // nil for no mail
 	AuditCheckpoints    string // "" for none
 	CertFile, KeyFile   string
 	TrustedProxies      []netip.Prefix
@@ -97,6 +99,7 @@ func (f ServeFlags) Read() (Serve, error) {
 	c.ChangesRetention = f.readChangesRetention(&m)
 	c.Drain = f.readDrain(&m)
 	c.Backup = f.ServeBackupFlags.read(&m, f.Database)
+	c.SMTP = f.SMTPFlags.read(&m)
 	c.SlowRequest = f.readSlowRequest(&m)
 	c.OTLPEndpoint, c.TraceSampleRatio = f.readTraces(&m)
 	c.OTLPHeaders = readOTLPHeaders(&m)

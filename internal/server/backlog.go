@@ -12,6 +12,7 @@ import (
 	"chairside/internal/audit/trail"
 	"chairside/internal/clock"
 	"chairside/internal/events/webhook"
+	"chairside/internal/report/schedule"
 	"chairside/internal/store"
 	"chairside/internal/store/backup"
 	"chairside/internal/store/feedlog"
@@ -90,6 +91,7 @@ func (b *backlog) measure(ctx context.Context) error {
 		}},
 		{b.jobs.seal, func(ctx context.Context) (time.Time, error) { return chain.Unsealed(ctx, b.db) }},
 		{b.jobs.deliver, func(ctx context.Context) (time.Time, error) { return webhook.Overdue(ctx, b.db) }},
+		{b.jobs.runSchedules, func(ctx context.Context) (time.Time, error) { return schedule.Overdue(b.clock.With(ctx), b.db) }},
 		{b.jobs.copyDatabase, func(ctx context.Context) (time.Time, error) { return b.backups.Overdue(b.clock.With(ctx), b.db) }},
 	} {
 		if m.job.reason() != "" {

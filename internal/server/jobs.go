@@ -13,6 +13,7 @@ import (
 	"chairside/internal/events/feed"
 	"chairside/internal/events/idempotency"
 	"chairside/internal/events/webhook"
+	"chairside/internal/report/schedule"
 	"chairside/internal/store"
 	"chairside/internal/store/backup"
 	"chairside/internal/store/counters"
@@ -73,7 +74,8 @@ func (j *job) shown(now time.Time) web.Job {
 // jobs are the work in the background that Run starts.
 type jobs struct {
 	number, deliver, record, seal, sign, compact    *job
-	logRequests, measure, copyDatabase              *job
+	logRequests, measure, runSchedules              *job
+	copyDatabase                                    *job
 	sweepFeed, sweepWebhooks, prune, closePractices *job
 
 	all []*job // the most frequent first
@@ -109,13 +111,14 @@ func newJobs(c clock.Clock, db *store.DB, x *replica, signs bool, backups *backu
 	j.seal = add("seal_audit_log", "Seal the audit log", chain.SealEvery, "")
 	j.compact = add("compact_counters", "Compact the totals of lists", counters.CompactEvery, notPostgres)
 	j.measure = add("measure_backlog", "Measure the work that waits", measureEvery, "")
+	j.runSchedules = add("run_report_schedules", "Run scheduled reports", schedule.RunEvery, "")
 	j.sign = add("write_checkpoints", "Write checkpoints of the audit log", chain.CheckpointEvery, noCheckpoints)
 	j.copyDatabase = add("write_backups", "Copy the database", backupEvery, noBackups)
 	j.prune = add("delete_idempotency_keys", "Delete old idempotency keys", idempotency.PruneEvery, "")
 	j.closePractices = add("delete_practices", "Delete closed practices", closure.RunEvery, "")
 	j.sweepFeed = add("delete_changes", "Delete old changes", feed.SweepEvery, "")
 	j.sweepWebhooks = add("delete_deliveries", "Delete old webhook deliveries", webhook.SweepEvery, "")
-	for _, writer := range []*job{j.deliver, j.record, j.compact, j.logRequests, j.sweepFeed, j.sweepWebhooks, j.prune, j.closePractices} {
+	for _, writer := range []*job{j.deliver, j.record, j.compact, j.logRequests, j.runSchedules, j.sweepFeed, j.sweepWebhooks, j.prune, j.closePractices} {
 		writer.writes = x
 	}
 	return j

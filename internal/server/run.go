@@ -32,8 +32,8 @@ const (
 // Run serves listener until ctx ends, then stops in the steps of drain.go: running requests have
 // 20 seconds to finish. It returns nil if all of them finished. While it serves, it also
 // compacts the database's counters, numbers and sweeps the change feed, delivers webhooks, writes
-// and seals the audit log, writes the request log, measures the work that waits, copies an embedded database,
-// and deletes expired idempotency keys and closed practices. While the database is a read-only replica, it
+// and seals the audit log, writes the request log, runs scheduled reports, measures the work that waits, copies an
+// embedded database, and deletes expired idempotency keys and closed practices. While the database is a read-only replica, it
 // only reads.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -52,6 +52,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		s.feed.KeepSweeping(ctx, s.ChangesRetention, s.Logger, s.jobs.sweepFeed.ran)
 	})
 	writing(func(ctx context.Context) { s.trail.Run(ctx, s.jobs.record.ran) })
+	writing(func(ctx context.Context) { s.schedules.Run(s.Clock.With(ctx), s.jobs.runSchedules.ran) })
 	writing(func(ctx context.Context) { s.requests.Run(s.Clock.With(ctx), s.jobs.logRequests.ran) })
 	// These also run on a replica, where their statements that write find nothing to do.
 	background.Go(func() { s.replica.keepLooking(working) })

@@ -23,6 +23,7 @@ import (
 	"chairside/internal/mcp"
 	"chairside/internal/oauth"
 	"chairside/internal/ratelimit"
+	"chairside/internal/report/schedule"
 	"chairside/internal/store"
 	"chairside/internal/store/admission"
 	"chairside/internal/store/backup"
@@ -74,6 +75,8 @@ type Options struct {
 	Checkpoints *chain.Checkpoints
 	// Backups makes copies of an embedded database; nil for none.
 	Backups *backup.Schedule
+	// Mail is the server that scheduled reports are mailed by; nil for none.
+	Mail *schedule.Mail
 	// Drain is how long Run serves on once it is told to stop, with /readyz at 503.
 	Drain time.Duration
 	// Hurry ends the waiting of a stop when it is closed; nil never does.
@@ -111,6 +114,7 @@ type Server struct {
 	requests  *trail.Requests
 	feed      *feed.Feed
 	webhooks  *webhook.Deliverer
+	schedules *schedule.Runner
 	reads     ogent.Reads
 	snapshots chan struct{} // holds one element for each snapshot that is being sent
 	batches   chan struct{} // holds one element for each batch in progress
@@ -155,6 +159,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 		s.reads = own.Reads
 	}
 	s.webhooks = webhook.New(webhook.Options{DB: o.DB, Feed: s.feed, Reads: s.reads, Trail: s.trail, AllowPrivate: o.WebhookAllowPrivate, Retention: o.ChangesRetention, Logger: o.Logger})
+	s.schedules = schedule.New(schedule.Options{DB: o.DB, Trail: s.trail, Mail: o.Mail, Logger: o.Logger})
 	s.backlog = newBacklog(o.DB, s.jobs, s.trail, o.Backups, o.Clock)
 	if s.tracing, err = newTracing(&o); err != nil {
 		return nil, err

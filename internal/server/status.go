@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"chairside/ent/webhookdelivery"
 	"chairside/internal/audit/chain"
 	"chairside/internal/clock"
+	"chairside/internal/report/schedule"
 	"chairside/internal/store/feedlog"
 	"chairside/internal/store/migrate"
 	"chairside/internal/web"
@@ -90,7 +92,8 @@ func (s *Server) waits() map[*job]func(context.Context) (string, time.Time, erro
 			}
 			return nothing, time.Time{}, nil
 		},
-		s.jobs.deliver: s.waitingDeliveries,
+		s.jobs.deliver:      s.waitingDeliveries,
+		s.jobs.runSchedules: s.troubledSchedules,
 		s.jobs.copyDatabase: func(ctx context.Context) (string, time.Time, error) {
 			at, err := s.Backups.Overdue(ctx, s.DB)
 			if err != nil || at.IsZero() {
@@ -126,6 +129,12 @@ func (s *Server) waitingDeliveries(ctx context.Context) (string, time.Time, erro
 	default:
 		return fmt.Sprintf("events of this practice: %d", n), waiting[0].ChangedAt, nil
 	}
+}
+
+// troubledSchedules returns the scheduled reports of the caller's practice that fail, are late or are stopped.
+func (s *Server) troubledSchedules(ctx context.Context) (string, time.Time, error) {
+	text, since, err := schedule.Troubles(ctx, s.DB)
+	return cmp.Or(text, nothing), since, err
 }
 
 // unknown is the text of a fact that could not be read.

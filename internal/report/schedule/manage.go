@@ -1,0 +1,112 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"chairside/ent"
+	"chairside/ent/reportschedule"
+	"chairside/internal/clock"
+	"chairside/internal/codec"
+	"chairside/internal/principal"
+	"chairside/internal/report"
+	"chairside/internal/report/render"
+	"chairside/internal/store"
+)
+
+// Errors of Create.
+var (
+	ErrRights      = errors.New("the user's role does not allow this report")
+	ErrDestination = errors.New("either a directory, by its absolute path, or an e-mail address")
+)
+
+// Formats returns the formats of the files.
+func Formats() []render.Format { return []render.Format{render.XLSX, render.CSV, render.HTML} }
+
+// Draft is a new schedule.
+type Draft struct {
+	Report  *report.Report
+	Every   Every
+	Period  Period
+	Format  render.Format
+	Folder  string // "" to mail the files
+	Address string // "" to store the files
+}
+
+// Create adds a schedule with the rights of a user. ctx has a principal of the user's practice, with its zone.
+func Create(ctx context.Context, tx *ent.Client, u *ent.User, d Draft) (*ent.ReportSchedule, error) {
+	stored, mailed := filepath.IsAbs(d.Folder), codec.ValidEmail(d.Address)
+	switch {
+	case !d.Report.OpenTo(u.Role.PermissionLevel()):
+		return nil, ErrRights
+	case stored == mailed, !stored && d.Folder != "", !mailed && d.Address != "":
+		return nil, ErrDestination
+	}
+	if stored {
+		d.Folder = filepath.Clean(d.Folder)
+	}
+	now := clock.Now(ctx)
+	due := d.Every.Next(now, principal.Must(ctx).Zone)
+	return tx.ReportSchedule.Create().SetUserID(u.ID).SetReport(d.Report.Name).
+		SetWeekday(int(d.Every.Weekday)).SetMinute(d.Every.Minute).SetPeriod(string(d.Period)).SetFormat(string(d.Format)).
+		SetFolder(d.Folder).SetAddress(d.Address).SetCreatedAt(now).SetDueAt(due).SetAttemptAt(due).SetLeasedUntil(now).Save(ctx)
+}
+
+// EveryOf returns when a schedule runs.
+func EveryOf(row *ent.ReportSchedule) Every { return Every{time.Weekday(row.Weekday), row.Minute} }
+
+// lateAfter is how long after its time an attempt that no server has made counts as late.
+const lateAfter = 10 * time.Minute
+
+// State is the state of a schedule in words.
+func State(row *ent.ReportSchedule, now time.Time) string {
+	switch {
+	case row.StoppedAt != nil:
+		return "stopped: " + row.StoppedReason
+	case row.FailingSince != nil:
+		return "fails: " + row.Failure
+	case row.AttemptAt.Before(now.Add(-lateAfter)) && row.Address != "":
+		return "late: no server with --smtp-addr has run it"
+	case row.AttemptAt.Before(now.Add(-lateAfter)):
+		return "late: no server has run it"
+	}
+	return "active"
+}
+
+// troublesShown is the most schedules that Troubles describes.
+const troublesShown = 5
+
+// Troubles describes the schedules of the caller's practice that fail, are late or are stopped, and returns since when
+// the first of them is. The text is empty if there are none.
+func Troubles(ctx context.Context, db *store.DB) (text string, since time.Time, err error) {
+	now := clock.Now(ctx)
+	rows, err := db.Ent.ReportSchedule.Query().
+		Where(reportschedule.Or(reportschedule.StoppedAtNotNil(), reportschedule.FailingSinceNotNil(), reportschedule.AttemptAtLT(now.Add(-lateAfter)))).
+		Order(reportschedule.ByID()).Limit(troublesShown + 1).All(ctx)
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("schedule: read the state: %w", err)
+	}
+	var all []string
+	for i, row := range rows {
+		at := row.AttemptAt
+		switch {
+		case row.StoppedAt != nil:
+			at = *row.StoppedAt
+		case row.FailingSince != nil:
+			at = *row.FailingSince
+		}
+		if since.IsZero() || at.Before(since) {
+			since = at
+		}
+		if i == troublesShown {
+			all = append(all, "and more")
+			break
+		}
+		all = append(all, fmt.Sprintf("schedule %d (%s) %s", row.ID, row.Report, strings.Replace(State(row, now), "stopped", "is stopped", 1)))
+	}
+	return strings.Join(all, "; "), since, nil
+}
