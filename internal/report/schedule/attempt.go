@@ -120,7 +120,7 @@ func (r *Runner) deliver(ctx context.Context, x *run) error {
 	if err := write(&content, a, x); err != nil {
 		return err
 	}
-	mailing, cancel := context.WithTimeout(ctx, mailTime)
+	mailing, cancel := context.WithTimeout(ctx, r.mailTime)
 	defer cancel()
 	return r.mail.send(mailing, &message{
 		to: x.row.Address, subject: a.Title + ": " + a.Scope(), text: x.text(a), name: x.fileName(a), format: render.Format(x.row.Format), content: content.Bytes(),

@@ -3,7 +3,11 @@ package schedule
 import (
 	"context"
 	"crypto/x509"
+	"time"
 )
+
+// Hurry shortens the time of a mail server.
+func (r *Runner) Hurry(mailTime time.Duration) { r.mailTime = mailTime }
 
 // Between sets what runs between a delivery and its record.
 func (r *Runner) Between(work func()) { r.between = work }

@@ -47,16 +47,18 @@ type Options struct {
 
 // Runner runs the schedules of a database.
 type Runner struct {
-	db      *store.DB
-	trail   *trail.Trail
-	mail    *Mail
-	logger  *slog.Logger
-	between func() // runs between a delivery and its record, for tests; nil does nothing
+	db     *store.DB
+	trail  *trail.Trail
+	mail   *Mail
+	logger *slog.Logger
+
+	mailTime time.Duration // mailTime, or less in tests
+	between  func()        // runs between a delivery and its record, for tests; nil does nothing
 }
 
 // New returns a Runner.
 func New(o Options) *Runner {
-	return &Runner{db: o.DB, trail: o.Trail, mail: o.Mail, logger: o.Logger}
+	return &Runner{db: o.DB, trail: o.Trail, mail: o.Mail, logger: o.Logger, mailTime: mailTime}
 }
 
 // Run runs what is due until ctx ends. Any number of processes may do so. It calls ran after each turn, with an
