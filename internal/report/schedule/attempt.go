@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -101,8 +102,14 @@ func (r *Runner) prepare(ctx context.Context, d dueSchedule) (*run, context.Cont
 	return x, principal.With(ctx, &principal.Principal{PracticeID: d.practice, UserID: u.ID, Zone: zone, Country: practice.Country, UserSiteID: u.SiteID}), nil
 }
 
-// deliver runs the report, and stores or mails its file.
-func (r *Runner) deliver(ctx context.Context, x *run) error {
+// deliver runs the report, and stores or mails its file. A report that panics is a failure like any other: it must
+// not end the server, and the next one.
+func (r *Runner) deliver(ctx context.Context, x *run) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &failure{"the report cannot be made", fmt.Errorf("panic: %v\n%s", value, debug.Stack())}
+		}
+	}()
 	if x.row.Folder != "" {
 		return storeFile(x.row.Folder, x.row.ID, func(w io.Writer) (name string, err error) {
 			a, err := r.ask(ctx, x)
