@@ -14,13 +14,13 @@ import (
 func TestServeReportsAllMistakesAtOnce(t *testing.T) {
 	_, err := ServeFlags{
 		Database: Database{DatabaseURL: "mysql://root:secret@host/db"}, RateLimit: "-1", Drain: "soon", PprofAddr: "0.0.0.0:6060",
-		SlowRequest: "-1s", OTLPEndpoint: "http://user:secret@collector:4318", TraceSampleRatio: "NaN",
+		SlowRequest: "-1s", SMTPFlags: SMTPFlags{SMTPAddr: "mail.example.com:465", SMTPFrom: "reports", SMTPUser: "reports"}, OTLPEndpoint: "http://user:secret@collector:4318", TraceSampleRatio: "NaN",
 		Network: Network{Addr: "localhost", BaseURL: "api.example.com", TLSCert: "cert.pem", TrustedProxies: []string{"10.0.0.0/8", "home"}},
 	}.Read()
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, flag := range []string{"--database-url", "--addr", "--base-url", "--rate-limit", "--tls-key", "--trusted-proxies", "--pprof-addr", "--drain", "--slow-request", "--otlp-endpoint", "--trace-sample-ratio"} {
+	for _, flag := range []string{"--database-url", "--addr", "--base-url", "--rate-limit", "--tls-key", "--trusted-proxies", "--pprof-addr", "--drain", "--slow-request", "--otlp-endpoint", "--trace-sample-ratio", "--smtp-addr", "--smtp-from", "--smtp-user"} {
 		if !strings.Contains(err.Error(), flag+": ") {
 			t.Errorf("%s is not named in:\n%v", flag, err)
 		}

@@ -285,6 +285,7 @@ var unrun = map[string]int{
 	"go":                 3, // TestGoIsTested
 	"moving":             2, // files of Open Dental, and another server; TestReadyMappings and TestImportFromAPI import such
 	"extract":            2, // DuckDB, and a line of cron
+	"reports":            1, // a mail server
 	"install":            4, // packages, services, containers
 	"backups":            8, // a server, a key of age, PostgreSQL's archive, Litestream
 	"monitoring":         3, // a server in place of the one that runs, a container, a line of the log

@@ -33,6 +33,8 @@
 //	   ▼
 //	Answer ──▶ package render: terminal, CSV, JSON, HTML, charts
 //
+// Package schedule runs a report each week, and stores or mails its file.
+//
 // The function of each report (Income, AgedDebt, …) is for programs that want
 // numbers rather than pages. It uses the generated client: predicates,
 // aggregates, and modifiers for the joins and sums that Ent cannot express.
