@@ -59,7 +59,7 @@ func (m *Mail) send(ctx context.Context, x *message) error {
 	if err == nil || msg.IsDelivered() { // the server has it, whatever it says then
 		return nil
 	}
-	return &failure{m.reason(ctx, err), nil}
+	return &failure{reason(ctx, err), nil}
 }
 
 // options configure the client of one conversation.
@@ -106,7 +106,7 @@ func (m *Mail) compose(x *message) (*mail.Msg, error) {
 }
 
 // reason is why a mail could not be sent, without what the server said, which may hold addresses.
-func (m *Mail) reason(ctx context.Context, err error) string {
+func reason(ctx context.Context, err error) string {
 	refused, reply := new(mail.SendError), new(textproto.Error)
 	unverified, unreachable := new(tls.CertificateVerificationError), new(net.OpError)
 	switch {

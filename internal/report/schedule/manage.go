@@ -24,9 +24,6 @@ var (
 	ErrDestination = errors.New("either a directory, by its absolute path, or an e-mail address")
 )
 
-// Formats returns the formats of the files.
-func Formats() []render.Format { return []render.Format{render.XLSX, render.CSV, render.HTML} }
-
 // Draft is a new schedule.
 type Draft struct {
 	Report  *report.Report
@@ -106,7 +103,11 @@ func Troubles(ctx context.Context, db *store.DB) (text string, since time.Time, 
 			all = append(all, "and more")
 			break
 		}
-		all = append(all, fmt.Sprintf("schedule %d (%s) %s", row.ID, row.Report, strings.Replace(State(row, now), "stopped", "is stopped", 1)))
+		state := State(row, now)
+		if row.StoppedAt != nil || row.FailingSince == nil {
+			state = "is " + state // stopped or late
+		}
+		all = append(all, fmt.Sprintf("schedule %d (%s) %s", row.ID, row.Report, state))
 	}
 	return strings.Join(all, "; "), since, nil
 }

@@ -23,9 +23,9 @@ const (
 	parallel = 4
 	// lease is how long a process holds a schedule: longer than an attempt takes. After it, another process
 	// makes the next attempt.
-	lease = 10 * time.Minute
+	lease = 5 * time.Minute
 	// reportTime bounds the queries of a report, and mailTime the conversation with a mail server.
-	reportTime, mailTime = 2 * time.Minute, 2 * time.Minute
+	reportTime, mailTime = time.Minute, time.Minute
 	// writeTime bounds one statement that records what became of an attempt.
 	writeTime = 5 * time.Second
 )
