@@ -6,6 +6,7 @@
 //	go run ./cmd/chairside-bench --sizes 20k --rounds 3 --duration 2s --fresh 5000
 //	go run ./cmd/chairside-bench --check --keep /var/tmp/bench --sizes 2M
 //	go run ./cmd/chairside-bench reports --keep /var/tmp/bench
+//	go run ./cmd/chairside-bench report-speed --keep /var/tmp/bench
 //
 // Run it within this module. It needs the Go toolchain and PostgreSQL, and uses wrk if
 // installed. It starts its own PostgreSQL server (settings in cluster.go; commits reach the
@@ -25,6 +26,8 @@
 //	reports.go     users who show a report meanwhile
 //	reportscommand.go
 //	               bookings with nine reports, on the primary and on a replica
+//	reportspeedcommand.go, reportrows.go
+//	               report-speed: each report, and SQL that was written by hand for it
 //	measure.go     rounds: each workload on each server in turn, so that other load on
 //	               the machine affects all of them
 //	usage.go       processor time and memory of a process, from /proc
@@ -66,6 +69,12 @@
 //
 // W10 mixes reads and bookings while a user shows a year's income again and again. That report is part
 // of Chairside's processor time, and while a hand-written server is measured it runs on Chairside, too.
+//
+// report-speed downloads each report of a year as JSON and runs the SQL in floor/reports for the
+// same tables on its own connection, with the same settings of PostgreSQL. Before it measures, it
+// checks that both have the same rows. The report's time includes the request, the audit event of
+// the download and the JSON; the SQL's ends when the client has its rows. On SQLite only the report
+// is measured.
 //
 // W3 requests pages 1 to 10, W4 pages 991 to 1000, or the last ten of a smaller database.
 // W8 requests the rows changed since a time with 100 to 1,000 later changes. Without

@@ -15,10 +15,11 @@ import (
 
 // commands is the grammar of the command line.
 type commands struct {
-	Run     runCommand     `cmd:"" default:"withargs" help:"Benchmark Chairside against the hand-written server."`
-	Pair    pairCommand    `cmd:"" help:"Compare two builds of Chairside."`
-	Reports reportsCommand `cmd:"" help:"Measure how far reports slow bookings down, on the primary and on a replica."`
-	Floor   floorCommand   `cmd:"" help:"Start only the hand-written server."`
+	Run         runCommand         `cmd:"" default:"withargs" help:"Benchmark Chairside against the hand-written server."`
+	Pair        pairCommand        `cmd:"" help:"Compare two builds of Chairside."`
+	Reports     reportsCommand     `cmd:"" help:"Measure how far reports slow bookings down, on the primary and on a replica."`
+	ReportSpeed reportSpeedCommand `cmd:"" help:"Measure each report against hand-written SQL for the same tables."`
+	Floor       floorCommand       `cmd:"" help:"Start only the hand-written server."`
 }
 
 // console holds a command's context, which an interrupt cancels, and its streams.

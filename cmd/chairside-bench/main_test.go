@@ -111,6 +111,13 @@ func TestBenchmarkEndToEnd(t *testing.T) {
 		t.Errorf("reports: status %d\n%s\n%s", status, out, problems)
 	}
 
+	for _, on := range []string{"--sqlite=false", "--sqlite"} {
+		status, out, problems = bench(t, "report-speed", on, "--postgres", where, "--keep", dir, "--size", tinySize.Name, "--chairside", program, "--rounds", "1")
+		if status != exitOK || !strings.Contains(out, "contract-performance") || strings.Contains(out, "÷") != (on == "--sqlite=false") {
+			t.Errorf("report-speed %s: status %d\n%s\n%s", on, status, out, problems)
+		}
+	}
+
 	if _, err := exec.LookPath("wrk"); err != nil {
 		t.Log("wrk is not installed")
 		return
@@ -162,7 +169,7 @@ func complete(t *testing.T, r *result) {
 }
 
 func TestInvalidFlagsAreUsageErrors(t *testing.T) {
-	for _, args := range [][]string{{"--sizes", "7"}, {"--only", "W99"}, {"--rounds", "0"}, {"--rounds", "2"}, {"--generator", "ab"}, {"reports", "--rounds", "2"}, {"nonsense"}} {
+	for _, args := range [][]string{{"--sizes", "7"}, {"--only", "W99"}, {"--rounds", "0"}, {"--rounds", "2"}, {"--generator", "ab"}, {"reports", "--rounds", "2"}, {"report-speed", "--rounds", "2"}, {"report-speed", "--only", "nonsense"}, {"nonsense"}} {
 		if status, _, problems := bench(t, args...); status != exitUsage || problems == "" {
 			t.Errorf("%v: status %d, %q", args, status, problems)
 		}

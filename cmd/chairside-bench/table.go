@@ -48,7 +48,7 @@ func (r *result) print(out io.Writer) {
 	w = newTable(out, 3)
 	w.AppendHeader(table.Row{"target", "required", "measured", ""})
 	for _, v := range r.Verdicts {
-		w.AppendRow(table.Row{v.What, v.Wanted, fmt.Sprintf("%.2f", v.Is), map[bool]string{true: "met", false: "MISSED"}[v.Met]})
+		w.AppendRow(table.Row{v.What, v.Wanted, fmt.Sprintf("%.2f", v.Is), verdictText(v.Met)})
 	}
 	w.Render()
 }

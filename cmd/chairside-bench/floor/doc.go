@@ -18,6 +18,7 @@
 //	availability.go  slots: one scan of the whole window
 //	encode.go        JSON by appending
 //	observe.go       log and metrics, with EqualPromises
+//	reports.go       one statement per report, in the directory reports; no routes
 //
 // The SQL is straightforward: count(*) for totals, OFFSET for pages, each statement
 // prepared once per connection. The search uses Chairside's index of keys.
