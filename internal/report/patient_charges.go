@@ -65,7 +65,8 @@ func readCharges(ctx context.Context, client *ent.Client, f Filter) ([]Record, e
 		q.Where(nhsclaim.HasContractWith(contract.SiteID(*f.SiteID)))
 		payers.Where(contract.SiteID(*f.SiteID))
 	}
-	found, err := q.All(ctx)
+	found, err := q.Select(nhsclaim.FieldSequenceNumber, nhsclaim.FieldContractID, nhsclaim.FieldPatientID, nhsclaim.FieldUdaBand, nhsclaim.FieldPatientCharge, nhsclaim.FieldNiCalculatedPatientFee,
+		nhsclaim.FieldSubmittedDate, nhsclaim.FieldCreatedAt, nhsclaim.FieldOrtho, nhsclaim.FieldAwardedUda, nhsclaim.FieldExpectedUda).All(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,9 @@ func readPayBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, 
 
 // claimBasis reads the claims of the period that are neither withdrawn nor invalid.
 func claimBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
-	found, err := claimsOf(client, f).Where(claimDatedBetween(ctx, f.From, f.To)...).Where(nhsclaim.ClaimStatusNotIn(schema.ClaimWithdrawn, schema.ClaimInvalid)).All(ctx)
+	found, err := claimsOf(client, f).Where(claimDatedBetween(ctx, f.From, f.To)...).Where(nhsclaim.ClaimStatusNotIn(schema.ClaimWithdrawn, schema.ClaimInvalid)).
+		Select(nhsclaim.FieldSequenceNumber, nhsclaim.FieldContractID, nhsclaim.FieldPractitionerID, nhsclaim.FieldPatientID,
+			nhsclaim.FieldSubmittedDate, nhsclaim.FieldCreatedAt, nhsclaim.FieldOrtho, nhsclaim.FieldAwardedUda, nhsclaim.FieldExpectedUda).All(ctx)
 	if err != nil {
 		return nil, err
 	}
