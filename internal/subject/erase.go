@@ -206,7 +206,7 @@ func (e *eraser) run(ctx context.Context) error {
 	if err := e.collect(ctx); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context, map[string]int64) error{e.removeCopies, e.clearReferences, e.removeRows} {
+	for _, step := range []func(context.Context, map[string]int64) error{e.removeCopies, e.clearReferences, e.removeRows, e.updateTotals} {
 		if err := step(ctx, removed); err != nil {
 			return err
 		}
@@ -386,6 +386,26 @@ func (e *eraser) removeRows(ctx context.Context, removed map[string]int64) error
 			return err
 		}
 		removed[t.Name] += n
+	}
+	return nil
+}
+
+// updateTotals updates the totals of rows that stay, which may have lost rows that they add up: an account
+// has no planned treatment any more.
+func (e *eraser) updateTotals(ctx context.Context, _ map[string]int64) error {
+	if e.counts {
+		return nil
+	}
+	for _, total := range schema.Totals {
+		if keptTables[total.Table] == "" {
+			continue
+		}
+		name, column := table.Quote(total.Table), table.Quote(total.Column)
+		own := "SELECT " + name + ".id FROM " + name + " WHERE " + where(find(total.Table))
+		_, err := e.exec(ctx, "UPDATE "+name+" AS t SET "+column+" = "+total.SQL+", updated_at = $3 WHERE t.practice_id = $1 AND t.id IN ("+own+") AND t."+column+" <> "+total.SQL, clock.Now(ctx))
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
