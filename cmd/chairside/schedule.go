@@ -113,7 +113,7 @@ func (s *scheduleList) Run(c *console) error {
 			if to == "" {
 				to = row.Address
 			}
-			next := &row.DueAt
+			next := &row.AttemptAt
 			if row.StoppedAt != nil {
 				next = nil
 			}

@@ -33,7 +33,7 @@ func (f ReportScheduleFlags) Read() (ReportSchedule, error) {
 	f.Database.check(&m)
 	switch {
 	case f.To == "" && f.Mail == "":
-		m.add("to", "give a directory, or --mail with an address")
+		m.add("to", "this or --mail is required")
 	case f.To != "" && f.Mail != "":
 		m.add("to", "cannot be used with --mail: add two schedules")
 	case f.To != "" && !filepath.IsAbs(f.To):

@@ -20,7 +20,7 @@ type SMTP struct {
 	Host         string
 	Port         int
 	From         string
-	User         string // "" to sign in as no one
+	User         string // "" for no sign-in
 	PasswordFile string // "" without a user
 }
 
@@ -44,13 +44,13 @@ func (f SMTPFlags) read(m *Mistakes) *SMTP {
 	case err != nil || wrong != nil || n == 0 || host == "":
 		m.add("smtp-addr", "must be HOST:PORT, such as smtp.example.com:587")
 	case n == smtpsPort:
-		m.add("smtp-addr", "port %d has no STARTTLS: name the server's port that has, usually 587", smtpsPort)
+		m.add("smtp-addr", "port %d does not use STARTTLS: use the server's STARTTLS port, usually 587", smtpsPort)
 	}
 	if !codec.ValidEmail(f.SMTPFrom) {
 		m.add("smtp-from", "must be an e-mail address, such as reports@example.com")
 	}
 	if (f.SMTPUser == "") != (f.SMTPPasswordFile == "") {
-		m.add("smtp-user", "and --smtp-password-file need each other")
+		m.add("smtp-user", "must be set together with --smtp-password-file")
 	}
 	return c
 }

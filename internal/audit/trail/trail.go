@@ -234,7 +234,7 @@ func (t *Trail) write(ctx context.Context, all []*batch) error {
 	return tx.Commit()
 }
 
-// Write writes an entry at once, for the command line.
+// Write writes an entry at once, for work that is no request.
 func Write(ctx context.Context, db *store.DB, e Entry) error {
 	tx, err := db.SQL.BeginTx(ctx, nil)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"chairside/ent"
 	"chairside/internal/audit"
 	"chairside/internal/audit/trail"
@@ -102,23 +104,44 @@ func (r *Runner) prepare(ctx context.Context, d dueSchedule) (*run, context.Cont
 	return x, principal.With(ctx, &principal.Principal{PracticeID: d.practice, UserID: u.ID, Zone: zone, Country: practice.Country, UserSiteID: u.SiteID}), nil
 }
 
-// deliver runs the report, and stores or mails its file. A report that panics is a failure like any other: it must
-// not end the server, and the next one.
-func (r *Runner) deliver(ctx context.Context, x *run) (err error) {
+// deliver runs the report, and stores or mails its file.
+func (r *Runner) deliver(ctx context.Context, x *run) error {
+	if x.row.Folder == "" {
+		return guarded(func() error { return r.mailReport(ctx, x) })
+	}
+	done := make(chan error, 1)
+	go func() { done <- guarded(func() error { return r.storeReport(ctx, x) }) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(folderTime): // the file may still appear; the next attempt replaces it
+		return &failure{"the directory does not respond", nil}
+	}
+}
+
+// guarded makes a report that panics a failure like any other: it must not end the server, and the next one.
+func guarded(do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &failure{"the report cannot be made", fmt.Errorf("panic: %v\n%s", value, debug.Stack())}
 		}
 	}()
-	if x.row.Folder != "" {
-		return storeFile(x.row.Folder, x.row.ID, func(w io.Writer) (name string, err error) {
-			a, err := r.ask(ctx, x)
-			if err != nil {
-				return "", err
-			}
-			return x.fileName(a), write(w, a, x)
-		})
-	}
+	return do()
+}
+
+// storeReport runs the report and stores its file.
+func (r *Runner) storeReport(ctx context.Context, x *run) error {
+	return storeFile(x.row.Folder, fmt.Sprintf("%s-%d", x.practice.ID, x.row.ID), func(w io.Writer) (name string, err error) {
+		a, err := r.ask(ctx, x)
+		if err != nil {
+			return "", err
+		}
+		return x.fileName(a), write(w, a, x)
+	})
+}
+
+// mailReport runs the report and mails its file.
+func (r *Runner) mailReport(ctx context.Context, x *run) error {
 	a, err := r.ask(ctx, x)
 	if err != nil {
 		return err
@@ -135,15 +158,16 @@ func (r *Runner) deliver(ctx context.Context, x *run) (err error) {
 	})
 }
 
-// ask runs the report. It notes the run in the audit log before anything is delivered, because a crash in
-// between would lose the record of it.
+// ask runs the report. The run is in the audit log before anything is delivered, because a crash in between would lose
+// the record of it; the patients read follow within a second, and the log has them.
 func (r *Runner) ask(ctx context.Context, x *run) (a *report.Answer, err error) {
 	reading, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
 	reading, read := audit.With(reading)
 	f := report.Filter{Keys: r.db.Keys}
 	f.From, f.To = Period(x.row.Period).Days(x.report, civil.Of(x.due.In(x.zone)))
-	err = r.db.View(reading, func(client *ent.Client) (err error) {
+	once := principal.WithSession(reading, uuid.New()) // replicas know their clients: this one has written nothing
+	err = r.db.ViewOnReplica(once, func(client *ent.Client) (err error) {
 		a, err = x.report.Ask(reading, client, f)
 		return err
 	})
@@ -190,7 +214,8 @@ func (x *run) text(a *report.Answer) string {
 		a.Title, a.Practice, a.Scope(), every.Weekday, every.clock(), x.row.ID)
 }
 
-// settle records the outcome of an attempt, unless the lease has ended and another process has claimed the schedule since.
+// settle logs the outcome of an attempt, and records it unless the lease has ended and another process has claimed the
+// schedule since.
 func (r *Runner) settle(ctx context.Context, d dueSchedule, x *run, outcome error) error {
 	stopping := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime) // it is recorded though the server ends

@@ -14,13 +14,13 @@
 //
 // # Guarantees
 //
-// A schedule runs once for each due time, whatever the number of servers and restarts. If servers were
-// down at several due times, it runs for the last of them alone.
+// Each due time has one successful run, whatever the number of servers and restarts; after a crash it may be delivered
+// twice. If servers were down at several due times, the schedule runs for the last of them alone.
 //
 // A lease belongs to one attempt: what an attempt records counts only while the schedule has the number of
 // its lease. A process that dies between delivery and record leaves the schedule due, and another process
 // delivers again when the lease ends: the file of the same name is replaced by the same report, and the second
-// mail has the Message-ID of the first, by which mail programs drop repetitions.
+// mail has the Message-ID of the first, by which many mail systems recognise duplicates.
 //
 // The report has the rights that the user of the schedule has at the run. A schedule stops, and says why, when
 // the user is disabled or the user's role no longer allows the report. Whatever else goes wrong is tried

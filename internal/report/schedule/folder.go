@@ -14,15 +14,17 @@ const fileMode = 0o640
 
 // storeFile writes a file into a directory, under a temporary name until it is whole. write returns its name. The
 // temporary file is made first, so that a directory that cannot be written costs no report.
-func storeFile(dir string, id int64, write func(w io.Writer) (name string, err error)) error {
-	pattern := fmt.Sprintf(".chairside-report-%d-*", id)
+//
+// id is the schedule's, and no other's in the directory.
+func storeFile(dir, id string, write func(w io.Writer) (name string, err error)) error {
+	pattern := fmt.Sprintf(".chairside-report-%s-*", id)
 	// Attempts that were killed leave theirs, with patients' data. The directory's own name is no pattern.
 	left, err := fs.Glob(os.DirFS(dir), pattern)
 	if err != nil {
 		return inFolder(err)
 	}
 	for _, name := range left {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return inFolder(err)
 		}
 	}
@@ -38,12 +40,24 @@ func storeFile(dir string, id int64, write func(w io.Writer) (name string, err e
 		err = inFolder(closing)
 	}
 	if err == nil {
-		err = inFolder(os.Rename(file.Name(), filepath.Join(dir, name)))
+		err = inFolder(rename(file.Name(), filepath.Join(dir, name)))
 	}
 	if err != nil {
 		_ = os.Remove(file.Name()) // the next attempt removes it otherwise
 	}
 	return err
+}
+
+// rename gives a file its name, which survives a power failure.
+func rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // inFolder is a failure of the file system, or nil.

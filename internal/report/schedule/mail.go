@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/textproto"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 type Mail struct {
 	Host           string
 	Port           int
-	User, Password string // "" to sign in as no one
+	User, Password string // "" for no sign-in
 	From           string // address of the sender
 
 	roots *x509.CertPool // that the certificate is checked with; nil for those of the machine
@@ -70,8 +71,8 @@ func (m *Mail) options(ctx context.Context) []mail.Option {
 		mail.WithTLSPolicy(mail.TLSMandatory),
 		mail.WithTLSConfig(&tls.Config{ServerName: m.Host, MinVersion: tls.VersionTLS12, RootCAs: m.roots}),
 		// The client looks at no context once it is connected.
-		mail.WithDialContextFunc(func(dialing context.Context, network, address string) (net.Conn, error) {
-			conn, err := new(net.Dialer).DialContext(dialing, network, address)
+		mail.WithDialContextFunc(func(dialing context.Context, network, _ string) (net.Conn, error) { // its address lacks the brackets of IPv6
+			conn, err := new(net.Dialer).DialContext(dialing, network, net.JoinHostPort(m.Host, strconv.Itoa(m.Port)))
 			if err == nil {
 				context.AfterFunc(ctx, func() { _ = conn.Close() })
 			}

@@ -11,20 +11,16 @@ import (
 	"chairside/ent"
 	"chairside/ent/reportschedule"
 	"chairside/internal/clock"
-	"chairside/internal/codec"
 	"chairside/internal/principal"
 	"chairside/internal/report"
 	"chairside/internal/report/render"
 	"chairside/internal/store"
 )
 
-// Errors of Create.
-var (
-	ErrRights      = errors.New("the user's role does not allow this report")
-	ErrDestination = errors.New("either a directory, by its absolute path, or an e-mail address")
-)
+// ErrRights is an error of Create.
+var ErrRights = errors.New("the user's role does not allow this report")
 
-// Draft is a new schedule.
+// Draft is a new schedule. The database refuses one with both destinations, or none.
 type Draft struct {
 	Report  *report.Report
 	Every   Every
@@ -36,14 +32,10 @@ type Draft struct {
 
 // Create adds a schedule with the rights of a user. ctx has a principal of the user's practice, with its zone.
 func Create(ctx context.Context, tx *ent.Client, u *ent.User, d Draft) (*ent.ReportSchedule, error) {
-	stored, mailed := filepath.IsAbs(d.Folder), codec.ValidEmail(d.Address)
-	switch {
-	case !d.Report.OpenTo(u.Role.PermissionLevel()):
+	if !d.Report.OpenTo(u.Role.PermissionLevel()) {
 		return nil, ErrRights
-	case stored == mailed, !stored && d.Folder != "", !mailed && d.Address != "":
-		return nil, ErrDestination
 	}
-	if stored {
+	if d.Folder != "" {
 		d.Folder = filepath.Clean(d.Folder)
 	}
 	now := clock.Now(ctx)
@@ -77,8 +69,8 @@ func State(row *ent.ReportSchedule, now time.Time) string {
 // troublesShown is the most schedules that Troubles describes.
 const troublesShown = 5
 
-// Troubles describes the schedules of the caller's practice that fail, are late or are stopped, and returns since when
-// the first of them is. The text is empty if there are none.
+// Troubles describes the first schedules of the caller's practice that fail, are late or are stopped, and returns since
+// when one of them is. The text is empty if there are none.
 func Troubles(ctx context.Context, db *store.DB) (text string, since time.Time, err error) {
 	now := clock.Now(ctx)
 	rows, err := db.Ent.ReportSchedule.Query().

@@ -19,20 +19,24 @@ import (
 const (
 	// RunEvery is how often a process looks for schedules that are due.
 	RunEvery = 30 * time.Second
-	// parallel is the most attempts at once, so that a slow mail server delays no other schedule.
+	// parallel is the most attempts at once. The next ones start when all have ended.
 	parallel = 4
 	// lease is how long a process holds a schedule: longer than an attempt takes. After it, another process
 	// makes the next attempt.
 	lease = 5 * time.Minute
-	// reportTime bounds the queries of a report, and mailTime the conversation with a mail server.
-	reportTime, mailTime = time.Minute, time.Minute
+	// reportTime bounds the queries of a report, mailTime the conversation with a mail server, and folderTime the report
+	// and its file, because a network disk may not respond.
+	reportTime, mailTime, folderTime = time.Minute, time.Minute, 90 * time.Second
 	// writeTime bounds one statement that records what became of an attempt.
 	writeTime = 5 * time.Second
 )
 
-// A lease is long enough to run a report, to mail it and to record the outcome, with as much time left for the
-// rest: otherwise this does not compile.
-const _ = uint(lease/2 - reportTime - mailTime - writeTime)
+// Half of a lease covers the steps with a time limit, the other half is for rendering. Otherwise these constants do not
+// compile.
+const (
+	_ = uint64(lease/2 - reportTime - mailTime - writeTime)
+	_ = uint64(lease/2 - folderTime - writeTime)
+)
 
 // backOff are the pauses after an attempt that failed; the last one is repeated.
 var backOff = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 4 * time.Hour}
@@ -66,7 +70,7 @@ func New(o Options) *Runner {
 func (r *Runner) Run(ctx context.Context, ran func(error)) {
 	tick := time.NewTicker(RunEvery)
 	defer tick.Stop()
-	for failing := false; ; {
+	for reported := ""; ; {
 		err := r.RunDue(ctx)
 		if err == nil {
 			err = r.failing(ctx)
@@ -75,10 +79,13 @@ func (r *Runner) Run(ctx context.Context, ran func(error)) {
 			return
 		}
 		ran(err)
-		if err != nil && !failing {
+		switch {
+		case err == nil:
+			reported = ""
+		case err.Error() != reported:
+			reported = err.Error()
 			r.logger.Warn("scheduled reports fail", "error", err)
 		}
-		failing = err != nil
 		select {
 		case <-ctx.Done():
 			return
@@ -87,10 +94,10 @@ func (r *Runner) Run(ctx context.Context, ran func(error)) {
 	}
 }
 
-// RunDue makes an attempt at every schedule that is due. An attempt that fails is no error of RunDue: the
-// schedule has its reason.
+// RunDue makes an attempt at every schedule that is due, until it has taken longer than RunEvery: slow ones must not keep
+// the job from reporting that it is alive. An attempt that fails is no error of RunDue: the schedule has its reason.
 func (r *Runner) RunDue(ctx context.Context) error {
-	for {
+	for end := now().Add(RunEvery); ; {
 		all, err := r.due(clock.Refresh(ctx))
 		if err != nil {
 			return err
@@ -105,7 +112,7 @@ func (r *Runner) RunDue(ctx context.Context) error {
 				return r.attempt(clock.Refresh(ctx), d)
 			})
 		}
-		if err := attempts.Wait(); err != nil || len(all) < parallel {
+		if err := attempts.Wait(); err != nil || len(all) < parallel || now().After(end) {
 			return err
 		}
 	}

@@ -203,7 +203,7 @@ func TestKilledRunsAreRepeated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		left := filepath.Join(dir, ".chairside-report-"+state(t, e, "id")+"-1") // of another kill, while it wrote
+		left := filepath.Join(dir, ".chairside-report-"+state(t, e, "practice_id")+"-"+state(t, e, "id")+"-1") // of another kill, while it wrote
 		if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -47,8 +47,7 @@ func run(ctx context.Context) (err error) {
 	defer d.kill()
 	return drill.Steps(ctx,
 		drill.NewStep("practices, server, Litestream", d.start),
-		drill.NewStep("bookings", d.book),
-		drill.NewStep("the machine is lost", d.lose),
+		drill.NewStep("the machine is lost under load", d.lose),
 		drill.NewStep("litestream restore", d.fetch),
 		drill.NewStep("chairside restore", d.restore),
 		drill.NewStep("first request", d.firstRequest),
@@ -74,7 +73,7 @@ type acknowledged struct {
 // kill ends both processes as a loss of power does.
 func (d *setting) kill() {
 	d.litestream.Stop(syscall.SIGKILL)
-	d.server.Stop(syscall.SIGKILL)
+	d.server.Kill()
 }
 
 func (d *setting) path(name string) string { return filepath.Join(d.dir, name) }
@@ -100,21 +99,33 @@ func (d *setting) start(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d patients in each practice", *patients), nil
 }
 
-func (d *setting) book(ctx context.Context) (string, error) {
-	for end := time.Now().Add(*booking); time.Now().Before(end); {
+// lose kills both processes while a client books, and deletes the database.
+func (d *setting) lose(ctx context.Context) (string, error) {
+	ended := make(chan error, 1)
+	go func() { ended <- d.book(ctx) }()
+	select {
+	case err := <-ended:
+		return "", err
+	case <-time.After(*booking):
+	}
+	if err := d.litestream.Err(); err != nil {
+		return "", err
+	}
+	d.lost = time.Now()
+	d.kill()
+	_ = <-ended // with the error of the booking that the kill cut off
+	return fmt.Sprintf("%d bookings were acknowledged", len(d.booked)), os.RemoveAll(d.path("data"))
+}
+
+// book books until the server does not answer.
+func (d *setting) book(ctx context.Context) error {
+	for {
 		id, err := d.server.Book(ctx, len(d.booked))
-		if err := errors.Join(err, d.litestream.Err()); err != nil {
-			return "", err
+		if err != nil {
+			return err
 		}
 		d.booked = append(d.booked, acknowledged{id, time.Now()})
 	}
-	return fmt.Sprint(len(d.booked)), nil
-}
-
-func (d *setting) lose(context.Context) (string, error) {
-	d.lost = time.Now()
-	d.kill()
-	return "both are killed, the database is deleted", os.RemoveAll(d.path("data"))
 }
 
 func (d *setting) fetch(ctx context.Context) (string, error) {

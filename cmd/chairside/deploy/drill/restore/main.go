@@ -16,7 +16,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"chairside/cmd/chairside/deploy/drill/internal/drill"
@@ -69,9 +68,9 @@ type setting struct {
 
 // stop ends all processes.
 func (d *setting) stop() error {
-	d.server.Stop(syscall.SIGTERM)
-	if d.postgres == nil {
-		return nil
+	err := d.server.Stop()
+	if d.postgres != nil {
+		err = errors.Join(err, d.postgres.Stop())
 	}
-	return d.postgres.Stop()
+	return err
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"chairside/cmd/chairside/deploy/drill/internal/drill"
@@ -99,7 +98,9 @@ func (d *setting) bookAfter(ctx context.Context) (string, error) {
 
 // lose stops the server and PostgreSQL, which archives its last segment, and removes the cluster's data.
 func (d *setting) lose(ctx context.Context) (string, error) {
-	d.server.Stop(syscall.SIGTERM)
+	if err := d.server.Stop(); err != nil {
+		return "", err
+	}
 	if err := d.postgres.Stop(); err != nil {
 		return "", err
 	}

@@ -64,8 +64,17 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 }
 
-// Stop ends the server with a signal: SIGTERM lets it finish, SIGKILL does not.
-func (s *Server) Stop(signal syscall.Signal) { s.process.Stop(signal) }
+// Kill ends the server as a loss of power does.
+func (s *Server) Kill() { s.process.Stop(syscall.SIGKILL) }
+
+// Stop lets the server finish what it does. It fails if the server does not end by itself, or with an error.
+func (s *Server) Stop() error {
+	s.process.Stop(syscall.SIGTERM)
+	if s.process == nil || s.process.command.ProcessState.Success() {
+		return nil
+	}
+	return s.process.Err()
+}
 
 // Send sends a request to the server.
 func (s *Server) Send(ctx context.Context, method, path, body string, want int) (text []byte, err error) {
