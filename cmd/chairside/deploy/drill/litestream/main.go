@@ -113,7 +113,9 @@ func (d *setting) lose(ctx context.Context) (string, error) {
 	}
 	d.lost = time.Now()
 	d.kill()
-	_ = <-ended // with the error of the booking that the kill cut off
+	if err := <-ended; err == nil { // the error of the booking that the kill cut off
+		return "", errors.New("the server went on after it was killed")
+	}
 	return fmt.Sprintf("%d bookings were acknowledged", len(d.booked)), os.RemoveAll(d.path("data"))
 }
 
