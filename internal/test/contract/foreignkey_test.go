@@ -72,6 +72,8 @@ func prepare(t testing.TB, e *harness.Env) {
 	} {
 		execute(t, e, fill)
 	}
+	execute(t, e, `INSERT INTO report_schedules (practice_id, user_id, report, weekday, minute, period, format, folder, created_at, due_at, attempt_at, leased_until)
+		SELECT practice_id, id, 'income', 1, 420, 'default', 'csv', '/reports', $1, $1, $1, $1 FROM users WHERE email = $2`, e.Clock.Now(), seed.DemoAdmin)
 	e.Browser(t).SignIn(seed.DemoAdmin) // for a row in the sessions table
 	ctx := e.As(t, "demo")
 	e.Tx(t, ctx, func(tx *ent.Client) error {
