@@ -70,7 +70,7 @@ func TestRestoreRefusesContradictions(t *testing.T) {
 				{"patients", `"Letter"`, map[string]string{"recall_method": `"Pigeon"`}, "recall_method must be one of"},
 				{"users", `"administrator"`, map[string]string{"role": `"emperor"`}, "role must be one of"},
 				{"invoices", `"void"`, map[string]string{"amount_outstanding": `"1.00"`}, "invoices_status_agrees"},
-				{"invoices", `"paid"`, map[string]string{"paid": "false"}, "invoices_paid_agrees"},
+				{"invoices", `"paid":true`, map[string]string{"paid": "false"}, "invoices_paid_agrees"},
 				{"invoice_items", `"quantity":1`, map[string]string{"quantity": "2"}, "invoice_items_total_price"},
 				{"invoices", `"new"`, map[string]string{"amount": `"7777.77"`, "amount_outstanding": `"7777.77"`}, "amount is 7777.77, its rows add up to "},
 				{"invoices", `"paid":true`, map[string]string{"amount_outstanding": `"0.01"`, "status": `"part_paid"`, "paid": "false", "paid_on": "null"}, "amount_outstanding is 0.01, its rows add up to 0.00"},
