@@ -7,7 +7,7 @@
 // the first must not see. The data end at ten o'clock on AsOf: years of history before,
 // half a year of bookings after. The diaries are about 80% full in the months before and the weeks
 // after that day, if the practice has DefaultPatients or more. The practice is closed on the bank
-// holidays of England: its diaries are blocked, and on such a day nobody is seen.
+// holidays of England: its diaries are blocked and no patient is seen.
 //
 // How a practice is generated, file by file:
 //

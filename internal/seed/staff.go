@@ -234,8 +234,7 @@ func (g *generator) blockBreaks() {
 	}
 }
 
-// blockDay fills a practitioner's shifts of a day on which the practice is closed, so that nobody is
-// booked.
+// blockDay fills a practitioner's shifts on a day when the practice is closed, so that no patient is booked.
 func (g *generator) blockDay(p *practitioner, day int, reason string) {
 	work := &p.diary.work[g.weekday(day)]
 	for from := 0; from < daySlots; from++ {

@@ -73,7 +73,7 @@ func (i item) Facts() string {
 // Short reports whether the item has no room for a line for each part of its text.
 func (i item) Short() bool { return i.Rows <= shortRows }
 
-// Title is the item's whole text, of which the timeline shows as many lines as fit.
+// Title is the item's whole text. The timeline shows as many of its lines as fit.
 func (i item) Title() string {
 	parts := []string{i.Start.Format("15:04") + "–" + i.Finish.Format("15:04")}
 	switch i.Kind {

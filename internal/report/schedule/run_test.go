@@ -347,7 +347,7 @@ func TestSchedulesStopWithTheirUser(t *testing.T) {
 	}
 }
 
-// TestClosedPracticesRunNothing: nobody signs in to a closed practice, and no report leaves it.
+// TestClosedPracticesRunNothing: a closed practice sends no reports.
 func TestClosedPracticesRunNothing(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		dir := t.TempDir()
