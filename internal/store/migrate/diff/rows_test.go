@@ -111,6 +111,8 @@ func sample(table, column string) string {
 		return "NULL"
 	case "invoices.amount_outstanding":
 		return "0"
+	case "report_schedules.address":
+		return "''"
 	case "working_sessions.start_minute":
 		return "1"
 	case "working_sessions.finish_minute":
