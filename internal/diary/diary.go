@@ -77,17 +77,33 @@ func Free(open, busy []Period, window Period, minutes int) []Period {
 	var free []Period
 	busy = join(slices.Clone(busy))
 	for _, o := range open {
-		rest := o.within(window)
-		for _, b := range busy {
-			if !rest.Overlaps(b) {
-				continue
-			}
-			free = appendSlot(free, Period{rest.Start, b.Start}, minutes)
-			rest.Start = b.Finish
-		}
-		free = appendSlot(free, rest, minutes)
+		free = appendSlots(free, o.within(window), busy, minutes)
 	}
 	return free
+}
+
+// Without returns the parts of the open periods that are not busy, sorted, with adjacent and
+// overlapping open periods joined.
+func Without(open, busy []Period) []Period {
+	var rest []Period
+	busy = join(slices.Clone(busy))
+	for _, o := range join(slices.Clone(open)) {
+		rest = appendSlots(rest, o, busy, 0)
+	}
+	return rest
+}
+
+// appendSlots appends the slots of an open period that last at least minutes. The busy periods
+// are joined.
+func appendSlots(slots []Period, open Period, busy []Period, minutes int) []Period {
+	for _, b := range busy {
+		if !open.Overlaps(b) {
+			continue
+		}
+		slots = appendSlot(slots, Period{open.Start, b.Start}, minutes)
+		open.Start = b.Finish
+	}
+	return appendSlot(slots, open, minutes)
 }
 
 func appendSlot(periods []Period, p Period, minutes int) []Period {

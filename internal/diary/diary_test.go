@@ -95,6 +95,9 @@ func FuzzFree(f *testing.F) {
 		if got, want := diary.Length(every)+diary.Covered(open, busy), diary.Length(open); got != want {
 			t.Errorf("free and busy add up to %v, want %v", got, want)
 		}
+		if got := diary.Without(open, busy); !slices.Equal(got, every) {
+			t.Errorf("without the busy periods %v are left, want %v", got, every)
+		}
 
 		for i, p := range free {
 			if p.Minutes() < minutes {

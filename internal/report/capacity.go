@@ -14,11 +14,12 @@ var _ = register(Report{
 	Name: "capacity", Title: "Capacity ahead",
 	Group: GroupDiary, Place: 3, Question: "How much working time of the next weeks is still free, by practitioner and week.",
 	Definitions: []Definition{
-		{Term: "Session", Meaning: "The practitioner's weekly working sessions on each day of the period, or the practice's opening hours for practitioners without sessions. A session during a clock change is as long as it really lasts. Practitioners who can no longer be booked have none."},
-		{Term: "Booked", Meaning: "Session time covered by appointments, with or without a patient, excluding cancelled and missed ones. Double-booked time counts once."},
+		{Term: "Session", Meaning: "The practitioner's weekly working sessions on each day of the period, or the practice's opening hours for practitioners without sessions, less blocked time. A session during a clock change is as long as it really lasts. Practitioners who can no longer be booked have none."},
+		blockedTime,
+		bookedTime,
 		{Term: "Free", Meaning: "Session time that is not booked. Each day counts whole: today's free time includes the hours that are over."},
 		{Term: "Used", Meaning: "Booked time as a share of session time."},
-		{Term: "Outside sessions", Meaning: "Time booked outside the practitioner's sessions, listed at the practitioner's own site."},
+		outsideSessions,
 		{Term: "Patients booked", Meaning: "Patients' appointments that are neither cancelled nor missed, counted on the day on which they start."},
 		{Term: "Week", Meaning: "From Monday to Sunday. Of the first and the last week only the days of the period count."},
 		{Term: "Site", Meaning: "Where the session takes place. An appointment outside all sessions counts at the practitioner's own site."},
@@ -35,7 +36,8 @@ var capacityRecords = Records{
 	},
 	Measures: []Column{
 		{Key: "session_minutes", Title: "Session", Kind: Minutes}, {Key: "booked_minutes", Title: "Booked", Kind: Minutes}, {Key: "free_minutes", Title: "Free", Kind: Minutes},
-		{Key: "outside_minutes", Title: "Outside sessions", Kind: Minutes, Minor: true}, {Key: "appointments", Title: "Patients booked", Kind: Count},
+		{Key: "outside_minutes", Title: "Outside sessions", Kind: Minutes, Minor: true},
+		{Key: "blocked_minutes", Title: "Blocked", Kind: Minutes, Minor: true}, {Key: "appointments", Title: "Patients booked", Kind: Count},
 	},
 	Read: func(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
 		r, err := readRota(ctx, client, f)
@@ -47,13 +49,12 @@ var capacityRecords = Records{
 			for day := civil.Of(month.Start.In(r.zone)); day.In(r.zone).Before(month.Finish); day = day.AddDays(1) {
 				window, today := r.dayOf(day, bookings)
 				for _, row := range r.diaryRows(w, window, today, w.active) {
-					booked := row.Due - row.DidNotAttend
-					if row.Session+row.Outside+booked == 0 { // only cancelled or missed appointments
+					if row.Session+row.Blocked+row.Outside+row.Visits == 0 { // only cancelled or missed appointments
 						continue
 					}
 					records = append(records, Record{
 						Cells:  []any{day, weekStart(day), row.PractitionerID, row.Practitioner, row.SiteID.String(), row.Site},
-						Values: []any{row.Session, row.Booked, row.Free, row.Outside, booked},
+						Values: []any{row.Session, row.Booked, row.Free, row.Outside, row.Blocked, row.Visits},
 					})
 				}
 			}
@@ -67,7 +68,7 @@ var capacityRecords = Records{
 // practitioner.
 func capacityResult(records []Record, f Filter) *Result {
 	r, total := &capacityRecords, capacityRecords.sum(records)
-	columns := slices.Insert(r.measures("session_minutes", "booked_minutes", "free_minutes", "outside_minutes", "appointments"), 3, rate("utilisation", "Used", "booked_minutes", "session_minutes"))
+	columns := slices.Insert(r.measures("session_minutes", "booked_minutes", "free_minutes", "outside_minutes", "blocked_minutes", "appointments"), 3, rate("utilisation", "Used", "booked_minutes", "session_minutes"))
 	const empty = "There are no working sessions or appointments in this period. Working sessions are set for each practitioner; without them, the practice's opening hours apply."
 	weeks := r.breakDown(breakdown{key: "weeks", title: "By week", empty: empty, all: "All weeks", by: []string{"week"}, columns: columns}, records)
 	var all []civil.Date

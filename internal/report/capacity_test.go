@@ -38,11 +38,11 @@ func TestCapacityMatchesMinutes(t *testing.T) {
 			a := p.ask(t, "capacity", f)
 			want := p.minutes(t, f)
 			got := map[string][]int64{}
-			for _, line := range cells(t, a, "practitioner_weeks", "practitioner_id", "week", "session_minutes", "booked_minutes", "free_minutes", "outside_minutes", "appointments") {
+			for _, line := range cells(t, a, "practitioner_weeks", "practitioner_id", "week", "session_minutes", "booked_minutes", "free_minutes", "outside_minutes", "appointments", "blocked_minutes") {
 				parts := strings.Split(line, "|")
 				key := parts[0] + "|" + parts[1]
 				if got[key] == nil {
-					got[key] = make([]int64, 5)
+					got[key] = make([]int64, 6)
 				}
 				for i, text := range parts[2:] { // all sites
 					n, err := strconv.ParseInt(text, 10, 64)
@@ -65,20 +65,24 @@ func TestCapacityMatchesMinutes(t *testing.T) {
 }
 
 // minutes counts the minutes of each practitioner and week: of sessions, booked ones, free ones
-// and those booked outside, and the patients booked.
+// and those booked outside; the patients booked; and the blocked minutes of sessions.
 func (p practice) minutes(t *testing.T, f report.Filter) map[string][]int64 {
 	t.Helper()
-	busy, starts := map[int64]map[int64]bool{}, map[int64]map[int64]int64{} // by practitioner and minute
+	busy, blocked, starts := map[int64]map[int64]bool{}, map[int64]map[int64]bool{}, map[int64]map[int64]int64{} // by practitioner and minute
 	for _, a := range p.Ent.Appointment.Query().AllX(p.ctx) {
 		by := a.PractitionerID
 		if busy[by] == nil {
-			busy[by], starts[by] = map[int64]bool{}, map[int64]int64{}
+			busy[by], blocked[by], starts[by] = map[int64]bool{}, map[int64]bool{}, map[int64]int64{}
 		}
 		if a.State == schema.Cancelled || a.State == schema.DidNotAttend {
 			continue
 		}
+		taken := busy[by]
+		if a.PatientID == nil {
+			taken = blocked[by]
+		}
 		for at := a.StartTime.Unix() / 60; at < a.FinishTime.Unix()/60; at++ {
-			busy[by][at] = true
+			taken[at] = true
 		}
 		if a.PatientID != nil {
 			starts[by][a.StartTime.Unix()/60]++
@@ -99,17 +103,23 @@ func (p practice) minutes(t *testing.T, f report.Filter) map[string][]int64 {
 			})
 		}
 		for at := f.From.In(p.zone); at.Before(f.To.AddDays(1).In(p.zone)); at = at.Add(time.Minute) {
-			v := make([]int64, 5)
+			v := make([]int64, 6)
 			v[4] = starts[w.ID][at.Unix()/60]
-			switch isBusy := busy[w.ID][at.Unix()/60]; {
-			case works(at) && isBusy:
+			isBusy, isBlocked := busy[w.ID][at.Unix()/60], blocked[w.ID][at.Unix()/60]
+			switch isOpen := works(at); {
+			case isOpen && isBlocked:
+				v[5] = 1
+				if isBusy {
+					v[3] = 1
+				}
+			case isOpen && isBusy:
 				v[0], v[1] = 1, 1
-			case works(at):
+			case isOpen:
 				v[0], v[2] = 1, 1
 			case isBusy:
 				v[3] = 1
 			}
-			if v[0]+v[3]+v[4] == 0 {
+			if v[0]+v[3]+v[4]+v[5] == 0 {
 				continue
 			}
 			day := civil.Of(at)
@@ -118,7 +128,7 @@ func (p practice) minutes(t *testing.T, f report.Filter) map[string][]int64 {
 			}
 			key := fmt.Sprintf("%d|%s", w.ID, day)
 			if sums[key] == nil {
-				sums[key] = make([]int64, 5)
+				sums[key] = make([]int64, 6)
 			}
 			for i := range v {
 				sums[key][i] += v[i]

@@ -80,6 +80,7 @@ type SheetEntry struct {
 	Reason, Notes string
 	Room          string
 	// For visits:
+	Counts    bool // among the day's patients, because it starts on the day
 	PatientID int64
 	Patient   string     // name
 	Phone     string     // the preferred number, "" for none
@@ -156,6 +157,8 @@ func (s *Sheet) add(r *rota, w *worker, shifts []shift, appointments []*ent.Appo
 			}
 			continue
 		}
+		b := bookingOf(a)
+		e.Counts = b.visits() && b.startsIn(day)
 		busy = append(busy, p)
 		entries = append(entries, e)
 	}

@@ -20,10 +20,12 @@ var _ = register(Report{
 	Name: "diary", Title: "Diary use",
 	Group: GroupDiary, Place: 2, Question: "How much working time is booked, and how much was lost to cancellations and missed appointments.",
 	Definitions: []Definition{
-		{Term: "Session", Meaning: "The practitioner's weekly working sessions on each day of the period, or the practice's opening hours for practitioners without sessions. A session during a clock change is as long as it really lasts. Practitioners who can no longer be booked count only in months in which they have bookings."},
-		{Term: "Booked", Meaning: "Session time covered by appointments, with or without a patient, excluding cancelled and missed ones. Double-booked time counts once."},
+		{Term: "Session", Meaning: "The practitioner's weekly working sessions on each day of the period, or the practice's opening hours for practitioners without sessions, less blocked time. A session during a clock change is as long as it really lasts. Practitioners who can no longer be booked count only in months in which they have bookings."},
+		blockedTime,
+		bookedTime,
 		{Term: "Free", Meaning: "Session time that is not booked."},
 		{Term: "Used", Meaning: "Booked time as a share of session time."},
+		outsideSessions,
 		{Term: "Cancelled", Meaning: "Patients' appointments that were cancelled, counted in the month in which they were to start."},
 		{Term: "Cancelled at short notice", Meaning: "Cancelled less than 24 hours before the start, or later."},
 		{Term: "Did not attend", Meaning: "Patients' appointments that the patient missed, counted in the month in which they were to start."},
@@ -42,6 +44,13 @@ var _ = register(Report{
 	Layout: func(f Filter, _ Locale) *Result { return diaryResult(nil, f) },
 })
 
+// Definitions that the reports on diary use and on capacity share.
+var (
+	blockedTime     = Definition{Term: "Blocked", Meaning: "Time of the sessions covered by entries without a patient, such as breaks, meetings, leave and days on which the practice is closed. It is not available to patients, so it is not session time."}
+	bookedTime      = Definition{Term: "Booked", Meaning: "Session time covered by patients' appointments, excluding cancelled and missed ones. Double-booked time counts once."}
+	outsideSessions = Definition{Term: "Outside sessions", Meaning: "Time of patients' appointments outside session time, also those in blocked time, excluding cancelled and missed ones. It is listed at the practitioner's own site."}
+)
+
 // DiaryRow is one month of a practitioner at one site.
 type DiaryRow struct {
 	PractitionerID int64
@@ -51,14 +60,16 @@ type DiaryRow struct {
 	Month          civil.Date // its first day
 
 	// In minutes.
-	Session int // working sessions; Booked + Free
-	Booked  int // session time covered by appointments
+	Session int // working sessions less Blocked; Booked + Free
+	Blocked int // time of working sessions covered by entries without a patient
+	Booked  int // session time covered by patients' appointments
 	Free    int // session time that is not booked
-	Outside int // time booked outside sessions
+	Outside int // time of patients' appointments outside session time
 	Lost    int // appointments counted in ShortNotice or DidNotAttend
 
 	// Numbers of patients' appointments.
 	Due          int // not cancelled
+	Visits       int // neither cancelled nor missed
 	DidNotAttend int // those of Due that the patient missed
 	Cancelled    int
 	ShortNotice  int // those of Cancelled that were cancelled less than 24 hours before the start, or later
@@ -71,11 +82,12 @@ type DiaryRow struct {
 // practice's time zone, at the site of the session. A session that spans a clock change
 // is an hour shorter or longer. A practitioner without sessions has the practice's
 // opening hours, at the practitioner's own site. An inactive practitioner has no
-// sessions in months without bookings.
+// sessions in months without bookings. Time blocked by entries without a patient, such as
+// breaks and bank holidays, is taken out of the sessions: a closed day is not a full one.
 //
-// Booked time is the part of the sessions that appointments cover, including entries
-// without a patient, such as breaks, but neither cancelled nor missed appointments.
-// Booked time outside all sessions is Outside, at the practitioner's own site.
+// Booked time is the part of the session time that patients' appointments cover, neither
+// cancelled nor missed ones. Their time outside it is Outside, at the practitioner's own
+// site.
 //
 // Appointments are counted if they have a patient and start in the month. They count at
 // the site of the session in which they start, or else at the practitioner's own site.
@@ -142,10 +154,13 @@ func (w *worker) works(bookings []booking) bool {
 // diaryRows returns how a worker's time in a window was used: a row for each site where
 // the worker has sessions, if the worker works, or appointments.
 func (r *rota) diaryRows(w *worker, window diary.Period, bookings []booking, works bool) []DiaryRow {
-	var busy []diary.Period
+	var visits, blocks []diary.Period
 	for _, b := range bookings {
-		if b.kind.blocks() {
-			busy = append(busy, b.Period)
+		switch b.kind {
+		case due:
+			visits = append(visits, b.Period)
+		case blocked:
+			blocks = append(blocks, b.Period)
 		}
 	}
 	var shifts []shift
@@ -165,29 +180,34 @@ func (r *rota) diaryRows(w *worker, window diary.Period, bookings []booking, wor
 				open = append(open, s.Period)
 			}
 		}
+		sessions := wholeMinutes(diary.Length(open))
+		open = diary.Without(open, blocks)
 		work = append(work, open...)
 		row := &rows[i]
 		*row = DiaryRow{
 			PractitionerID: w.id, Practitioner: w.name, SiteID: site, Site: r.sites[site], Month: monthStart(civil.Of(window.Start.In(r.zone))),
-			Session: wholeMinutes(diary.Length(open)), Booked: wholeMinutes(diary.Covered(open, busy)),
+			Session: wholeMinutes(diary.Length(open)), Booked: wholeMinutes(diary.Covered(open, visits)),
 		}
-		row.Free = row.Session - row.Booked
+		row.Blocked, row.Free = sessions-row.Session, row.Session-row.Booked
 		at[site] = row
 	}
-	inMonth := diary.Covered([]diary.Period{window}, busy)
-	at[w.site].Outside = wholeMinutes(inMonth - diary.Covered(work, busy))
+	visiting := diary.Covered([]diary.Period{window}, visits)
+	at[w.site].Outside = wholeMinutes(visiting - diary.Covered(work, visits))
 	for _, b := range bookings {
-		if !b.Start.Before(window.Start) { // earlier starts count in the previous month
+		if b.startsIn(window) {
 			at[w.siteAt(b.Start, shifts)].count(b)
 		}
 	}
 	return slices.DeleteFunc(rows, func(row DiaryRow) bool {
-		return !r.includes(row.SiteID) || row.Session+row.Outside+row.Due+row.Cancelled == 0
+		return !r.includes(row.SiteID) || row.Session+row.Blocked+row.Outside+row.Due+row.Cancelled == 0
 	})
 }
 
 // count adds an appointment to the counters. It starts in the month of the row.
 func (row *DiaryRow) count(b booking) {
+	if b.visits() {
+		row.Visits++
+	}
 	switch b.kind {
 	case due:
 		row.Due++

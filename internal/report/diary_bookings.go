@@ -37,6 +37,29 @@ const (
 // blocks reports whether the booking occupies its time.
 func (k bookingKind) blocks() bool { return k == blocked || k == due }
 
+// bookingOf returns an appointment as a booking. All cancellations are of one kind.
+func bookingOf(a *ent.Appointment) booking {
+	b := booking{diary.Period{Start: a.StartTime, Finish: a.FinishTime}, due}
+	switch {
+	case a.State == schema.Cancelled:
+		b.kind = cancelled
+	case a.State == schema.DidNotAttend:
+		b.kind = missed
+	case a.PatientID == nil:
+		b.kind = blocked
+	}
+	return b
+}
+
+// visits reports whether a patient comes, or came, to the booking. The views of a day and of a
+// week, and the report on capacity, count these as patients.
+func (b booking) visits() bool { return b.kind == due }
+
+// startsIn reports whether the booking counts in a window: in that in which it starts.
+func (b booking) startsIn(window diary.Period) bool {
+	return !b.Start.Before(window.Start) && b.Start.Before(window.Finish)
+}
+
 // readBookings reads the workers' bookings that overlap a period, by practitioner ID.
 // PostgreSQL answers the query from the diary index alone. Listing the practitioners
 // lets it seek to the period in each diary instead of scanning the whole index.

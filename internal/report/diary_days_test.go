@@ -1,12 +1,17 @@
 package report_test
 
 import (
+	"maps"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"chairside/ent/practitioner"
 	"chairside/internal/civil"
 	"chairside/internal/report"
+	"chairside/schema"
 )
 
 // TestDiaryDaysAddUp: the days of a week add up to the diary of the week, also in a week in
@@ -21,12 +26,12 @@ func TestDiaryDaysAddUp(t *testing.T) {
 				practitioner int64
 				site         string
 			}
-			type sum struct{ session, booked, due, cancelled int }
+			type sum struct{ session, blocked, booked, due, visits, cancelled int }
 			want, got := map[key]sum{}, map[key]sum{}
 			add := func(to map[key]sum, row report.DiaryRow) {
 				k := key{row.PractitionerID, row.Site}
 				s := to[k]
-				to[k] = sum{s.session + row.Session, s.booked + row.Booked, s.due + row.Due, s.cancelled + row.Cancelled}
+				to[k] = sum{s.session + row.Session, s.blocked + row.Blocked, s.booked + row.Booked, s.due + row.Due, s.visits + row.Visits, s.cancelled + row.Cancelled}
 			}
 			for _, row := range read(t, p, report.Diary, f) {
 				add(want, row)
@@ -46,6 +51,75 @@ func TestDiaryDaysAddUp(t *testing.T) {
 			if len(want) == 0 {
 				t.Errorf("week of %s: nothing to compare", monday)
 			}
+		}
+	})
+}
+
+// TestDaysOfWeeksAreTheirDaySheets: the days of a week have the patients and the free time of
+// their day sheets, at each site: without the missed and cancelled appointments, and with those
+// over midnight on the day on which they start. Closed days have no session time.
+func TestDaysOfWeeksAreTheirDaySheets(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		high := p.site(t, "High Street Dental").ID
+		owl := p.hire(t, high, schema.RoleDentist, worked{high, time.Tuesday, 540, 1020}, worked{high, time.Wednesday, 0, 60}, worked{high, time.Thursday, 540, 1020})
+		p.book(t, owl,
+			booked{from: "2026-06-30T08:00Z", to: "2026-06-30T08:30Z"},
+			booked{from: "2026-06-30T09:00Z", to: "2026-06-30T09:30Z", state: schema.DidNotAttend},
+			booked{from: "2026-06-30T10:00Z", to: "2026-06-30T10:30Z", state: schema.Cancelled},
+			booked{from: "2026-06-30T22:40Z", to: "2026-06-30T23:20Z"}, // until 0:20
+			booked{from: "2026-07-02T07:00Z", to: "2026-07-02T17:00Z", noPatient: true},
+		)
+		left := p.Ent.Practitioner.Query().Where(practitioner.Active(false)).IDsX(p.ctx)
+		missed, closed := 0, 0
+		for _, monday := range []string{"2026-06-29", "2026-03-23", "2025-12-22", "2025-10-20"} {
+			first := civil.MustParse(monday)
+			for _, site := range []*uuid.UUID{nil, &high} {
+				week := read(t, p, report.DiaryDays, report.Filter{From: first, To: first.AddDays(6), SiteID: site})
+				for day := first; day.Before(first.AddDays(7)); day = day.AddDays(1) {
+					type key struct {
+						practitioner int64
+						site         uuid.UUID
+					}
+					type use struct{ visits, free int }
+					want, got := map[key]use{}, map[key]use{}
+					for _, e := range read(t, p, report.DaySheet, report.Filter{To: day, SiteID: site}).Entries {
+						k := key{e.PractitionerID, e.SiteID}
+						u := want[k]
+						if e.Counts {
+							u.visits++
+						}
+						if e.Kind == report.Gap {
+							u.free += e.Minutes
+						}
+						want[k] = u
+					}
+					for _, d := range week {
+						if d.Day != day {
+							continue
+						}
+						missed += d.DidNotAttend
+						if d.Session == 0 && d.Blocked > 0 {
+							closed++
+							if d.Booked+d.Free > 0 {
+								t.Errorf("%s: %+v is closed and has session time", day, d.DiaryRow)
+							}
+						}
+						u := use{d.Visits, d.Free}
+						if slices.Contains(left, d.PractitionerID) { // day sheets show no free time of those who have left
+							u.free = 0
+						}
+						got[key{d.PractitionerID, d.SiteID}] = u
+					}
+					maps.DeleteFunc(want, func(_ key, u use) bool { return u == use{} })
+					maps.DeleteFunc(got, func(_ key, u use) bool { return u == use{} })
+					if !maps.Equal(got, want) {
+						t.Errorf("%s: the week has %v, the day sheet %v", day, got, want)
+					}
+				}
+			}
+		}
+		if missed == 0 || closed == 0 {
+			t.Errorf("%d missed appointments and %d closed days: too few to compare", missed, closed)
 		}
 	})
 }

@@ -13,10 +13,12 @@ type diaryTotals struct {
 
 func (d *diaryTotals) add(row *DiaryRow) {
 	d.Session += row.Session
+	d.Blocked += row.Blocked
 	d.Booked += row.Booked
 	d.Free += row.Free
 	d.Outside += row.Outside
 	d.Due += row.Due
+	d.Visits += row.Visits
 	d.Cancelled += row.Cancelled
 	d.ShortNotice += row.ShortNotice
 	d.DidNotAttend += row.DidNotAttend
@@ -32,6 +34,7 @@ var diaryColumns = []Column{
 	{Key: "free_minutes", Title: "Free", Kind: Minutes, Spare: true},
 	{Key: "utilisation", Title: "Used", Kind: Percent},
 	{Key: "outside_minutes", Title: "Outside sessions", Kind: Minutes, Minor: true},
+	{Key: "blocked_minutes", Title: "Blocked", Kind: Minutes, Minor: true},
 	{Key: "appointments", Title: "Patients due", Kind: Count},
 	{Key: "cancellations", Title: "Cancelled", Kind: Count, Spare: true},
 	{Key: "short_notice_cancellations", Title: "Cancelled at short notice", Kind: Count},
@@ -43,7 +46,7 @@ var diaryColumns = []Column{
 // cells returns the values of diaryColumns.
 func (row *DiaryRow) cells() []any {
 	return []any{
-		row.Session, row.Booked, row.Free, percent(int64(row.Booked), int64(row.Session)), row.Outside,
+		row.Session, row.Booked, row.Free, percent(int64(row.Booked), int64(row.Session)), row.Outside, row.Blocked,
 		row.Due, row.Cancelled, row.ShortNotice, row.DidNotAttend, percent(int64(row.DidNotAttend), int64(row.Due)), row.Lost,
 	}
 }

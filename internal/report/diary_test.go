@@ -60,24 +60,28 @@ func TestDiaryMinutesMatchSQL(t *testing.T) {
 						SELECT DISTINCT h.practitioner_id, h.site_id, c.month, c.at
 						FROM clock c JOIN hours h ON h.weekday = c.weekday AND h.start_minute <= c.minute AND c.minute < h.finish_minute
 					), booked AS (
-						SELECT a.practitioner_id, {seconds a.start_time} AS start, {seconds a.finish_time} AS finish
+						SELECT a.practitioner_id, a.patient_id, {seconds a.start_time} AS start, {seconds a.finish_time} AS finish
 						FROM appointments a WHERE a.practice_id = {demo} AND a.state NOT IN ('Cancelled', 'Did not attend')
 						AND {seconds a.finish_time} > `+seconds(c.start)+` AND {seconds a.start_time} < `+seconds(c.end)+`
 					), taken AS (
-						SELECT DISTINCT b.practitioner_id, m.at FROM booked b JOIN minute m ON b.start <= m.at AND m.at < b.finish
+						SELECT DISTINCT b.practitioner_id, m.at FROM booked b JOIN minute m ON b.start <= m.at AND m.at < b.finish WHERE b.patient_id IS NOT NULL
+					), blocked AS (
+						SELECT DISTINCT b.practitioner_id, m.at FROM booked b JOIN minute m ON b.start <= m.at AND m.at < b.finish WHERE b.patient_id IS NULL
 					)
-					SELECT w.practitioner_id, w.site_id, w.month, count(*), count(t.at)
+					SELECT w.practitioner_id, w.site_id, w.month,
+						count(CASE WHEN s.at IS NULL THEN 1 END), count(CASE WHEN s.at IS NULL THEN t.at END), count(s.at)
 					FROM worked w
 					JOIN practitioners p ON p.id = w.practitioner_id AND p.active
 					LEFT JOIN taken t ON t.practitioner_id = w.practitioner_id AND t.at = w.at
+					LEFT JOIN blocked s ON s.practitioner_id = w.practitioner_id AND s.at = w.at
 					GROUP BY w.practitioner_id, w.site_id, w.month`)
 				var got []string
 				for _, row := range read(t, p, report.Diary, period(c.from, c.to)) {
 					if row.Free+row.Booked != row.Session {
 						t.Errorf("%+v does not add up", row)
 					}
-					if row.Session > 0 {
-						got = append(got, line(row.PractitionerID, row.SiteID, row.Month.String()[:7], row.Session, row.Booked))
+					if row.Session+row.Blocked > 0 {
+						got = append(got, line(row.PractitionerID, row.SiteID, row.Month.String()[:7], row.Session, row.Booked, row.Blocked))
 					}
 				}
 				sameRows(t, "rows", got, want)
@@ -127,20 +131,27 @@ func TestDiaryRows(t *testing.T) {
 		booked   []booked
 		inactive bool // the practitioner can no longer be booked
 		from, to string
-		want     []string // month|site|session|booked|free|outside|due|cancelled|short notice|did not attend|lost
+		want     []string // month|site|session|blocked|booked|free|outside|due|cancelled|short notice|did not attend|lost
 	}{
 		{"spring: an hour is skipped", []worked{{weekday: time.Sunday, start: 30, finish: 240}}, nil, false, "2026-03-29", "2026-03-29", []string{
-			"2026-03|High Street Dental|150|0|150|0|0|0|0|0|0"}},
+			"2026-03|High Street Dental|150|0|0|150|0|0|0|0|0|0"}},
 		{"autumn: an hour is repeated", []worked{{weekday: time.Sunday, start: 30, finish: 240}}, []booked{{from: "2026-10-25T00:00Z", to: "2026-10-25T02:00Z"}}, false, "2026-10-25", "2026-10-25", []string{
-			"2026-10|High Street Dental|270|120|150|0|1|0|0|0|0"}},
+			"2026-10|High Street Dental|270|0|120|150|0|1|0|0|0|0"}},
 		{"over midnight at the end of a month", []worked{{weekday: tue, start: 1380, finish: 1440}, {weekday: time.Wednesday, start: 0, finish: 60}},
 			[]booked{{from: "2026-06-30T22:30Z", to: "2026-06-30T23:30Z"}}, false, "2026-06-30", "2026-07-01", []string{
-				"2026-06|High Street Dental|60|30|30|0|1|0|0|0|0", "2026-07|High Street Dental|60|30|30|0|0|0|0|0|0"}},
+				"2026-06|High Street Dental|60|0|30|30|0|1|0|0|0|0", "2026-07|High Street Dental|60|0|30|30|0|0|0|0|0|0"}},
 		{"appointment that started before the period", []worked{{weekday: time.Wednesday, start: 0, finish: 60}}, []booked{{from: "2026-06-30T22:30Z", to: "2026-06-30T23:30Z"}}, false, "2026-07-01", "2026-07-01", []string{
-			"2026-07|High Street Dental|60|30|30|0|0|0|0|0|0"}},
+			"2026-07|High Street Dental|60|0|30|30|0|0|0|0|0|0"}},
 		{"double-booked, and outside sessions", []worked{{weekday: mon, start: 540, finish: 600}},
 			[]booked{{from: "2026-07-06T08:00Z", to: "2026-07-06T08:30Z"}, {from: "2026-07-06T08:15Z", to: "2026-07-06T08:40Z", noPatient: true}, {from: "2026-07-06T08:50Z", to: "2026-07-06T09:20Z"}, {from: "2026-07-06T09:10Z", to: "2026-07-06T09:30Z"}}, false,
-			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|60|50|10|30|3|0|0|0|0"}},
+			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|35|25|25|10|45|3|0|0|0|0"}},
+		{"a closed day is not full", []worked{{weekday: mon, start: 540, finish: 600}}, []booked{{from: "2026-07-06T08:00Z", to: "2026-07-06T09:00Z", noPatient: true}}, false,
+			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|0|60|0|0|0|0|0|0|0|0"}},
+		{"a patient on a closed day is outside sessions", []worked{{weekday: mon, start: 540, finish: 600}},
+			[]booked{{from: "2026-07-06T07:50Z", to: "2026-07-06T09:00Z", noPatient: true}, {from: "2026-07-06T08:30Z", to: "2026-07-06T08:45Z"}}, false,
+			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|0|60|0|0|15|1|0|0|0|0"}},
+		{"a meeting after work blocks nothing", []worked{{weekday: mon, start: 540, finish: 600}}, []booked{{from: "2026-07-06T08:50Z", to: "2026-07-06T10:00Z", noPatient: true}}, false,
+			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|50|10|0|50|0|0|0|0|0|0"}},
 		{"cancelled and missed", []worked{{weekday: mon, start: 540, finish: 600}}, []booked{
 			{from: "2026-07-06T08:00Z", to: "2026-07-06T08:30Z", state: schema.Cancelled, cancelled: "2026-07-05T08:00Z"}, // exactly 24 hours before: not short notice
 			{from: "2026-07-06T08:00Z", to: "2026-07-06T08:20Z", state: schema.Cancelled, cancelled: "2026-07-05T08:01Z"},
@@ -148,13 +159,13 @@ func TestDiaryRows(t *testing.T) {
 			{from: "2026-07-06T08:00Z", to: "2026-07-06T08:10Z", state: schema.Cancelled, cancelled: "2026-07-06T09:00Z", noPatient: true},
 			{from: "2026-07-06T08:30Z", to: "2026-07-06T08:45Z", state: schema.DidNotAttend},
 			{from: "2026-07-06T08:30Z", to: "2026-07-06T08:45Z"},
-		}, false, "2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|60|15|45|0|2|3|2|1|45"}},
+		}, false, "2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|60|0|15|45|0|2|3|2|1|45"}},
 		{"two sites", []worked{{weekday: mon, start: 540, finish: 600}, {site: uuid.Max, weekday: mon, start: 660, finish: 720}},
 			[]booked{{from: "2026-07-06T08:45Z", to: "2026-07-06T10:15Z"}, {from: "2026-07-06T10:30Z", to: "2026-07-06T10:50Z"}, {from: "2026-07-06T12:00Z", to: "2026-07-06T12:10Z"}}, false,
-			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|60|15|45|70|2|0|0|0|0", "2026-07|Riverside Dental|60|35|25|0|1|0|0|0|0"}},
+			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|60|0|15|45|70|2|0|0|0|0", "2026-07|Riverside Dental|60|0|35|25|0|1|0|0|0|0"}},
 		{"inactive practitioner has sessions in months with bookings", []worked{{weekday: mon, start: 540, finish: 600}}, []booked{{from: "2026-06-29T08:00Z", to: "2026-06-29T08:15Z"}}, true,
-			"2026-06-01", "2026-07-31", []string{"2026-06|High Street Dental|300|15|285|0|1|0|0|0|0"}},
-		{"opening hours", nil, []booked{{from: "2026-07-04T12:00Z", to: "2026-07-04T13:00Z"}}, false, "2026-07-03", "2026-07-05", []string{"2026-07|High Street Dental|1020|0|1020|60|1|0|0|0|0"}},
+			"2026-06-01", "2026-07-31", []string{"2026-06|High Street Dental|300|0|15|285|0|1|0|0|0|0"}},
+		{"opening hours", nil, []booked{{from: "2026-07-04T12:00Z", to: "2026-07-04T13:00Z"}}, false, "2026-07-03", "2026-07-05", []string{"2026-07|High Street Dental|1020|0|0|1020|60|1|0|0|0|0"}},
 		{"no session in the period", []worked{{weekday: mon, start: 540, finish: 600}}, nil, false, "2026-07-07", "2026-07-12", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -177,7 +188,7 @@ func TestDiaryRows(t *testing.T) {
 				f.PractitionerID = &by
 				var got []string
 				for _, r := range read(t, p, report.Diary, f) {
-					got = append(got, line(r.Month.String()[:7], r.Site, r.Session, r.Booked, r.Free, r.Outside, r.Due, r.Cancelled, r.ShortNotice, r.DidNotAttend, r.Lost))
+					got = append(got, line(r.Month.String()[:7], r.Site, r.Session, r.Blocked, r.Booked, r.Free, r.Outside, r.Due, r.Cancelled, r.ShortNotice, r.DidNotAttend, r.Lost))
 				}
 				if !slices.Equal(got, c.want) {
 					t.Errorf("got %q, want %q", got, c.want)
@@ -216,18 +227,19 @@ func TestDiaryMatchesMinuteCount(t *testing.T) {
 			p.book(t, by, all...)
 			f := period("2026-10-23", "2026-10-26")
 			f.PractitionerID = &by
-			session, taken, outside := countMinutes(t, sessions, all, f)
+			want := countMinutes(t, sessions, all, f)
 			var sum report.DiaryRow
 			for _, row := range read(t, p, report.Diary, f) {
 				if row.Free+row.Booked != row.Session || row.Free < 0 || row.Booked < 0 {
 					t.Errorf("%+v does not add up", row)
 				}
 				sum.Session += row.Session
+				sum.Blocked += row.Blocked
 				sum.Booked += row.Booked
 				sum.Outside += row.Outside
 			}
-			if sum.Session != session || sum.Booked != taken || sum.Outside != outside {
-				t.Errorf("%d booked of %d and %d outside, want %d of %d and %d, with %v and %v", sum.Booked, sum.Session, sum.Outside, taken, session, outside, sessions, all)
+			if got := line(sum.Session, sum.Blocked, sum.Booked, sum.Outside); got != line(want.Session, want.Blocked, want.Booked, want.Outside) {
+				t.Errorf("session, blocked, booked and outside are %s, want %+v, with %v and %v", got, want, sessions, all)
 			}
 		}
 	})
@@ -236,14 +248,14 @@ func TestDiaryMatchesMinuteCount(t *testing.T) {
 // countMinutes counts the minutes of a period one by one. A session that touches an hour
 // repeated by a clock change lasts from the first occurrence of its start to the second
 // occurrence of its end.
-func countMinutes(t *testing.T, sessions []worked, all []booked, f report.Filter) (session, taken, outside int) {
+func countMinutes(t *testing.T, sessions []worked, all []booked, f report.Filter) (sum report.DiaryRow) {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/London")
 	if err != nil {
 		t.Fatal(err)
 	}
 	type stretch struct{ from, to time.Time }
-	var work, busy []stretch
+	var work, busy, blocked []stretch
 	for day := f.From; !f.To.Before(day); day = day.AddDays(1) {
 		for _, s := range sessions {
 			if s.weekday == day.Weekday() {
@@ -252,7 +264,11 @@ func countMinutes(t *testing.T, sessions []worked, all []booked, f report.Filter
 		}
 	}
 	for _, b := range all {
-		if b.state.Blocks() {
+		switch {
+		case !b.state.Blocks():
+		case b.noPatient:
+			blocked = append(blocked, stretch{instant(t, b.from), instant(t, b.to)})
+		default:
 			busy = append(busy, stretch{instant(t, b.from), instant(t, b.to)})
 		}
 	}
@@ -260,17 +276,21 @@ func countMinutes(t *testing.T, sessions []worked, all []booked, f report.Filter
 		return slices.ContainsFunc(list, func(s stretch) bool { return !at.Before(s.from) && at.Before(s.to) })
 	}
 	for at := f.From.In(zone); at.Before(f.To.AddDays(1).In(zone)); at = at.Add(time.Minute) {
-		switch works, booked := in(work, at), in(busy, at); {
+		works, shut, booked := in(work, at), in(blocked, at), in(busy, at)
+		if works && shut {
+			sum.Blocked++
+		}
+		switch works = works && !shut; {
 		case works && booked:
-			session++
-			taken++
+			sum.Session++
+			sum.Booked++
 		case works:
-			session++
+			sum.Session++
 		case booked:
-			outside++
+			sum.Outside++
 		}
 	}
-	return session, taken, outside
+	return sum
 }
 
 func TestDiaryIsConfinedToCallersSite(t *testing.T) {
