@@ -2,17 +2,22 @@ package web_test
 
 import (
 	"encoding/csv"
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"chairside/ent"
 	"chairside/ent/appointment"
+	"chairside/internal/civil"
+	"chairside/internal/seal"
 	"chairside/internal/seed"
 	"chairside/internal/test/harness"
 	"chairside/schema"
@@ -73,6 +78,122 @@ func TestDiaryShowsTheDaySheet(t *testing.T) {
 		checkFieldErrors(t, b.Get("/diary?to=yesterday"), map[string]string{"to": "Enter the day"})
 		checkFieldErrors(t, b.Get("/diary?site="+unusedID[1:]), map[string]string{"site": "Choose a site"})
 		checkFieldErrors(t, b.Get("/diary/week?practitioner=999999"), map[string]string{"practitioner": "Choose a practitioner"})
+	})
+}
+
+// TestWeekHasThePatientsOfItsDays: each day of the page of a week has as many patients of each
+// practitioner as the page of that day, without cancelled and missed appointments. Bank holidays are
+// closed, and not full.
+func TestWeekHasThePatientsOfItsDays(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), e.As(t, seed.DemoSlug)
+		visit := e.DB.Ent.Appointment.Query().Where(appointment.PatientIDNotNil(), appointment.StateEQ(schema.Completed)).
+			Order(appointment.ByStartTime(sql.OrderDesc()), appointment.ByID()).FirstX(ctx)
+		e.Tx(t, ctx, func(tx *ent.Client) error { // one of each more
+			for i, state := range []schema.AppointmentState{schema.Completed, schema.DidNotAttend, schema.Cancelled} {
+				start := visit.StartTime.Add(time.Duration(24*i) * time.Hour)
+				if err := tx.Appointment.Create().SetPracticeID(visit.PracticeID).SetPractitionerID(visit.PractitionerID).SetPatientID(*visit.PatientID).
+					SetStartTime(start).SetFinishTime(start.Add(time.Hour)).SetReason("Exam").SetState(state).Exec(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		patients := func(hint string) (n int) {
+			if _, err := fmt.Sscanf(hint, "%d patient", &n); err != nil {
+				return 0
+			}
+			return n
+		}
+		total, closed := 0, 0
+		for _, monday := range []civil.Date{monday(civil.Of(visit.StartTime)), civil.MustParse("2025-12-22"), civil.MustParse("2026-06-29"), civil.MustParse("2026-03-23")} {
+			week := b.Get("/diary/week?to="+monday.String()).Status(t, http.StatusOK)
+			for day := range 7 {
+				got, want := map[string]int{}, map[string]int{}
+				for _, row := range week.All(func(n *html.Node) bool { return n.DataAtom == atom.Tr }) {
+					cells := childrenOf(row, atom.Td)
+					if len(cells) != 7 {
+						continue
+					}
+					text := textOf(cells[day])
+					if _, hint, found := strings.Cut(text, "%"); found {
+						text = hint
+					}
+					if n := patients(strings.TrimPrefix(text, "Outside sessions")); n > 0 {
+						got[textOf(childrenOf(row, atom.Th)[0])] = n
+						total += n
+					}
+					if strings.TrimSpace(text) == "Closed" {
+						closed++
+					}
+				}
+				page := b.Get("/diary?to="+monday.AddDays(day).String()).Status(t, http.StatusOK)
+				for _, person := range page.All(func(n *html.Node) bool { return n.DataAtom == atom.H3 && harness.Attr(n.Parent, "class") == "person" }) {
+					hint := textOf(childrenOf(person, atom.Span)[0])
+					if n := patients(hint); n > 0 {
+						want[strings.TrimSuffix(textOf(person), hint)] += n // at each site
+					}
+				}
+				if !maps.Equal(got, want) {
+					t.Errorf("%s: the week has %v, the day %v", monday.AddDays(day), got, want)
+				}
+			}
+		}
+		if total == 0 || closed == 0 {
+			t.Errorf("%d patients and %d closed days", total, closed)
+		}
+		christmas := b.Get("/diary?to=2025-12-25").Status(t, http.StatusOK)
+		if blocked := entries(christmas, "other"); len(blocked) == 0 || !strings.Contains(blocked[0], "Christmas Day") {
+			t.Errorf("the entries of Christmas Day do not say why it is closed: %v", blocked)
+		}
+	})
+}
+
+// monday returns the first day of the day's week.
+func monday(day civil.Date) civil.Date {
+	for day.Weekday() != time.Monday {
+		day = day.AddDays(-1)
+	}
+	return day
+}
+
+// childrenOf returns the children of a kind.
+func childrenOf(n *html.Node, kind atom.Atom) (found []*html.Node) {
+	for c := range n.ChildNodes() {
+		if c.DataAtom == kind {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// TestDiaryListsAlertsWhole: above the timeline each patient with an alert is listed, and each
+// appointment can be opened without a script.
+func TestDiaryListsAlertsWhole(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), e.As(t, seed.DemoSlug)
+		visit := e.DB.Ent.Appointment.Query().Where(appointment.PatientIDNotNil(), appointment.StateEQ(schema.Confirmed), appointment.StartTimeGT(e.Clock.Now())).
+			Order(appointment.ByStartTime(), appointment.ByID()).FirstX(ctx)
+		alert := strings.TrimSpace(strings.Repeat("Severe allergy to latex. ", 20))
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			return tx.Patient.UpdateOneID(*visit.PatientID).SetMedicalAlert(true).SetMedicalAlertText(seal.Plain(alert)).Exec(ctx)
+		})
+		p := b.Get("/diary?to="+visit.StartTime.Format(time.DateOnly)).Status(t, http.StatusOK)
+		checkPage(t, p)
+		listed := p.All(func(n *html.Node) bool {
+			return n.DataAtom == atom.Li && harness.Attr(n.Parent.Parent, "class") == "alerts"
+		})
+		if !slices.ContainsFunc(listed, func(n *html.Node) bool { return strings.Contains(textOf(n), alert) }) {
+			t.Errorf("%d alerts are listed, without the long one", len(listed))
+		}
+		flags := p.All(func(n *html.Node) bool { return harness.Attr(n, "class") == "flag" })
+		if len(flags) != len(listed) {
+			t.Errorf("%d entries have the mark of an alert, and %d are listed", len(flags), len(listed))
+		}
+		folded := p.All(func(n *html.Node) bool { return n.DataAtom == atom.Details && harness.Attr(n, "class") == "whole" })
+		if all, free := len(entries(p, "entry")), len(entries(p, "free")); len(folded) != all-free || len(folded) == 0 {
+			t.Errorf("%d entries can be opened, want %d", len(folded), all-free)
+		}
 	})
 }
 

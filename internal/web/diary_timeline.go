@@ -17,7 +17,6 @@ const (
 	slotsPerHour = 60 / slotMinutes // rows of an hour
 	longestAxis  = 26               // hours: a day on which the clocks change has more than 24
 	mostLanes    = 24               // entries side by side; styles exist for this many
-	shortRows    = 4                // the most rows of an entry whose text is one paragraph
 )
 
 // timeline is the day at one site: columns on a clock axis.
@@ -25,8 +24,11 @@ type timeline struct {
 	Site    string
 	ID      string // of the heading
 	Hours   int    // length of the axis
+	Fine    bool   // rows are twice as high, because an appointment of the day has only one
+	Lanes   int    // the most of a column
 	Marks   []mark
 	Columns []column
+	Alerts  []item // patients with a medical alert, in order of time
 }
 
 // mark is a full hour on the axis.
@@ -48,6 +50,8 @@ type item struct {
 	Row, Rows int // on the axis, from 1
 	Lane      int // 0 for the whole width
 	Clash     bool
+	OneLine   bool // no more of its text fits
+	Late      bool // near the end of the axis
 }
 
 // Class is the item's class, for its colour.
@@ -70,30 +74,19 @@ func (i item) Facts() string {
 	return strings.Join(facts, " · ")
 }
 
-// Short reports whether the item has no room for a line for each part of its text.
-func (i item) Short() bool { return i.Rows <= shortRows }
+// Name says in a few words which entry it is.
+func (i item) Name() string { return i.Start.Format("15:04") + " " + cmp.Or(i.Patient, "No patient") }
 
-// Title is the item's whole text. The timeline shows as many of its lines as fit.
-func (i item) Title() string {
-	parts := []string{i.Start.Format("15:04") + "–" + i.Finish.Format("15:04")}
-	switch i.Kind {
-	case report.Gap:
-		return parts[0] + " · Free · " + i.Length()
-	case report.Visit:
-		parts = append(parts, i.Patient, string(i.State), i.Facts())
-	default:
-		parts = append(parts, "No patient")
+// Details is what there is to say beside the patient.
+func (i item) Details(rooms bool) string {
+	parts := []string{i.Reason}
+	if i.Kind == report.Other && i.Notes != "" { // why the time is blocked
+		parts = append(parts, i.Notes)
 	}
-	if i.Clash {
-		parts = append(parts, "Double booking")
-	}
-	for _, part := range []string{i.Reason, i.Practitioner, i.Room} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	if i.Alert != "" {
-		parts = append(parts, "Alert: "+i.Alert)
+	if rooms {
+		parts = append(parts, i.Practitioner)
+	} else if i.Room != "" {
+		parts = append(parts, i.Room)
 	}
 	return strings.Join(parts, " · ")
 }
@@ -101,10 +94,10 @@ func (i item) Title() string {
 // Length is the item's length in words.
 func (i item) Length() string { return report.English.Format(report.Minutes, i.Minutes) }
 
-// Visits returns the number of patients in the column.
+// Visits returns the number of patients in the column, as the page of the week counts them.
 func (c column) Visits() (n int) {
 	for _, i := range c.Items {
-		if i.Kind == report.Visit {
+		if i.Counts {
 			n++
 		}
 	}
@@ -124,6 +117,11 @@ func timelines(sheet *report.Sheet, day civil.Date, zone *time.Location, rooms b
 		if rest = rest[n:]; len(site.Columns) > 0 {
 			sites = append(sites, site)
 		}
+	}
+	fine := slices.ContainsFunc(sites, func(t timeline) bool { return t.Fine })
+	for i := range sites {
+		sites[i].Fine = fine // hours are equally high at all sites
+		sites[i].fit()
 	}
 	return sites
 }
@@ -164,8 +162,26 @@ func (t *timeline) fill(entries []report.SheetEntry, day civil.Date, zone *time.
 		t.Marks = append(t.Marks, mark{hour*slotsPerHour + 1, first.Add(time.Duration(hour) * time.Hour).Format("15:04")})
 	}
 	for i := range t.Columns {
-		t.Columns[i].place(first, t.Hours*slotsPerHour)
+		c := &t.Columns[i]
+		c.place(first, t.Hours*slotsPerHour)
+		t.Lanes = max(t.Lanes, c.Lanes)
+		t.Fine = t.Fine || slices.ContainsFunc(c.Items, func(i item) bool { return i.Kind != report.Gap && i.Rows == 1 })
 	}
+}
+
+// fit marks the entries with little room for their text, and lists the alerts, which must not depend on it.
+func (t *timeline) fit() {
+	for _, c := range t.Columns {
+		for n := range c.Items {
+			i := &c.Items[n]
+			i.OneLine = lines(i.Rows, t.Fine) == 1
+			i.Late = i.Row+i.Rows > (t.Hours-1)*slotsPerHour
+			if i.Alert != "" {
+				t.Alerts = append(t.Alerts, *i)
+			}
+		}
+	}
+	slices.SortStableFunc(t.Alerts, func(a, b item) int { return a.Start.Compare(b.Start) })
 }
 
 // place puts the items of the column on the axis, sorted by time, and overlapping ones into

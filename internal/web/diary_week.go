@@ -34,12 +34,12 @@ type weekRow struct {
 
 // weekCell is a practitioner's day, at all sites that the page covers.
 type weekCell struct {
-	Day                      string
-	Session, Booked, Outside int // minutes
-	Visits                   int
+	Day                               string
+	Session, Blocked, Booked, Outside int // minutes
+	Visits                            int // patients, as on the page of the day
 }
 
-// Share is the booked share of the session time, in percent.
+// Share is the booked share of the session time, in percent, or "" without any.
 func (c weekCell) Share() string {
 	if c.Session == 0 {
 		return ""
@@ -52,6 +52,10 @@ func (c weekCell) Level() int { return c.Booked * 10 / max(1, c.Session) }
 
 // Works reports whether the practitioner works or is booked on the day.
 func (c weekCell) Works() bool { return c.Session+c.Outside+c.Visits > 0 }
+
+// Closed reports whether all of the practitioner's sessions of the day are blocked, as on a bank
+// holiday.
+func (c weekCell) Closed() bool { return !c.Works() && c.Blocked > 0 }
 
 // diaryWeek shows how full each practitioner's days are.
 func (s *Site) diaryWeek(w http.ResponseWriter, r *http.Request) error {
@@ -101,9 +105,10 @@ func weekOf(days []report.DiaryDay, first civil.Date, q *question) *week {
 		}
 		cell := &w.Rows[n].Cells[int(d.Day.Weekday()+6)%7]
 		cell.Session += d.Session
+		cell.Blocked += d.Blocked
 		cell.Booked += d.Booked
 		cell.Outside += d.Outside
-		cell.Visits += d.Due
+		cell.Visits += d.Visits
 	}
 	slices.SortStableFunc(w.Rows, func(a, b weekRow) int { return cmp.Compare(a.Practitioner, b.Practitioner) })
 	return w
