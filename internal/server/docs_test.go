@@ -335,3 +335,31 @@ func TestReadersFindWhatTheyAskFor(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentsNameThisServer: neither the document nor a page has another address for it than the public URL.
+func TestDocumentsNameThisServer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for path, want := range map[string]string{
+		"/openapi.json":                      `"documentation_url": "https://api.example.test/docs#`,
+		"/docs":                              "<pre>BASE=https://api.example.test\n",
+		"/docs/operations/getPatient":        "https://api.example.test/static/avatar.svg",
+		"/docs/guides/first-request":         "export BASE=https://api.example.test\n",
+		"/docs/guides/assistants":            "https://api.example.test&#34;, &#34;--token-file",
+		"/docs/guides/clients":               "https://api.example.test/openapi.json",
+		"/docs/operations/createAppointment": "curl --fail-with-body -X POST &#39;https://api.example.test/v1/appointments&#39;",
+	} {
+		page := strings.NewReplacer("&quot;", "&#34;", "&#x27;", "&#39;").Replace(b.get(path, "Authorization:").ok(t, 200).body)
+		if !strings.Contains(page, want) {
+			t.Errorf("%s lacks %s", path, want)
+		}
+		for _, other := range []string{exampleURL, "127.0.0.1:8080", "localhost:8080"} {
+			if strings.Contains(page, other) {
+				t.Errorf("%s names %s", path, other)
+			}
+		}
+	}
+	if page := b.get("/docs/guides/sandbox", "Authorization:").ok(t, 200); !strings.Contains(page.body, "export BASE=http://127.0.0.1:8080\n") {
+		t.Error("the guide to sandboxes does not name the address of a new one")
+	}
+}

@@ -78,6 +78,7 @@ func New(o Options) (*Site, error) {
 	if s.document, err = parseDocument(o.Document); err != nil {
 		return nil, err
 	}
+	s.document.BaseURL = o.BaseURL
 	s.index = sync.OnceValue(func() searchIndex { return newSearchIndex(s.document) })
 	if s.sections, err = sectionsOf(s.Routes()); err != nil {
 		return nil, err
