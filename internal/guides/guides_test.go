@@ -110,6 +110,7 @@ func TestGuidesNameTheServerThatShowsThem(t *testing.T) {
 // hosts are those that samples may name, beside the server's, and what they are.
 var hosts = map[string]string{
 	"localhost:3000":  "a receiver of webhooks that is being written",
+	"127.0.0.1:4318":  "a collector of traces",
 	"127.0.0.1:8976":  "a program that waits for an authorization code",
 	"example.com":     "a receiver of webhooks",
 	"app.example.com": "an application",
