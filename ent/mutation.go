@@ -48174,6 +48174,8 @@ type ReportScheduleMutation struct {
 	leased_until    *time.Time
 	failures        *int
 	addfailures     *int
+	refusals        *int
+	addrefusals     *int
 	last_run_at     *time.Time
 	failing_since   *time.Time
 	failure         *string
@@ -48913,6 +48915,62 @@ func (m *ReportScheduleMutation) ResetFailures() {
 	m.addfailures = nil
 }
 
+// SetRefusals sets the "refusals" field.
+func (m *ReportScheduleMutation) SetRefusals(i int) {
+	m.refusals = &i
+	m.addrefusals = nil
+}
+
+// Refusals returns the value of the "refusals" field in the mutation.
+func (m *ReportScheduleMutation) Refusals() (r int, exists bool) {
+	v := m.refusals
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRefusals returns the old "refusals" field's value of the ReportSchedule entity.
+// If the ReportSchedule object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ReportScheduleMutation) OldRefusals(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRefusals is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRefusals requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRefusals: %w", err)
+	}
+	return oldValue.Refusals, nil
+}
+
+// AddRefusals adds i to the "refusals" field.
+func (m *ReportScheduleMutation) AddRefusals(i int) {
+	if m.addrefusals != nil {
+		*m.addrefusals += i
+	} else {
+		m.addrefusals = &i
+	}
+}
+
+// AddedRefusals returns the value that was added to the "refusals" field in this mutation.
+func (m *ReportScheduleMutation) AddedRefusals() (r int, exists bool) {
+	v := m.addrefusals
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRefusals resets all changes to the "refusals" field.
+func (m *ReportScheduleMutation) ResetRefusals() {
+	m.refusals = nil
+	m.addrefusals = nil
+}
+
 // SetLastRunAt sets the "last_run_at" field.
 func (m *ReportScheduleMutation) SetLastRunAt(t time.Time) {
 	m.last_run_at = &t
@@ -49220,7 +49278,7 @@ func (m *ReportScheduleMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ReportScheduleMutation) Fields() []string {
-	fields := make([]string, 0, 20)
+	fields := make([]string, 0, 21)
 	if m.practice != nil {
 		fields = append(fields, reportschedule.FieldPracticeID)
 	}
@@ -49265,6 +49323,9 @@ func (m *ReportScheduleMutation) Fields() []string {
 	}
 	if m.failures != nil {
 		fields = append(fields, reportschedule.FieldFailures)
+	}
+	if m.refusals != nil {
+		fields = append(fields, reportschedule.FieldRefusals)
 	}
 	if m.last_run_at != nil {
 		fields = append(fields, reportschedule.FieldLastRunAt)
@@ -49319,6 +49380,8 @@ func (m *ReportScheduleMutation) Field(name string) (ent.Value, bool) {
 		return m.LeasedUntil()
 	case reportschedule.FieldFailures:
 		return m.Failures()
+	case reportschedule.FieldRefusals:
+		return m.Refusals()
 	case reportschedule.FieldLastRunAt:
 		return m.LastRunAt()
 	case reportschedule.FieldFailingSince:
@@ -49368,6 +49431,8 @@ func (m *ReportScheduleMutation) OldField(ctx context.Context, name string) (ent
 		return m.OldLeasedUntil(ctx)
 	case reportschedule.FieldFailures:
 		return m.OldFailures(ctx)
+	case reportschedule.FieldRefusals:
+		return m.OldRefusals(ctx)
 	case reportschedule.FieldLastRunAt:
 		return m.OldLastRunAt(ctx)
 	case reportschedule.FieldFailingSince:
@@ -49492,6 +49557,13 @@ func (m *ReportScheduleMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetFailures(v)
 		return nil
+	case reportschedule.FieldRefusals:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRefusals(v)
+		return nil
 	case reportschedule.FieldLastRunAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -49547,6 +49619,9 @@ func (m *ReportScheduleMutation) AddedFields() []string {
 	if m.addfailures != nil {
 		fields = append(fields, reportschedule.FieldFailures)
 	}
+	if m.addrefusals != nil {
+		fields = append(fields, reportschedule.FieldRefusals)
+	}
 	return fields
 }
 
@@ -49563,6 +49638,8 @@ func (m *ReportScheduleMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedLease()
 	case reportschedule.FieldFailures:
 		return m.AddedFailures()
+	case reportschedule.FieldRefusals:
+		return m.AddedRefusals()
 	}
 	return nil, false
 }
@@ -49599,6 +49676,13 @@ func (m *ReportScheduleMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddFailures(v)
+		return nil
+	case reportschedule.FieldRefusals:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRefusals(v)
 		return nil
 	}
 	return fmt.Errorf("unknown ReportSchedule numeric field %s", name)
@@ -49692,6 +49776,9 @@ func (m *ReportScheduleMutation) ResetField(name string) error {
 		return nil
 	case reportschedule.FieldFailures:
 		m.ResetFailures()
+		return nil
+	case reportschedule.FieldRefusals:
+		m.ResetRefusals()
 		return nil
 	case reportschedule.FieldLastRunAt:
 		m.ResetLastRunAt()

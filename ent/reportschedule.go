@@ -41,7 +41,7 @@ type ReportSchedule struct {
 	Address string `json:"address,omitempty"`
 	// When it was created.
 	CreatedAt time.Time `json:"created_at,omitempty"`
-	// When it is due next, or since when if attempts failed.
+	// When it is due next, or since when if attempts failed; the last due time if the mail was refused.
 	DueAt time.Time `json:"due_at,omitempty"`
 	// Time of the next attempt.
 	AttemptAt time.Time `json:"attempt_at,omitempty"`
@@ -51,6 +51,8 @@ type ReportSchedule struct {
 	LeasedUntil time.Time `json:"leased_until,omitempty"`
 	// Attempts that failed since the last success.
 	Failures int `json:"failures,omitempty"`
+	// Due times for which the mail server refused the mail for good, since the last success.
+	Refusals int `json:"refusals,omitempty"`
 	// When the report was last delivered; null before.
 	LastRunAt *time.Time `json:"last_run_at,omitempty"`
 	// Since when every attempt has failed; null otherwise.
@@ -105,7 +107,7 @@ func (*ReportSchedule) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case reportschedule.FieldID, reportschedule.FieldUserID, reportschedule.FieldWeekday, reportschedule.FieldMinute, reportschedule.FieldLease, reportschedule.FieldFailures:
+		case reportschedule.FieldID, reportschedule.FieldUserID, reportschedule.FieldWeekday, reportschedule.FieldMinute, reportschedule.FieldLease, reportschedule.FieldFailures, reportschedule.FieldRefusals:
 			values[i] = new(sql.NullInt64)
 		case reportschedule.FieldReport, reportschedule.FieldPeriod, reportschedule.FieldFormat, reportschedule.FieldFolder, reportschedule.FieldAddress, reportschedule.FieldFailure, reportschedule.FieldStoppedReason:
 			values[i] = new(sql.NullString)
@@ -223,6 +225,12 @@ func (_m *ReportSchedule) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field failures", values[i])
 			} else if value.Valid {
 				_m.Failures = int(value.Int64)
+			}
+		case reportschedule.FieldRefusals:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field refusals", values[i])
+			} else if value.Valid {
+				_m.Refusals = int(value.Int64)
 			}
 		case reportschedule.FieldLastRunAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -347,6 +355,9 @@ func (_m *ReportSchedule) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("failures=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Failures))
+	builder.WriteString(", ")
+	builder.WriteString("refusals=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Refusals))
 	builder.WriteString(", ")
 	if v := _m.LastRunAt; v != nil {
 		builder.WriteString("last_run_at=")

@@ -145,6 +145,20 @@ func (_c *ReportScheduleCreate) SetNillableFailures(v *int) *ReportScheduleCreat
 	return _c
 }
 
+// SetRefusals sets the "refusals" field.
+func (_c *ReportScheduleCreate) SetRefusals(v int) *ReportScheduleCreate {
+	_c.mutation.SetRefusals(v)
+	return _c
+}
+
+// SetNillableRefusals sets the "refusals" field if the given value is not nil.
+func (_c *ReportScheduleCreate) SetNillableRefusals(v *int) *ReportScheduleCreate {
+	if v != nil {
+		_c.SetRefusals(*v)
+	}
+	return _c
+}
+
 // SetLastRunAt sets the "last_run_at" field.
 func (_c *ReportScheduleCreate) SetLastRunAt(v time.Time) *ReportScheduleCreate {
 	_c.mutation.SetLastRunAt(v)
@@ -284,6 +298,10 @@ func (_c *ReportScheduleCreate) defaults() error {
 		v := reportschedule.DefaultFailures
 		_c.mutation.SetFailures(v)
 	}
+	if _, ok := _c.mutation.Refusals(); !ok {
+		v := reportschedule.DefaultRefusals
+		_c.mutation.SetRefusals(v)
+	}
 	if _, ok := _c.mutation.Failure(); !ok {
 		v := reportschedule.DefaultFailure
 		_c.mutation.SetFailure(v)
@@ -341,6 +359,9 @@ func (_c *ReportScheduleCreate) check() error {
 	}
 	if _, ok := _c.mutation.Failures(); !ok {
 		return &ValidationError{Name: "failures", err: errors.New(`ent: missing required field "ReportSchedule.failures"`)}
+	}
+	if _, ok := _c.mutation.Refusals(); !ok {
+		return &ValidationError{Name: "refusals", err: errors.New(`ent: missing required field "ReportSchedule.refusals"`)}
 	}
 	if _, ok := _c.mutation.Failure(); !ok {
 		return &ValidationError{Name: "failure", err: errors.New(`ent: missing required field "ReportSchedule.failure"`)}
@@ -437,6 +458,10 @@ func (_c *ReportScheduleCreate) createSpec() (*ReportSchedule, *sqlgraph.CreateS
 	if value, ok := _c.mutation.Failures(); ok {
 		_spec.SetField(reportschedule.FieldFailures, field.TypeInt, value)
 		_node.Failures = value
+	}
+	if value, ok := _c.mutation.Refusals(); ok {
+		_spec.SetField(reportschedule.FieldRefusals, field.TypeInt, value)
+		_node.Refusals = value
 	}
 	if value, ok := _c.mutation.LastRunAt(); ok {
 		_spec.SetField(reportschedule.FieldLastRunAt, field.TypeTime, value)

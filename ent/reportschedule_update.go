@@ -114,6 +114,27 @@ func (_u *ReportScheduleUpdate) AddFailures(v int) *ReportScheduleUpdate {
 	return _u
 }
 
+// SetRefusals sets the "refusals" field.
+func (_u *ReportScheduleUpdate) SetRefusals(v int) *ReportScheduleUpdate {
+	_u.mutation.ResetRefusals()
+	_u.mutation.SetRefusals(v)
+	return _u
+}
+
+// SetNillableRefusals sets the "refusals" field if the given value is not nil.
+func (_u *ReportScheduleUpdate) SetNillableRefusals(v *int) *ReportScheduleUpdate {
+	if v != nil {
+		_u.SetRefusals(*v)
+	}
+	return _u
+}
+
+// AddRefusals adds value to the "refusals" field.
+func (_u *ReportScheduleUpdate) AddRefusals(v int) *ReportScheduleUpdate {
+	_u.mutation.AddRefusals(v)
+	return _u
+}
+
 // SetLastRunAt sets the "last_run_at" field.
 func (_u *ReportScheduleUpdate) SetLastRunAt(v time.Time) *ReportScheduleUpdate {
 	_u.mutation.SetLastRunAt(v)
@@ -284,6 +305,12 @@ func (_u *ReportScheduleUpdate) sqlSave(ctx context.Context) (_node int, err err
 	if value, ok := _u.mutation.AddedFailures(); ok {
 		_spec.AddField(reportschedule.FieldFailures, field.TypeInt, value)
 	}
+	if value, ok := _u.mutation.Refusals(); ok {
+		_spec.SetField(reportschedule.FieldRefusals, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRefusals(); ok {
+		_spec.AddField(reportschedule.FieldRefusals, field.TypeInt, value)
+	}
 	if value, ok := _u.mutation.LastRunAt(); ok {
 		_spec.SetField(reportschedule.FieldLastRunAt, field.TypeTime, value)
 	}
@@ -413,6 +440,27 @@ func (_u *ReportScheduleUpdateOne) SetNillableFailures(v *int) *ReportScheduleUp
 // AddFailures adds value to the "failures" field.
 func (_u *ReportScheduleUpdateOne) AddFailures(v int) *ReportScheduleUpdateOne {
 	_u.mutation.AddFailures(v)
+	return _u
+}
+
+// SetRefusals sets the "refusals" field.
+func (_u *ReportScheduleUpdateOne) SetRefusals(v int) *ReportScheduleUpdateOne {
+	_u.mutation.ResetRefusals()
+	_u.mutation.SetRefusals(v)
+	return _u
+}
+
+// SetNillableRefusals sets the "refusals" field if the given value is not nil.
+func (_u *ReportScheduleUpdateOne) SetNillableRefusals(v *int) *ReportScheduleUpdateOne {
+	if v != nil {
+		_u.SetRefusals(*v)
+	}
+	return _u
+}
+
+// AddRefusals adds value to the "refusals" field.
+func (_u *ReportScheduleUpdateOne) AddRefusals(v int) *ReportScheduleUpdateOne {
+	_u.mutation.AddRefusals(v)
 	return _u
 }
 
@@ -615,6 +663,12 @@ func (_u *ReportScheduleUpdateOne) sqlSave(ctx context.Context) (_node *ReportSc
 	}
 	if value, ok := _u.mutation.AddedFailures(); ok {
 		_spec.AddField(reportschedule.FieldFailures, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Refusals(); ok {
+		_spec.SetField(reportschedule.FieldRefusals, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRefusals(); ok {
+		_spec.AddField(reportschedule.FieldRefusals, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.LastRunAt(); ok {
 		_spec.SetField(reportschedule.FieldLastRunAt, field.TypeTime, value)

@@ -96,7 +96,7 @@ var Columns = map[string][]string{
 	TypeRateBucket:                    {"full_at", "cost"},
 	TypeRecall:                        {"practice_id", "created_at", "updated_at", "patient_id", "practitioner_id", "recall_type", "due_on", "method", "status", "contacted_at", "appointment_id"},
 	TypeRefreshToken:                  {"practice_id", "hash", "token_id", "scopes", "created_at", "expires_at", "used_at"},
-	TypeReportSchedule:                {"practice_id", "user_id", "report", "weekday", "minute", "period", "format", "folder", "address", "created_at", "due_at", "attempt_at", "lease", "leased_until", "failures", "last_run_at", "failing_since", "failure", "stopped_at", "stopped_reason"},
+	TypeReportSchedule:                {"practice_id", "user_id", "report", "weekday", "minute", "period", "format", "folder", "address", "created_at", "due_at", "attempt_at", "lease", "leased_until", "failures", "refusals", "last_run_at", "failing_since", "failure", "stopped_at", "stopped_reason"},
 	TypeRoom:                          {"practice_id", "created_at", "updated_at", "name", "site_id", "active"},
 	TypeSession:                       {"practice_id", "created_at", "updated_at", "token_hash", "data", "user_id", "browser", "address", "last_seen_at", "expires_at"},
 	TypeSignInAttempt:                 {"account", "address", "at", "succeeded"},

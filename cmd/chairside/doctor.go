@@ -13,7 +13,10 @@ import (
 	"chairside/internal/web"
 )
 
-type doctorCommand struct{ config.DoctorFlags }
+type doctorCommand struct {
+	config.DoctorFlags
+	listing
+}
 
 // Help is the text of --help.
 func (doctorCommand) Help() string {
@@ -29,10 +32,10 @@ func (doctorCommand) Help() string {
   - the server's own certificate is valid for 14 more days, is for the host of --base-url, and is followed by its issuers'
   - --base-url, --tls-cert and --trusted-proxies fit together
 
-Prints one problem per line with what mends it, and exits with status 1 if there is any. On standard error it names what it could not check. Administrators see the same checks of a running server at /settings/status.`
+Prints each check with its result, what was found and what mends it. The exit status is 1 if any check failed, and also if one could not be made; "not checked" is what does not apply. Administrators see the same checks of a running server at /settings/status.`
 }
 
-// Run prints the problems and fails if there are any.
+// Run prints the checks and fails if one of them does.
 func (d *doctorCommand) Run(c *console) error {
 	flags, err := d.Read()
 	if err != nil {
@@ -43,17 +46,23 @@ func (d *doctorCommand) Run(c *console) error {
 		return err
 	}
 	problems := 0
+	var cells [][]any
 	for _, check := range checks {
-		switch line := strings.TrimSuffix(check.Text+": "+check.Mend, ": "); {
-		case check.Err != nil:
-			problems++
-			fmt.Fprintf(c.out, "%s: cannot be checked: %s\n", strings.ToLower(check.Name), packageName.ReplaceAllString(check.Err.Error(), ""))
-		case check.State == web.Failed:
-			problems++
-			fmt.Fprintln(c.out, line)
-		case check.State == web.NotChecked:
-			fmt.Fprintf(c.err, "not checked: %s: %s\n", strings.ToLower(check.Name), line)
+		result, found := map[web.CheckState]string{web.Passed: passed, web.Failed: failed, web.NotChecked: skipped}[check.State], check.Text
+		if check.Err != nil {
+			result, found = failed, "cannot be checked: "+oneLine(packageName.ReplaceAllString(check.Err.Error(), ""))
 		}
+		if result == failed {
+			problems++
+		}
+		row := []any{strings.ToLower(check.Name), result, found, check.Mend}
+		if d.Format == "table" {
+			row = append(row[:2], strings.TrimSuffix(found+": "+check.Mend, ": "))
+		}
+		cells = append(cells, row)
+	}
+	if err := d.print(c, []string{"CHECK", "RESULT", "FOUND", "TO DO"}[:len(cells[0])], cells); err != nil {
+		return err
 	}
 	if problems > 0 {
 		return errors.New(count(problems, "problem") + " found")
@@ -81,18 +90,18 @@ func (c *console) diagnose(d config.Doctor) (checks []web.Check, err error) {
 	if in.BaseURL == "" {
 		in.BaseURL = urlOf(d.Addr, d.CertFile != "")
 	}
-	if checks, err = in.CheckMigrations(c); err != nil || checks[0].State != web.Passed {
+	if checks, err = in.NotMigrated(c); err != nil || checks != nil {
 		return checks, err
 	}
 	in.KeysError = loadKeys(db, d.Database)
 	if db.File == "" {
 		serving, err := store.OpenServing(c, d.Database.DatabaseURL, d.SystemDatabaseURL)
 		if err != nil {
-			return []web.Check{{State: web.Failed, Text: err.Error()}}, nil
+			return []web.Check{{Name: "Database", State: web.Failed, Text: err.Error()}}, nil
 		}
 		defer func() { err = errors.Join(err, serving.Close()) }()
 		if err := serving.UseReplicas(d.ReplicaURLs, slog.New(slog.DiscardHandler)); err != nil {
-			return []web.Check{{State: web.Failed, Text: err.Error()}}, nil
+			return []web.Check{{Name: "Replicas", State: web.Failed, Text: err.Error()}}, nil
 		}
 		serving.Keys, serving.AuditKey, in.DB = db.Keys, db.AuditKey, serving
 	}

@@ -8,7 +8,6 @@ import (
 	"chairside/internal/mcp"
 	"chairside/internal/server"
 	"chairside/internal/store"
-	"chairside/ogent"
 )
 
 type mcpCommand struct{ config.MCPFlags }
@@ -44,7 +43,7 @@ func (m *mcpCommand) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		options.API, options.Document = mcp.InProcess(srv.Handler()), ogent.Document
+		options.API, options.Document = mcp.InProcess(srv.Handler()), srv.Document()
 		return m.serve(c, options, flags.Token)
 	})
 }

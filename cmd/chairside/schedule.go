@@ -31,7 +31,7 @@ type scheduleAdd struct {
 
 // Help is the text of --help.
 func (scheduleAdd) Help() string {
-	return `Prints the id. Running servers run the report each week, one of them for each due time, and make up the last run that they missed. The file is named by the practice, the report and its period. A run that fails is tried again; "chairside report schedule list" and the status page have the reason. The schedule stops when its user is disabled or may no longer see the report.`
+	return `Prints the id. Running servers run the report each week, one of them for each due time, and make up the last run that they missed. The file is named by the practice, the report and its period. A run that fails is tried again; "chairside report schedule list" and the status page have the reason. The schedule stops when its user is disabled or may no longer see the report, and when the mail server has refused its mails for good at three due times.`
 }
 
 // Validate reports every mistake in the command; the parser calls it.
@@ -113,13 +113,10 @@ func (s *scheduleList) Run(c *console) error {
 			if to == "" {
 				to = row.Address
 			}
-			next := &row.AttemptAt
-			if row.StoppedAt != nil {
-				next = nil
-			}
+			now := clock.Now(c)
 			cells = append(cells, []any{
 				row.ID, row.Edges.Practice.Slug, row.Edges.User.Email, row.Report, schedule.EveryOf(row).String(), row.Period, row.Format,
-				row.LastRunAt, next, to, schedule.State(row, clock.Now(c)),
+				row.LastRunAt, schedule.NextAttempt(row, row.Edges.Practice, now), to, schedule.State(row, row.Edges.Practice, now),
 			})
 		}
 		return s.print(c, []string{"ID", "PRACTICE", "USER", "REPORT", "EVERY", "PERIOD", "FORMAT", "LAST RUN", "NEXT RUN", "TO", "STATE"}, cells)

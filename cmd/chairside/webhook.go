@@ -31,7 +31,8 @@ type webhookCommands struct {
 	Rotate     webhookRotate     `cmd:"" help:"Replace a webhook's signing secret."`
 	Test       webhookTest       `cmd:"" help:"Send a test event."`
 	Deliveries webhookDeliveries `cmd:"" help:"List a webhook's latest deliveries."`
-	Redeliver  webhookRedeliver  `cmd:"" help:"Deliver an event again."`
+	Retry      webhookRetry      `cmd:"" help:"Retry an event that waits for its next attempt now."`
+	Redeliver  webhookRedeliver  `cmd:"" help:"Redeliver an event that was delivered or has failed."`
 }
 
 type webhookCreate struct{ config.WebhookFlags }
@@ -290,27 +291,69 @@ func (w *webhookDeliveries) Run(c *console) error {
 			case d.SettledAt != nil:
 				state = "failed"
 			}
-			cells = append(cells, []any{d.ID, d.Event, record, &d.ChangedAt, state, d.Attempt, response})
+			var next any
+			if at := events.NextAttempt(row, d); at != nil {
+				next = at
+			}
+			cells = append(cells, []any{d.ID, d.Event, record, &d.ChangedAt, state, d.Attempt, next, response})
 		}
-		return w.print(c, []string{"ID", "EVENT", "RECORD", "CHANGED", "STATE", "ATTEMPTS", "LAST RESPONSE"}, cells)
+		return w.print(c, []string{"ID", "EVENT", "RECORD", "CHANGED", "STATE", "ATTEMPTS", "NEXT ATTEMPT", "LAST RESPONSE"}, cells)
 	})
 }
 
-type webhookRedeliver struct {
+// deliveryFlags name one delivery of a webhook.
+type deliveryFlags struct {
 	webhookFlags
 	Delivery int64 `arg:"" help:"The delivery's id; see \"chairside webhook deliveries\"."`
 }
 
-// Run hands the event to a running server once more.
-func (w *webhookRedeliver) Run(c *console) error {
-	return w.with(c, func(db *store.DB, row *ent.Webhook) error {
+// with finds the delivery and runs work on it.
+func (f deliveryFlags) with(c *console, work func(ctx context.Context, db *store.DB, row *ent.Webhook, found *ent.WebhookDelivery) error) error {
+	return f.webhookFlags.with(c, func(db *store.DB, row *ent.Webhook) error {
 		ctx := in(c, row)
-		found, err := db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(w.Delivery), webhookdelivery.WebhookID(row.ID)).Only(ctx)
+		found, err := db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(f.Delivery), webhookdelivery.WebhookID(row.ID)).Only(ctx)
 		if ent.IsNotFound(err) {
 			return errors.New("no such delivery; see \"chairside webhook deliveries\"")
 		}
 		if err != nil {
 			return err
+		}
+		return work(ctx, db, row, found)
+	})
+}
+
+type webhookRetry struct{ deliveryFlags }
+
+// Help is the text of --help.
+func (webhookRetry) Help() string {
+	return "A running server makes the next attempt now, and delivers the later events of the record if it succeeds. The event must wait for its next attempt, and the webhook must be active."
+}
+
+// Run ends the pause before the next attempt.
+func (w *webhookRetry) Run(c *console) error {
+	return w.with(c, func(ctx context.Context, db *store.DB, row *ent.Webhook, found *ent.WebhookDelivery) error {
+		switch {
+		case found.SettledAt != nil:
+			return errors.New("the event does not wait: \"chairside webhook redeliver\" sends it once more")
+		case !row.Active:
+			return errors.New("the event waits for its webhook: \"chairside webhook update --resume\" continues deliveries")
+		}
+		return deliverer(c, db, false).Retry(ctx, row, found)
+	})
+}
+
+type webhookRedeliver struct{ deliveryFlags }
+
+// Help is the text of --help.
+func (webhookRedeliver) Help() string {
+	return "A running server sends the event once more, with its id and the record as it is then. The event must have been delivered or given up."
+}
+
+// Run hands the event to a running server once more.
+func (w *webhookRedeliver) Run(c *console) error {
+	return w.with(c, func(ctx context.Context, db *store.DB, row *ent.Webhook, found *ent.WebhookDelivery) error {
+		if found.SettledAt == nil {
+			return errors.New("the event waits to be delivered: \"chairside webhook retry\" makes its next attempt now")
 		}
 		if err := deliverer(c, db, false).Redeliver(ctx, row, found); err != nil {
 			return err

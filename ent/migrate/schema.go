@@ -2238,6 +2238,7 @@ var (
 		{Name: "lease", Type: field.TypeInt64, Default: 0},
 		{Name: "leased_until", Type: field.TypeTime},
 		{Name: "failures", Type: field.TypeInt, Default: 0},
+		{Name: "refusals", Type: field.TypeInt, Default: 0},
 		{Name: "last_run_at", Type: field.TypeTime, Nullable: true},
 		{Name: "failing_since", Type: field.TypeTime, Nullable: true},
 		{Name: "failure", Type: field.TypeString, Default: ""},
@@ -2254,13 +2255,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "report_schedules_practices_practice",
-				Columns:    []*schema.Column{ReportSchedulesColumns[19]},
+				Columns:    []*schema.Column{ReportSchedulesColumns[20]},
 				RefColumns: []*schema.Column{PracticesColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
 			{
 				Symbol:     "report_schedules_users_user",
-				Columns:    []*schema.Column{ReportSchedulesColumns[20]},
+				Columns:    []*schema.Column{ReportSchedulesColumns[21]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -2269,7 +2270,7 @@ var (
 			{
 				Name:    "reportschedule_practice_id_user_id",
 				Unique:  false,
-				Columns: []*schema.Column{ReportSchedulesColumns[19], ReportSchedulesColumns[20]},
+				Columns: []*schema.Column{ReportSchedulesColumns[20], ReportSchedulesColumns[21]},
 			},
 			{
 				Name:    "reportschedule_attempt_at",

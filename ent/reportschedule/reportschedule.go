@@ -43,6 +43,8 @@ const (
 	FieldLeasedUntil = "leased_until"
 	// FieldFailures holds the string denoting the failures field in the database.
 	FieldFailures = "failures"
+	// FieldRefusals holds the string denoting the refusals field in the database.
+	FieldRefusals = "refusals"
 	// FieldLastRunAt holds the string denoting the last_run_at field in the database.
 	FieldLastRunAt = "last_run_at"
 	// FieldFailingSince holds the string denoting the failing_since field in the database.
@@ -93,6 +95,7 @@ var Columns = []string{
 	FieldLease,
 	FieldLeasedUntil,
 	FieldFailures,
+	FieldRefusals,
 	FieldLastRunAt,
 	FieldFailingSince,
 	FieldFailure,
@@ -126,6 +129,8 @@ var (
 	DefaultLease int64
 	// DefaultFailures holds the default value on creation for the "failures" field.
 	DefaultFailures int
+	// DefaultRefusals holds the default value on creation for the "refusals" field.
+	DefaultRefusals int
 	// DefaultFailure holds the default value on creation for the "failure" field.
 	DefaultFailure string
 	// DefaultStoppedReason holds the default value on creation for the "stopped_reason" field.
@@ -213,6 +218,11 @@ func ByLeasedUntil(opts ...sql.OrderTermOption) OrderOption {
 // ByFailures orders the results by the failures field.
 func ByFailures(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldFailures, opts...).ToFunc()
+}
+
+// ByRefusals orders the results by the refusals field.
+func ByRefusals(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRefusals, opts...).ToFunc()
 }
 
 // ByLastRunAt orders the results by the last_run_at field.

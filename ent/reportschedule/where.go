@@ -131,6 +131,11 @@ func Failures(v int) predicate.ReportSchedule {
 	return predicate.ReportSchedule(sql.FieldEQ(FieldFailures, v))
 }
 
+// Refusals applies equality check predicate on the "refusals" field. It's identical to RefusalsEQ.
+func Refusals(v int) predicate.ReportSchedule {
+	return predicate.ReportSchedule(sql.FieldEQ(FieldRefusals, v))
+}
+
 // LastRunAt applies equality check predicate on the "last_run_at" field. It's identical to LastRunAtEQ.
 func LastRunAt(v time.Time) predicate.ReportSchedule {
 	return predicate.ReportSchedule(sql.FieldEQ(FieldLastRunAt, v))
@@ -839,6 +844,46 @@ func FailuresLT(v int) predicate.ReportSchedule {
 // FailuresLTE applies the LTE predicate on the "failures" field.
 func FailuresLTE(v int) predicate.ReportSchedule {
 	return predicate.ReportSchedule(sql.FieldLTE(FieldFailures, v))
+}
+
+// RefusalsEQ applies the EQ predicate on the "refusals" field.
+func RefusalsEQ(v int) predicate.ReportSchedule {
+	return predicate.ReportSchedule(sql.FieldEQ(FieldRefusals, v))
+}
+
+// RefusalsNEQ applies the NEQ predicate on the "refusals" field.
+func RefusalsNEQ(v int) predicate.ReportSchedule {
+	return predicate.ReportSchedule(sql.FieldNEQ(FieldRefusals, v))
+}
+
+// RefusalsIn applies the In predicate on the "refusals" field.
+func RefusalsIn(vs ...int) predicate.ReportSchedule {
+	return predicate.ReportSchedule(sql.FieldIn(FieldRefusals, vs...))
+}
+
+// RefusalsNotIn applies the NotIn predicate on the "refusals" field.
+func RefusalsNotIn(vs ...int) predicate.ReportSchedule {
+	return predicate.ReportSchedule(sql.FieldNotIn(FieldRefusals, vs...))
+}
+
+// RefusalsGT applies the GT predicate on the "refusals" field.
+func RefusalsGT(v int) predicate.ReportSchedule {
+	return predicate.ReportSchedule(sql.FieldGT(FieldRefusals, v))
+}
+
+// RefusalsGTE applies the GTE predicate on the "refusals" field.
+func RefusalsGTE(v int) predicate.ReportSchedule {
+	return predicate.ReportSchedule(sql.FieldGTE(FieldRefusals, v))
+}
+
+// RefusalsLT applies the LT predicate on the "refusals" field.
+func RefusalsLT(v int) predicate.ReportSchedule {
+	return predicate.ReportSchedule(sql.FieldLT(FieldRefusals, v))
+}
+
+// RefusalsLTE applies the LTE predicate on the "refusals" field.
+func RefusalsLTE(v int) predicate.ReportSchedule {
+	return predicate.ReportSchedule(sql.FieldLTE(FieldRefusals, v))
 }
 
 // LastRunAtEQ applies the EQ predicate on the "last_run_at" field.

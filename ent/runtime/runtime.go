@@ -817,12 +817,16 @@ func init() {
 	reportscheduleDescFailures := reportscheduleFields[14].Descriptor()
 	// reportschedule.DefaultFailures holds the default value on creation for the failures field.
 	reportschedule.DefaultFailures = reportscheduleDescFailures.Default.(int)
+	// reportscheduleDescRefusals is the schema descriptor for refusals field.
+	reportscheduleDescRefusals := reportscheduleFields[15].Descriptor()
+	// reportschedule.DefaultRefusals holds the default value on creation for the refusals field.
+	reportschedule.DefaultRefusals = reportscheduleDescRefusals.Default.(int)
 	// reportscheduleDescFailure is the schema descriptor for failure field.
-	reportscheduleDescFailure := reportscheduleFields[17].Descriptor()
+	reportscheduleDescFailure := reportscheduleFields[18].Descriptor()
 	// reportschedule.DefaultFailure holds the default value on creation for the failure field.
 	reportschedule.DefaultFailure = reportscheduleDescFailure.Default.(string)
 	// reportscheduleDescStoppedReason is the schema descriptor for stopped_reason field.
-	reportscheduleDescStoppedReason := reportscheduleFields[19].Descriptor()
+	reportscheduleDescStoppedReason := reportscheduleFields[20].Descriptor()
 	// reportschedule.DefaultStoppedReason holds the default value on creation for the stopped_reason field.
 	reportschedule.DefaultStoppedReason = reportscheduleDescStoppedReason.Default.(string)
 	roomMixin := schema.Room{}.Mixin()

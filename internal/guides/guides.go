@@ -11,6 +11,8 @@
 //     server, TOKEN a token of its administrator with all scopes, chairside the program; curl,
 //     jq, node and python3 are installed. Blocks must succeed on any day of the week;
 //     "jq -e" fails for null.
+//   - Address is the server that shows the guide: readers see its public URL there (Guide.At). A guide that starts a server
+//     keeps it, because that is the address of the new one. Other hosts are listed in a test.
 //   - In an answer "…" stands for any text within a line, or, alone on a line, for any lines.
 package guides
 
@@ -18,6 +20,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"html"
 	"io/fs"
 	"slices"
 	"strings"
@@ -70,6 +73,23 @@ func (g Guide) NeedsToken() bool {
 		uses = uses || b.Use == Run && strings.Contains(b.Text, "BASE")
 	}
 	return uses
+}
+
+// Address is the address of the server in the guides: that of one without --addr and --base-url.
+const Address = "http://127.0.0.1:8080"
+
+// StartsServer reports whether the samples start a server of their own.
+func (g Guide) StartsServer() bool {
+	return slices.ContainsFunc(g.Blocks, func(b Block) bool { return b.Use == Serve })
+}
+
+// At returns the guide as the server with a public URL shows it.
+func (g Guide) At(base string) Guide {
+	if g.StartsServer() || base == "" {
+		return g
+	}
+	g.Source, g.HTML = strings.ReplaceAll(g.Source, Address, base), strings.ReplaceAll(g.HTML, Address, html.EscapeString(base))
+	return g
 }
 
 // Chapters are the sections of the second level.
@@ -146,15 +166,15 @@ func render(name string, source []byte) (Guide, error) {
 	}
 	g.Sections = sections(document, source)
 	linkHeadings(document)
-	var intro, html bytes.Buffer
+	var intro, below bytes.Buffer
 	err = markdown.Renderer().Render(&intro, source, summary)
 	document.RemoveChild(document, summary)
 	g.Intro = intro.String()
 	if err != nil {
 		return g, err
 	}
-	err = markdown.Renderer().Render(&html, source, document)
-	g.HTML = html.String()
+	err = markdown.Renderer().Render(&below, source, document)
+	g.HTML = below.String()
 	return g, err
 }
 

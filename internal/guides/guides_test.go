@@ -89,3 +89,50 @@ func TestGuidesNameNoMachinePaths(t *testing.T) {
 		}
 	}
 }
+
+// TestGuidesNameTheServerThatShowsThem: samples have its public URL. A guide that starts a server has that of the new one.
+func TestGuidesNameTheServerThatShowsThem(t *testing.T) {
+	t.Parallel()
+	const base = "https://practice.test"
+	for _, g := range guides.All {
+		shown := g.At(base)
+		for name, text := range map[string]string{"page": shown.HTML, "text": shown.Source} {
+			if strings.Contains(text, guides.Address) != g.StartsServer() {
+				t.Errorf("%s: the %s has %s: %t", g.Name, name, guides.Address, !g.StartsServer())
+			}
+		}
+		if strings.Contains(g.Source, guides.Address) && !g.StartsServer() && !(strings.Contains(shown.HTML, base) && strings.Contains(shown.Source, base)) {
+			t.Errorf("%s does not name %s", g.Name, base)
+		}
+	}
+}
+
+// hosts are those that samples may name, beside the server's, and what they are.
+var hosts = map[string]string{
+	"localhost:3000":  "a receiver of webhooks that is being written",
+	"127.0.0.1:4318":  "a collector of traces",
+	"127.0.0.1:8976":  "a program that waits for an authorization code",
+	"example.com":     "a receiver of webhooks",
+	"app.example.com": "an application",
+	"old.example.com": "another system",
+}
+
+// TestSamplesNameKnownHosts: samples name this server as guides.Address or $BASE, and other hosts as hosts lists them.
+func TestSamplesNameKnownHosts(t *testing.T) {
+	t.Parallel()
+	address, used := regexp.MustCompile(`https?://([\w.:-]*\w)`), map[string]bool{}
+	for _, g := range guides.All {
+		for _, b := range g.Blocks {
+			for _, m := range address.FindAllStringSubmatch(b.Text, -1) {
+				if used[m[1]] = true; m[0] != guides.Address && hosts[m[1]] == "" {
+					t.Errorf("%s.md, line %d: %s is no address of this server, nor in hosts", g.Name, b.Line, m[0])
+				}
+			}
+		}
+	}
+	for host := range hosts {
+		if !used[host] {
+			t.Errorf("no sample names %s", host)
+		}
+	}
+}

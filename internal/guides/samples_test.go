@@ -75,22 +75,46 @@ var program = sync.OnceValues(func() (dir string, err error) {
 // between separates the outputs of blocks.
 const between = "\x1e"
 
-// runSamples runs the blocks of a guide.
-func runSamples(t *testing.T, g guides.Guide, databases kind) {
-	bin, err := program()
-	if err != nil {
-		t.Fatal(err)
+// TestSamplesInAnyOrder runs the blocks of all guides against one demo and in one directory, as a reader of several guides
+// does: in the order of reading, then backwards in another directory. What a guide leaves behind disturbs no other one.
+func TestSamplesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	need(t, "bash", "curl", "jq", "mkfifo", "node", "openssl", "python3")
+	d := demo(t, sqlite)
+	order := slices.DeleteFunc(slices.Clone(guides.All), guides.Guide.StartsServer)
+	for _, way := range []string{"forwards", "backwards"} {
+		dir := t.TempDir()
+		for _, g := range order {
+			t.Run(way+"/"+g.Name, func(t *testing.T) {
+				setting{strings.TrimPrefix(d.URL, "http://"), "127.0.0.1:" + freePort(t), d.token, d.database}.run(t, g, dir)
+			})
+		}
+		slices.Reverse(order)
 	}
+}
+
+// runSamples runs the blocks of a guide in a directory of its own.
+func runSamples(t *testing.T, g guides.Guide, databases kind) {
 	s := setting{callback: "127.0.0.1:" + freePort(t)}
-	if starts := slices.ContainsFunc(g.Blocks, func(b guides.Block) bool { return b.Use == guides.Serve }); starts {
+	if g.StartsServer() {
 		s.server, s.token, s.database = "127.0.0.1:"+freePort(t), "$(grep -o 'cs_pat_[^ ]*' serve.out | head -n 1)", empty(t, databases)
 	} else {
 		d := demo(t, databases)
 		s.server, s.token, s.database = strings.TrimPrefix(d.URL, "http://"), d.token, d.database
 	}
+	s.run(t, g, t.TempDir())
+}
+
+// run runs the blocks of a guide in a directory.
+func (s setting) run(t *testing.T, g guides.Guide, dir string) {
+	t.Helper()
+	bin, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
 	script, blocks := s.script(g)
 	bash := exec.CommandContext(t.Context(), "bash", "-c", script)
-	bash.Dir = t.TempDir()
+	bash.Dir = dir
 	tools := t.TempDir()
 	bash.Env = append(os.Environ(), "BASE=http://"+s.server, "TOKEN="+s.token,
 		"CHAIRSIDE_DATABASE_URL="+s.database, "CHAIRSIDE_KEYS="+testkeys.Text, "CHAIRSIDE_ADDR="+s.server, "NO_COLOR=1", "TZ=UTC",

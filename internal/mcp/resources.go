@@ -12,7 +12,7 @@ import (
 func (s *Server) addResources() {
 	s.addText("chairside://openapi.json", "openapi.json", "OpenAPI document", "The whole API as an OpenAPI document: large.", jsonMedia, string(s.Document))
 	for _, g := range guides.All {
-		s.addText("chairside://guides/"+g.Name, g.Name, g.Title, g.Summary, "text/markdown", g.Source)
+		s.addText("chairside://guides/"+g.Name, g.Name, g.Title, g.Summary, "text/markdown", g.At(s.BaseURL).Source)
 	}
 }
 

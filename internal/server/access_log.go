@@ -24,7 +24,7 @@ func (s *Server) accessLog(next http.Handler) http.Handler {
 		timer := prometheus.NewTimer(prometheus.ObserverFunc(func(seconds float64) {
 			s.metrics.observe(x, seconds)
 		}))
-		counted := &responseWriter{to: w, unsent: s.unsent, stopping: &s.stopping, record: func() { s.record(x) }}
+		counted := &responseWriter{to: w, unread: watchBody(r), unsent: s.unsent, stopping: &s.stopping, record: func() { s.record(x) }}
 		defer func() {
 			s.metrics.inFlight.Dec()
 			duration := timer.ObserveDuration()
@@ -176,6 +176,7 @@ func loggableMethod(method string) string {
 // Write. It also counts what it sends, and limits what waits to be sent.
 type responseWriter struct {
 	to       http.ResponseWriter
+	unread   *requestBody // of the request
 	unsent   *unsentLimiter
 	stopping *atomic.Int32 // a stopState
 	record   func()        // logs what was read since the last call
@@ -218,11 +219,11 @@ func (w *responseWriter) SetWriteDeadline(deadline time.Time) error {
 	return http.NewResponseController(w.to).SetWriteDeadline(deadline)
 }
 
-// begin is called before the header is written. A server that stops closes the connection with
-// the response.
+// begin is called before the header is written. It drops what is left of the request's body. A server that stops closes
+// the connection with the response.
 func (w *responseWriter) begin(status int) {
 	w.status = status
-	if w.stopping.Load() >= releasing {
+	if dropped := w.unread.drop(w.to); !dropped || w.stopping.Load() >= releasing {
 		w.Header().Set("Connection", "close")
 	}
 }

@@ -26,6 +26,7 @@
 //	call          respond.go        the generated server and the method in internal/api
 //	encode        respond.go        encodes the response into memory
 //	send          respond.go        ETag, 304, HEAD
+//	drop          unread.go         reads what is left of the body of a request that was refused
 //	write         unsent.go         sends the response in parts, to clients that keep reading
 //
 // mcp.go mounts the tools for assistants (package mcp). Each tool call is a request of its own

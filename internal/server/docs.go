@@ -45,8 +45,12 @@ func compress(text []byte) []byte {
 	return packed.Bytes()
 }
 
+// exampleURL is the address of the server in the examples of the published document.
+const exampleURL = "https://chairside.example"
+
 // withServerURL returns the OpenAPI document with base in front of the paths of its servers
-// and OAuth endpoints: tools that read it from a file or another host need complete URLs.
+// and OAuth endpoints: tools that read it from a file or another host need complete URLs. Examples have
+// base as their address, too, so that they are what this server sends.
 func withServerURL(document []byte, base string) ([]byte, error) {
 	quoted, err := json.Marshal(base)
 	if err != nil {
@@ -57,7 +61,7 @@ func withServerURL(document []byte, base string) ([]byte, error) {
 		before := []byte(`"` + member + `": "`)
 		document = bytes.ReplaceAll(document, append(before, '/'), slices.Concat(before, quoted[1:len(quoted)-1], []byte("/")))
 	}
-	return document, nil
+	return bytes.ReplaceAll(document, []byte(exampleURL+"/"), append(quoted[1:len(quoted)-1:len(quoted)-1], '/')), nil
 }
 
 // docsIndex redirects /docs/ to the reference.

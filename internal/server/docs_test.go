@@ -277,3 +277,89 @@ func TestReferenceSearchIsRanked(t *testing.T) {
 		}
 	}
 }
+
+// TestReadersFindWhatTheyAskFor: one of the first three results of a question in a reader's words is the page that answers it.
+func TestReadersFindWhatTheyAskFor(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	link := regexp.MustCompile(`<dt><a href="([^"]+)">`)
+	const shown = 3
+	for query, want := range map[string]string{
+		"book appointment":                   "/docs/operations/createAppointment",
+		"how do I book":                      "/docs/guides/booking",
+		"cancel":                             "/docs/operations/updateAppointment",
+		"cancel with a reason":               "/docs/guides/waiting-lists#cancel-an-appointment-with-a-reason",
+		"reschedule an appointment":          "/docs/operations/updateAppointment",
+		"free slots":                         "/docs/operations/listAvailability",
+		"double booking":                     "/docs#double_booking",
+		"slot is taken":                      "/docs/guides/booking#when-the-slot-is-taken",
+		"token":                              "/docs/guides/first-request#2-get-a-token",
+		"API key":                            "/docs/guides/first-request#2-get-a-token",
+		"refresh token":                      "/docs/guides/authorise-users#refresh-tokens",
+		"oauth":                              "/docs/guides/authorise-users",
+		"login":                              "/docs/guides/sign-in",
+		"invoice status":                     "/docs/operations/listInvoices",
+		"unpaid invoices":                    "/docs/operations/listInvoices",
+		"webhook signature":                  "/docs/guides/webhooks#verify-the-signature",
+		"verify webhooks":                    "/docs/guides/webhooks#verify-the-signature",
+		"rate limit":                         "/docs/guides/limits",
+		"429":                                "/docs#rate_limited",
+		"too many requests":                  "/docs/guides/limits",
+		"pagination":                         "/docs/guides/lists",
+		"sort":                               "/docs/guides/lists#sorting",
+		"filter by date":                     "/docs/guides/lists#filtering",
+		"idempotency key":                    "/docs/guides/retries#send-a-write-again",
+		"timezone":                           "/docs/guides/time-zones",
+		"daylight saving time":               "/docs/guides/time-zones",
+		"search for patients by phone":       "/docs/operations/listPatients",
+		"add patient":                        "/docs/operations/createPatient",
+		"remove a patient":                   "/docs/operations/deletePatient",
+		"GDPR":                               "/docs/guides/patient-data#erase",
+		"change feed":                        "/docs/operations/listChanges",
+		"opening hours":                      "/docs/operations/getPractice",
+		"recall letters":                     "/docs/guides/recalls#recall-a-patient",
+		"restore a backup":                   "/docs/guides/backups#restore-an-embedded-database",
+		"test data":                          "/docs/guides/sandbox",
+		"413":                                "/docs#body_too_large",
+		"outstanding balance of an account":  "/docs/schemas/Account",
+		"list of dentists":                   "/docs/operations/listPractitioners",
+		"which appointments were cancelled?": "/docs/operations/listAppointments",
+	} {
+		page := b.get("/docs/search?q="+url.QueryEscape(query), "Authorization:").ok(t, 200)
+		var got []string
+		for _, m := range link.FindAllStringSubmatch(page.body, shown+2) {
+			got = append(got, m[1])
+		}
+		if !slices.Contains(got[:min(len(got), shown)], want) {
+			t.Errorf("%s: %q, want %s among the first %d", query, got, want, shown)
+		}
+	}
+}
+
+// TestDocumentsNameThisServer: neither the document nor a page has another address for it than the public URL.
+func TestDocumentsNameThisServer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for path, want := range map[string]string{
+		"/openapi.json":                      `"documentation_url": "https://api.example.test/docs#`,
+		"/docs":                              "<pre>BASE=https://api.example.test\n",
+		"/docs/operations/getPatient":        "https://api.example.test/static/avatar.svg",
+		"/docs/guides/first-request":         "export BASE=https://api.example.test\n",
+		"/docs/guides/assistants":            "https://api.example.test&#34;, &#34;--token-file",
+		"/docs/guides/clients":               "https://api.example.test/openapi.json",
+		"/docs/operations/createAppointment": "curl --fail-with-body -X POST &#39;https://api.example.test/v1/appointments&#39;",
+	} {
+		page := strings.NewReplacer("&quot;", "&#34;", "&#x27;", "&#39;").Replace(b.get(path, "Authorization:").ok(t, 200).body)
+		if !strings.Contains(page, want) {
+			t.Errorf("%s lacks %s", path, want)
+		}
+		for _, other := range []string{exampleURL, "127.0.0.1:8080", "localhost:8080"} {
+			if strings.Contains(page, other) {
+				t.Errorf("%s names %s", path, other)
+			}
+		}
+	}
+	if page := b.get("/docs/guides/sandbox", "Authorization:").ok(t, 200); !strings.Contains(page.body, "export BASE=http://127.0.0.1:8080\n") {
+		t.Error("the guide to sandboxes does not name the address of a new one")
+	}
+}

@@ -189,6 +189,9 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	return s, nil
 }
 
+// Document returns the OpenAPI document, with this server's URL.
+func (s *Server) Document() []byte { return s.document }
+
 // Handler returns the whole server as one handler, for tests.
 func (s *Server) Handler() http.Handler { return s.handler }
 

@@ -31,7 +31,7 @@ func (s *Site) guide(w http.ResponseWriter, r *http.Request) error {
 	if i < 0 {
 		return apierror.NotFound()
 	}
-	g := guides.All[i]
+	g := guides.All[i].At(s.BaseURL)
 	page := guidePage{Guide: g, Lead: template.HTML(g.Intro), Text: template.HTML(g.HTML)} // ours: package guides embeds it
 	if i > 0 {
 		page.Previous = &guides.All[i-1]

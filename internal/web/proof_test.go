@@ -63,7 +63,7 @@ func TestDownloadsAndDeliveriesNeedProof(t *testing.T) {
 		b.Get("/reports/income.csv").Status(t, http.StatusOK)
 		e.Clock.Advance(10 * time.Minute)
 		b.Get("/reports/income").Status(t, http.StatusOK)
-		for path, next := range map[string]string{hook + "/resume": hook, hook + "/test": hook, hook + "/deliveries/1/redeliver": hook + "/deliveries/1"} {
+		for path, next := range map[string]string{hook + "/resume": hook, hook + "/test": hook, hook + "/deliveries/1/redeliver": hook + "/deliveries/1", hook + "/deliveries/1/retry": hook + "/deliveries/1"} {
 			if got, want := b.Post(path, nil).Redirect(t).String(), "/sign-in/confirm?next="+url.QueryEscape(next); got != want {
 				t.Errorf("%s redirects to %s, want %s", path, got, want)
 			}

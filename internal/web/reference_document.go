@@ -10,6 +10,7 @@ import (
 
 // apiDocument is what the reference shows of the OpenAPI document.
 type apiDocument struct {
+	BaseURL string `json:"-"` // the public URL of this server
 	Servers []struct{ URL string }
 	Tags    []struct{ Name, Description string }
 	Paths   ordered[struct {

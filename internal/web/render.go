@@ -165,6 +165,7 @@ var done = map[string]string{
 	"webhook-resumed":           "Webhook resumed. Waiting events are being delivered.",
 	"webhook-deleted":           "Webhook deleted.",
 	"webhook-redelivered":       "The event will be delivered again.",
+	"webhook-retried":           "The event is being sent now.",
 	"webhook-redelivered-later": "The event will be delivered again when the webhook is resumed.",
 	"authorization-revoked":     "Access revoked. The application’s tokens no longer work.",
 	"user-saved":                "Changes saved.",

@@ -75,6 +75,7 @@ func (s *Site) Routes() []Route {
 		{webhooksPath + "/{id}/delete", nil, s.deleteWebhook, administrator, plain},
 		{webhooksPath + "/{id}/deliveries/{delivery}", s.webhookDelivery, nil, administrator, plain},
 		{webhooksPath + "/{id}/deliveries/{delivery}/redeliver", nil, s.redeliver, administrator, proof},
+		{webhooksPath + "/{id}/deliveries/{delivery}/retry", nil, s.retryDelivery, administrator, proof},
 		{usersPath, s.users, s.createUser, administrator, proofToPost},
 		{usersPath + "/new", s.newUser, nil, administrator, proof},
 		{usersPath + "/{id}", s.user, s.editUser, administrator, proofToPost},

@@ -20,7 +20,7 @@ var sensitive = map[string]rules{
 	"newToken": proofToGet, "createToken": proofToPost,
 	"newApplication": proofToGet, "registerApplication": proofToPost, "editApplication": proofToPost, "rotateSecret": proofToPost,
 	"newWebhook": proofToGet, "createWebhook": proofToPost, "editWebhook": proofToPost, "rotateWebhookSecret": proofToPost,
-	"resumeWebhook": proofToPost, "testWebhook": proofToPost, "redeliver": proofToPost,
+	"resumeWebhook": proofToPost, "testWebhook": proofToPost, "redeliver": proofToPost, "retryDelivery": proofToPost,
 	"patientData": proofToGet, "patientDataFile": proofToGet, "report": proofToDownload,
 	"consentPage": proofToAllow, "consent": proofToAllow,
 	"secondFactor": proofToGet, "enableSecondFactor": proofToPost,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -53,6 +54,7 @@ type Options struct {
 type Site struct {
 	Options
 	document *apiDocument
+	index    func() searchIndex // of the reference, made when first needed
 	sections []section
 	opens    map[string]bool // scopes that open an operation
 	kinds    []*recordKind   // of the record browser
@@ -76,6 +78,8 @@ func New(o Options) (*Site, error) {
 	if s.document, err = parseDocument(o.Document); err != nil {
 		return nil, err
 	}
+	s.document.BaseURL = o.BaseURL
+	s.index = sync.OnceValue(func() searchIndex { return newSearchIndex(s.document) })
 	if s.sections, err = sectionsOf(s.Routes()); err != nil {
 		return nil, err
 	}

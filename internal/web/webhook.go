@@ -3,17 +3,27 @@ package web
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"chairside/ent"
 	"chairside/ent/webhook"
 	"chairside/ent/webhookdelivery"
+	events "chairside/internal/events/webhook"
 )
 
 // logPage is the number of deliveries on one page of a webhook's log.
 const logPage = 50
 
 // deliveryRow is one entry of a webhook's log.
-type deliveryRow struct{ *ent.WebhookDelivery }
+type deliveryRow struct {
+	*ent.WebhookDelivery
+	Hook webhookRow
+}
+
+// NextAttempt is when the event is sent again; nil if that is not known.
+func (d deliveryRow) NextAttempt() *time.Time {
+	return events.NextAttempt(d.Hook.Webhook, d.WebhookDelivery)
+}
 
 // State is the state of the delivery in one word.
 func (d deliveryRow) State() string {
@@ -66,7 +76,7 @@ func (s *Site) showWebhook(w http.ResponseWriter, r *http.Request, status int, h
 			page.Older = found[i-1].ID
 			break
 		}
-		page.Log = append(page.Log, deliveryRow{d})
+		page.Log = append(page.Log, deliveryRow{d, page.webhookRow})
 	}
 	s.show(w, r, status, "webhook", view{Title: "Webhook", Here: webhooksPath, Form: f, Page: page})
 	return nil

@@ -61,10 +61,9 @@ func (s *Site) webhookDelivery(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := struct {
 		deliveryRow
-		Hook          webhookRow
-		Redeliverable bool
-		Attempts      []attemptView
-	}{deliveryRow{found}, webhookRow{hook}, webhook.CanRedeliver(hook, found), nil}
+		Retryable, Redeliverable bool
+		Attempts                 []attemptView
+	}{deliveryRow{found, webhookRow{hook}}, webhook.CanRetry(hook, found), webhook.CanRedeliver(hook, found), nil}
 	for i, a := range attempts {
 		if err := audit.From(ctx).Unmarshal(a.Records); err != nil {
 			return err
@@ -123,4 +122,19 @@ func (s *Site) redeliver(w http.ResponseWriter, r *http.Request) error {
 		return toWebhook(w, hook, "webhook-redelivered-later")
 	}
 	return toWebhook(w, hook, "webhook-redelivered")
+}
+
+// retryDelivery makes the next attempt of an event that waits for it now.
+func (s *Site) retryDelivery(w http.ResponseWriter, r *http.Request) error {
+	hook, found, err := s.pathDelivery(r)
+	if err != nil {
+		return err
+	}
+	switch err := s.Webhooks.Retry(r.Context(), hook, found); {
+	case errors.Is(err, webhook.ErrNotRetried): // the attempt was made meanwhile, or the webhook is off: its page says which
+		return redirect(w, webhooksPath+"/"+hook.ID.String()+"/deliveries/"+strconv.FormatInt(found.ID, 10))
+	case err != nil:
+		return err
+	}
+	return toWebhook(w, hook, "webhook-retried")
 }

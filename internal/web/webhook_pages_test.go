@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"chairside/ent"
 	"chairside/internal/events/webhook"
@@ -88,6 +89,20 @@ func checkWebhookPages(t *testing.T, e *harness.Env) {
 	if n := storetest.Int(t, e.DB, "SELECT count(*) FROM webhook_deliveries WHERE event_id = 'evt_1'"); n != 2 {
 		t.Errorf("%d deliveries of the event", n)
 	}
+
+	// One that waits for its next attempt can be retried, and one that was delivered redelivered.
+	storetest.Exec(t, e.DB, `INSERT INTO webhook_deliveries (practice_id, webhook_id, event_id, event, resource, record_id, changed_at, due_at, leased_until, attempt, succeeded)
+		SELECT practice_id, webhook_id, 'evt_2', event, resource, '4712', changed_at, $1, leased_until, 3, false FROM webhook_deliveries WHERE id = `+delivery, time.Now().Add(time.Hour))
+	waiting := page + "/deliveries/" + storetest.Value(t, e.DB.SQL, "SELECT max(id) FROM webhook_deliveries")
+	b.Get(page+"/deliveries/"+delivery).Has(t, "Redeliver").Lacks(t, "Retry now")
+	b.Get(waiting).Has(t, "Retry now", "Next attempt").Lacks(t, "Redeliver")
+	b.Post(waiting+"/redeliver", nil).Status(t, http.StatusNotFound)
+	b.Get(page).Has(t, "Next attempt")
+	b.Get(b.Post(waiting+"/retry", nil).Redirect(t).String()).Has(t, "The event is being sent now.")
+	b.Get(waiting).Lacks(t, "Retry now")
+	b.Get(b.Post(waiting+"/retry", nil).Redirect(t).String()).Status(t, http.StatusOK).Has(t, "Waiting")
+	storetest.Exec(t, e.DB, "DELETE FROM webhook_deliveries WHERE event_id = 'evt_2'")
+
 	b.Get(b.Post(page+"/pause", nil).Redirect(t).String()).Has(t, "Webhook paused", "Paused")
 	b.Get(b.Post(page+"/deliveries/"+delivery+"/redeliver", nil).Redirect(t).String()).Has(t, "The event will be delivered again when the webhook is resumed.")
 	b.Get(b.Post(page+"/resume", nil).Redirect(t).String()).Has(t, "Webhook resumed", "Active")
@@ -106,7 +121,7 @@ func checkWebhookPages(t *testing.T, e *harness.Env) {
 		second.Get(page+path).Status(t, http.StatusNotFound)
 		manager.Get(page+path).Status(t, http.StatusForbidden)
 	}
-	for _, path := range []string{"", "/pause", "/resume", "/secret", "/test", "/delete", "/deliveries/" + delivery + "/redeliver"} {
+	for _, path := range []string{"", "/pause", "/resume", "/secret", "/test", "/delete", "/deliveries/" + delivery + "/redeliver", "/deliveries/" + delivery + "/retry"} {
 		second.Post(page+path, nil).Status(t, http.StatusNotFound)
 		manager.Post(page+path, nil).Status(t, http.StatusForbidden)
 	}

@@ -14,6 +14,9 @@ func (d *Deliverer) Hurry(lease, try time.Duration, backOff ...time.Duration) {
 	d.lease, d.client.Timeout, d.backOff, d.hold = lease, try, backOff, time.Microsecond
 }
 
+// Hold sets how long nothing is sent to a webhook after a failure.
+func (d *Deliverer) Hold(hold time.Duration) { d.hold = hold }
+
 // Collect is a step of Run.
 func (d *Deliverer) Collect(ctx context.Context) error { return d.collect(ctx) }
 

@@ -151,7 +151,53 @@ var ErrNotRedelivered = errors.New("only an event that was delivered or has fail
 // CanRedeliver reports whether Redeliver takes a delivery: no test, none that still waits, and
 // none that the webhook does not want anymore, because it would be dropped.
 func CanRedeliver(w *ent.Webhook, x *ent.WebhookDelivery) bool {
-	return x.SettledAt != nil && x.Event != testEvent && delivery{event: x.Event, resource: x.Resource, events: w.Events}.wanted()
+	return x.SettledAt != nil && x.Event != testEvent && stillWanted(w, x)
+}
+
+// stillWanted reports whether a webhook receives the event of a delivery: others are dropped.
+func stillWanted(w *ent.Webhook, x *ent.WebhookDelivery) bool {
+	return delivery{event: x.Event, resource: x.Resource, events: w.Events}.wanted()
+}
+
+// NextAttempt returns when a delivery that has failed is tried again: when its pause and that of its webhook are over. It
+// returns nil if it is settled, was not tried yet, or waits until its webhook is resumed.
+func NextAttempt(w *ent.Webhook, x *ent.WebhookDelivery) *time.Time {
+	switch {
+	case x.SettledAt != nil || x.Attempt == 0 || !w.Active:
+		return nil
+	case w.HeldUntil != nil && w.HeldUntil.After(x.DueAt):
+		return w.HeldUntil
+	}
+	return &x.DueAt
+}
+
+// ErrNotRetried refuses to make the next attempt of an event now.
+var ErrNotRetried = errors.New("only an event that failed and waits for its next attempt, of a webhook that is active and still receives it, can be sent now")
+
+// CanRetry reports whether Retry takes a delivery: one that waits for its next attempt, of a webhook that is active and
+// still receives it.
+func CanRetry(w *ent.Webhook, x *ent.WebhookDelivery) bool {
+	at := now()
+	next := NextAttempt(w, x)
+	return next != nil && next.After(at) && !x.LeasedUntil.After(at) && stillWanted(w, x)
+}
+
+// Retry ends the pause of a delivery and of its webhook: the next attempt is made now, and if it succeeds, the later events of
+// the record follow. It returns ErrNotRetried unless CanRetry.
+func (d *Deliverer) Retry(ctx context.Context, w *ent.Webhook, x *ent.WebhookDelivery) error {
+	if !CanRetry(w, x) {
+		return ErrNotRetried
+	}
+	return d.transaction(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `UPDATE webhook_deliveries SET due_at = $1
+			WHERE webhook_id = $2 AND resource = $3 AND record_id = $4 AND settled_at IS NULL AND due_at > $1`, now(), w.ID, x.Resource, x.RecordID); err != nil {
+			return fmt.Errorf("webhook: end the pause of a delivery: %w", err)
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE webhooks SET held_until = NULL WHERE id = $1", w.ID); err != nil {
+			return fmt.Errorf("webhook: end the pause of a webhook: %w", err)
+		}
+		return nil
+	})
 }
 
 // Redeliver sends an event of a webhook again, with its id, after the waiting events of its

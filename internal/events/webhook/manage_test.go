@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/ent/site"
+	"chairside/ent/webhookdelivery"
 	"chairside/internal/events/webhook"
 	"chairside/internal/seed"
 	"chairside/internal/store/storetest"
@@ -159,6 +161,76 @@ func TestRotationsAtOnceFollowEachOther(t *testing.T) {
 		}
 		if signing != 2 {
 			t.Errorf("%d of the new secrets sign, want the last two", signing)
+		}
+	})
+}
+
+// TestWaitingEventsAreRetried: "Retry now" ends the pause of an event and of its webhook, and the later events of the record
+// follow. Delivered and failed events can be redelivered, not retried, and the other way round.
+func TestWaitingEventsAreRetried(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		r, ctx := receive(t), e.As(t, "demo")
+		r.answers(func(w http.ResponseWriter, _ received) { w.WriteHeader(http.StatusServiceUnavailable) })
+		id, _ := create(t, e, r.URL, "rooms.*")
+		d := deliverer(e)
+		d.Hurry(3*time.Second, time.Second, time.Hour, time.Hour, time.Hour)
+		d.Hold(time.Hour)
+		run(t, d)
+		room := first(t, e, "SELECT CAST(id AS text) FROM rooms ORDER BY id LIMIT 1")
+		storetest.Exec(t, e.DB, "UPDATE rooms SET name = 'Blue' WHERE id = '"+room+"'")
+		read := func() (*ent.Webhook, *ent.WebhookDelivery) {
+			t.Helper()
+			hook, err := e.DB.Ent.Webhook.Get(ctx, uuid.MustParse(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			oldest, err := e.DB.Ent.WebhookDelivery.Query().Order(webhookdelivery.ByID()).First(ctx)
+			if err != nil && !ent.IsNotFound(err) {
+				t.Fatal(err)
+			}
+			return hook, oldest
+		}
+		failed := func(attempts int) func() bool {
+			return func() bool {
+				hook, oldest := read()
+				return oldest != nil && oldest.Attempt == attempts && webhook.CanRetry(hook, oldest)
+			}
+		}
+		wait(t, "the first attempt to fail", failed(1))
+		storetest.Exec(t, e.DB, "UPDATE rooms SET name = 'Green' WHERE id = '"+room+"'")
+		wait(t, "the second event", func() bool { return storetest.Int(t, e.DB, "SELECT count(*) FROM webhook_deliveries") == 2 })
+
+		hook, oldest := read()
+		if next := webhook.NextAttempt(hook, oldest); next == nil || time.Until(*next) < time.Minute {
+			t.Errorf("the next attempt is at %v", next)
+		}
+		if err := d.Redeliver(ctx, hook, oldest); !errors.Is(err, webhook.ErrNotRedelivered) {
+			t.Errorf("a waiting event is redelivered: %v", err)
+		}
+		if err := d.Retry(ctx, hook, oldest); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, "the second attempt to fail", failed(2))
+		r.answers(nil)
+		hook, oldest = read()
+		if err := d.Retry(ctx, hook, oldest); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, "both events", func() bool {
+			return storetest.Int(t, e.DB, "SELECT count(*) FROM webhook_deliveries WHERE succeeded") == 2
+		})
+		if all := r.all(); len(all) != 4 || all[2].ID != all[0].ID || all[3].ID == all[0].ID {
+			t.Errorf("received %d requests", len(all))
+		}
+		hook, oldest = read()
+		if err := d.Retry(ctx, hook, oldest); !errors.Is(err, webhook.ErrNotRetried) || webhook.NextAttempt(hook, oldest) != nil {
+			t.Errorf("a delivered event is retried: %v", err)
+		}
+		for change, x := range map[string]*ent.Webhook{"a paused webhook": {Events: hook.Events}, "an event that is no longer wanted": {Active: true, Events: []string{"patients.*"}}} {
+			waiting := &ent.WebhookDelivery{Event: oldest.Event, Resource: oldest.Resource, Attempt: 1, DueAt: time.Now().Add(time.Hour)}
+			if webhook.CanRetry(x, waiting) {
+				t.Errorf("%s is retried", change)
+			}
 		}
 	})
 }

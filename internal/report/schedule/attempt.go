@@ -223,18 +223,31 @@ func (r *Runner) settle(ctx context.Context, d dueSchedule, x *run, outcome erro
 	at, free := clock.Now(ctx), now()
 	var stop stopError
 	set, args := "", []any{d.id, d.lease, free}
+	refusals := x.refusals(outcome)
+	if refusals >= maxRefusals {
+		outcome = stopError(fmt.Sprintf("%v at %d due times", outcome, refusals))
+	}
 	switch {
 	case outcome == nil:
 		next := EveryOf(x.row).Next(later(x.due, at), x.zone)
-		set, args = "due_at = $4, attempt_at = $4, failures = 0, failing_since = NULL, failure = '', last_run_at = $5", append(args, next, at)
+		set, args = "due_at = $4, attempt_at = $4, failures = 0, refusals = 0, failing_since = NULL, failure = '', last_run_at = $5", append(args, next, at)
 		r.logger.Info("scheduled report delivered", slog.String("practice_id", d.practice.String()), slog.Int64("schedule_id", d.id), slog.String("report", x.report.Name))
 	case stopping: // the attempt was cut short, which is no failure
 	case errors.As(outcome, &stop):
 		set, args = "failures = 0, failing_since = NULL, failure = '', stopped_at = $4, stopped_reason = $5", append(args, at, string(stop))
 		r.logger.Warn("a scheduled report is stopped: "+string(stop), slog.String("practice_id", d.practice.String()), slog.Int64("schedule_id", d.id))
 	default:
-		set, args = "failures = failures + 1, attempt_at = $4, failing_since = COALESCE(failing_since, $5), failure = $6",
-			append(args, at.Add(backOff[min(d.failures, len(backOff)-1)]), at, outcome.Error())
+		next := at.Add(backOff[min(d.failures, len(backOff)-1)])
+		set = "failures = failures + 1, attempt_at = $4, failing_since = COALESCE(failing_since, $5), failure = $6"
+		if refusals > 0 {
+			set, next = set+", refusals = $7, due_at = $8", at.Add(refusedPause)
+			if due := EveryOf(x.row).Next(at, x.zone); due.Before(next) {
+				next = due
+			}
+		}
+		if args = append(args, next, at, outcome.Error()); refusals > 0 {
+			args = append(args, refusals, x.due)
+		}
 		attributes := []any{slog.String("practice_id", d.practice.String()), slog.Int64("schedule_id", d.id), slog.String("reason", outcome.Error())}
 		if cause := errors.Unwrap(outcome); cause != nil {
 			attributes = append(attributes, slog.Any("error", cause))
@@ -249,6 +262,18 @@ func (r *Runner) settle(ctx context.Context, d dueSchedule, x *run, outcome erro
 		return fmt.Errorf("schedule: record an attempt: %w", err)
 	}
 	return nil
+}
+
+// refusals returns the number of due times for which mails were refused for good since the last success, with that
+// of an attempt; 0 if its outcome is another.
+func (x *run) refusals(outcome error) int {
+	switch {
+	case !errors.As(outcome, new(refusal)):
+		return 0
+	case x.row.Refusals > 0 && !x.due.After(x.row.DueAt): // refused before: each due time counts once
+		return x.row.Refusals
+	}
+	return x.row.Refusals + 1
 }
 
 // later returns the later of two times.

@@ -23,8 +23,9 @@
 // mail has the Message-ID of the first, by which many mail systems recognise duplicates.
 //
 // The report has the rights that the user of the schedule has at the run. A schedule stops, and says why, when
-// the user is disabled or the user's role no longer allows the report. Whatever else goes wrong is tried
-// again, with longer and longer pauses, until it succeeds or the schedule is removed.
+// the user is disabled, when the user's role no longer allows the report, or when the mail server has refused the
+// mailbox or the mail for good at three due times. Until then a refused mail is tried again once a day. Whatever else
+// goes wrong is tried again, with longer and longer pauses, until it succeeds or the schedule is removed.
 //
 // Mails name the report, its period and the practice, and no patient. The log and the state of a schedule have neither
 // addresses nor what a mail server says, which may repeat them.

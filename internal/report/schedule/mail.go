@@ -60,7 +60,25 @@ func (m *Mail) send(ctx context.Context, x *message) error {
 	if err == nil || msg.IsDelivered() { // the server has it, whatever it says then
 		return nil
 	}
-	return &failure{reason(ctx, err), nil}
+	f := &failure{reason(ctx, err), nil}
+	if refusedForGood(err) {
+		return refusal{f}
+	}
+	return f
+}
+
+// refusal is a failure that another attempt hardly mends: the mail server refuses the mailbox or the mail for good.
+type refusal struct{ *failure }
+
+// refusedForGood reports whether the server has refused the recipient or the mail with a permanent reply (RFC 5321,
+// section 4.2.1). A sender or a sign-in that it refuses is the operator's to correct, and concerns all schedules.
+func refusedForGood(err error) bool {
+	const permanent, above = 500, 600
+	refused := new(mail.SendError)
+	if !errors.As(err, &refused) || refused.ErrorCode() < permanent || refused.ErrorCode() >= above {
+		return false
+	}
+	return refused.Reason == mail.ErrSMTPRcptTo || refused.Reason == mail.ErrSMTPData || refused.Reason == mail.ErrSMTPDataClose
 }
 
 // options configure the client of one conversation.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"chairside/ent"
+	"chairside/internal/seed"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
 )
@@ -155,7 +156,7 @@ func TestMailServersFail(t *testing.T) {
 				r.Hurry(time.Second)
 			}
 			run(t, e, r, at)
-			if at = at.Add(5 * time.Hour); state(t, e, "failure") != reason {
+			if at = at.Add(25 * time.Hour); state(t, e, "failure") != reason { // also longer than the pause after a refusal
 				t.Errorf("%q, want %q", state(t, e, "failure"), reason)
 			}
 			return s
@@ -185,6 +186,88 @@ func TestMailServersFail(t *testing.T) {
 		run(t, e, runner(e, e.DB, s.mail()), at)
 		if len(s.received()) != 1 || state(t, e, "failure") != "" {
 			t.Errorf("%d mails; %s", len(s.received()), state(t, e, "failure"))
+		}
+	})
+}
+
+// TestRefusedMailsStopTheSchedule at the third due time; until then they are tried again once a day.
+func TestRefusedMailsStopTheSchedule(t *testing.T) {
+	for command, reply := range map[string]string{"RCPT": "550 5.1.1 <" + receiver + ">: no such user", "DATA": "554 5.7.1 no mails with files"} {
+		t.Run(command, func(t *testing.T) {
+			harness.Each(t, func(t *testing.T, e *harness.Env) {
+				s := smtp(t, func(s *smtpServer) { s.replies[command] = reply })
+				add(t, e, "", receiver, "csv")
+				r := runner(e, e.DB, s.mail())
+				reason := "the mail server refused the mail (reply " + reply[:3] + ")"
+				attempts := 0
+				for at := due.Add(-time.Hour); at.Before(due.Add(5 * week)); at = at.Add(time.Hour) {
+					before := s.count(command)
+					run(t, e, r, at)
+					if s.count(command) == before {
+						continue
+					}
+					attempts++
+					if stopped := state(t, e, "stopped_at") != ""; stopped != !at.Before(due.Add(2*week)) {
+						t.Fatalf("stopped at %s: %t", at, stopped)
+					}
+					if got := state(t, e, "failure"); got != reason && at.Before(due.Add(2*week)) {
+						t.Errorf("at %s: %q", at, got)
+					}
+				}
+				if attempts != 15 { // seven for each of two due times, and one for the third
+					t.Errorf("%d attempts", attempts)
+				}
+				reason += " at 3 due times"
+				if got := state(t, e, "stopped_reason"); got != reason {
+					t.Errorf("stopped because %q", got)
+				}
+				e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/status").Has(t, "(income) is stopped: "+reason)
+				if err := r.Failing(reading(t, e)); err != nil {
+					t.Error(err)
+				}
+				if strings.Contains(e.Log.String(), receiver) {
+					t.Errorf("the log has the address: %s", e.Log)
+				}
+			})
+		})
+	}
+}
+
+// TestOtherFailuresStopNothing: neither replies that are temporary or about the sender, nor refusals before a success.
+func TestOtherFailuresStopNothing(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		add(t, e, "", receiver, "csv")
+		at := due
+		turn := func(command, reply string) {
+			t.Helper()
+			s := smtp(t, func(s *smtpServer) {
+				if reply != "" {
+					s.replies[command] = reply
+				}
+			})
+			run(t, e, runner(e, e.DB, s.mail()), at)
+			if s.count("MAIL") != 1 {
+				t.Errorf("%d attempts at %s", s.count("MAIL"), at)
+			}
+			if at = at.Add(week); state(t, e, "stopped_reason") != "" {
+				t.Fatalf("%s: stopped because %q", reply, state(t, e, "stopped_reason"))
+			}
+		}
+		for range 4 {
+			turn("RCPT", "450 4.2.1 later")
+			turn("MAIL", "553 5.1.8 unknown sender")
+		}
+		for range 3 {
+			turn("RCPT", "550 5.1.1 no such user")
+			turn("RCPT", "450 4.2.1 later")
+			turn("RCPT", "550 5.1.1 no such user")
+			if got := state(t, e, "refusals"); got != "2" {
+				t.Errorf("%s due times", got)
+			}
+			turn("", "")
+		}
+		if state(t, e, "refusals") != "0" || state(t, e, "failures") != "0" {
+			t.Errorf("after a success: %s due times, %s failures", state(t, e, "refusals"), state(t, e, "failures"))
 		}
 	})
 }

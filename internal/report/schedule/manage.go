@@ -51,11 +51,24 @@ func EveryOf(row *ent.ReportSchedule) Every { return Every{time.Weekday(row.Week
 // lateAfter is how long after its time an attempt that no server has made counts as late.
 const lateAfter = 10 * time.Minute
 
-// State is the state of a schedule in words.
-func State(row *ent.ReportSchedule, now time.Time) string {
+// closed reports whether a practice is closed: its schedules do not run, and are deleted with its other rows.
+func closed(p *ent.Practice, now time.Time) bool { return p.ClosesAt != nil && !p.ClosesAt.After(now) }
+
+// NextAttempt is the time of a schedule's next attempt; nil if there is none. p is its practice.
+func NextAttempt(row *ent.ReportSchedule, p *ent.Practice, now time.Time) *time.Time {
+	if row.StoppedAt != nil || closed(p, now) {
+		return nil
+	}
+	return &row.AttemptAt
+}
+
+// State is the state of a schedule in words. p is its practice.
+func State(row *ent.ReportSchedule, p *ent.Practice, now time.Time) string {
 	switch {
 	case row.StoppedAt != nil:
 		return "stopped: " + row.StoppedReason
+	case closed(p, now):
+		return "ended: its practice is closed"
 	case row.FailingSince != nil:
 		return "fails: " + row.Failure
 	case row.AttemptAt.Before(now.Add(-lateAfter)) && row.Address != "":
@@ -75,9 +88,12 @@ func Troubles(ctx context.Context, db *store.DB) (text string, since time.Time, 
 	now := clock.Now(ctx)
 	rows, err := db.Ent.ReportSchedule.Query().
 		Where(reportschedule.Or(reportschedule.StoppedAtNotNil(), reportschedule.FailingSinceNotNil(), reportschedule.AttemptAtLT(now.Add(-lateAfter)))).
-		Order(reportschedule.ByID()).Limit(troublesShown + 1).All(ctx)
+		WithPractice().Order(reportschedule.ByID()).Limit(troublesShown + 1).All(ctx)
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("schedule: read the state: %w", err)
+	}
+	if len(rows) > 0 && closed(rows[0].Edges.Practice, now) {
+		return "", time.Time{}, nil
 	}
 	var all []string
 	for i, row := range rows {
@@ -95,7 +111,7 @@ func Troubles(ctx context.Context, db *store.DB) (text string, since time.Time, 
 			all = append(all, "and more")
 			break
 		}
-		state := State(row, now)
+		state := State(row, row.Edges.Practice, now)
 		if row.StoppedAt != nil || row.FailingSince == nil {
 			state = "is " + state // stopped or late
 		}

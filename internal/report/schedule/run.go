@@ -41,6 +41,13 @@ const (
 // backOff are the pauses after an attempt that failed; the last one is repeated.
 var backOff = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 4 * time.Hour}
 
+const (
+	// refusedPause is the pause after a mail that was refused for good, unless the schedule is due again before.
+	refusedPause = 24 * time.Hour
+	// maxRefusals is the number of due times for which mails are refused before the schedule stops.
+	maxRefusals = 3
+)
+
 // Options configure a Runner.
 type Options struct {
 	DB     *store.DB

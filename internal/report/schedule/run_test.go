@@ -360,6 +360,37 @@ func TestClosedPracticesRunNothing(t *testing.T) {
 	})
 }
 
+// TestSchedulesOfClosedPracticesAreNotLate: nothing waits for them, and they do not run.
+func TestSchedulesOfClosedPracticesAreNotLate(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		add(t, e, t.TempDir(), "", "csv")
+		e.Clock.Set(due.Add(time.Hour))
+		ctx, ours := reading(t, e), clock.Clock(e.Clock.Now).With(e.As(t, "demo"))
+		troubles := func() (failing error, overdue time.Time, text, state string, next *time.Time) {
+			t.Helper()
+			row, err := e.DB.Ent.ReportSchedule.Query().WithPractice().Only(ours)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if overdue, err = schedule.Overdue(ctx, e.DB); err != nil {
+				t.Fatal(err)
+			}
+			if text, _, err = schedule.Troubles(ours, e.DB); err != nil {
+				t.Fatal(err)
+			}
+			now := e.Clock.Now()
+			return runner(e, e.DB, nil).Failing(ctx), overdue, text, schedule.State(row, row.Edges.Practice, now), schedule.NextAttempt(row, row.Edges.Practice, now)
+		}
+		if failing, overdue, text, state, next := troubles(); failing == nil || overdue.IsZero() || !strings.Contains(text, "is late") || !strings.HasPrefix(state, "late") || next == nil {
+			t.Errorf("before the practice is closed: %v, %v, %q, %q, %v", failing, overdue, text, state, next)
+		}
+		storetest.Exec(t, e.DB, "UPDATE practices SET closes_at = $1", due)
+		if failing, overdue, text, state, next := troubles(); failing != nil || !overdue.IsZero() || text != "" || state != "ended: its practice is closed" || next != nil {
+			t.Errorf("of a closed practice: %v, %v, %q, %q, %v", failing, overdue, text, state, next)
+		}
+	})
+}
+
 // TestServerRunsSchedules: the program's own job does it, by the server's clock.
 func TestServerRunsSchedules(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {

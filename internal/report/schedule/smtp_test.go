@@ -156,6 +156,18 @@ func (s *smtpServer) saw(text string) bool {
 	return slices.ContainsFunc(s.lines, func(line string) bool { return strings.Contains(line, text) || strings.Contains(line, encoded) })
 }
 
+// count returns how often clients have sent a command.
+func (s *smtpServer) count(command string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, line := range s.lines {
+		if strings.HasPrefix(strings.ToUpper(line), command) {
+			n++
+		}
+	}
+	return n
+}
+
 // mail returns the server as the program's flags describe it.
 func (s *smtpServer) mail() *schedule.Mail {
 	return &schedule.Mail{Host: "127.0.0.1", Port: s.port, From: "reports@practice.test"}

@@ -188,6 +188,8 @@ func pages() []state {
 		{"webhook-test", admin, "/settings/webhooks/{failed hook}", 0, submit("Send a test event")},
 		{"webhook-delivery", admin, "/settings/webhooks/{hook}/deliveries/{delivery}", 0, unfold("Show the request of attempt 2")},
 		{"webhook-redelivered", admin, "/settings/webhooks/{hook}/deliveries/{delivery}", 0, submit("Redeliver")},
+		{"webhook-waiting", admin, "/settings/webhooks/{hook}/deliveries/{waiting}", 0, nil},
+		{"webhook-retried", admin, "/settings/webhooks/{hook}/deliveries/{waiting}", 0, submit("Retry now")},
 
 		{"requests", admin, "/settings/requests", 0, nil},
 		{"requests-of-a-token", admin, "/settings/requests", 0, func(p *tab) { p.choose("Token", "Recall letters").submit("Show") }},

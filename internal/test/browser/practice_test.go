@@ -175,9 +175,9 @@ func addWebhooks(t *testing.T, e *harness.Env, p *practice) {
 	}
 	delivered := add("patients.updated", "patients", "17", 2).SetSettledAt(at).SetSucceeded(true).SaveX(ctx)
 	add("appointments.created", "appointments", "4021", 13).SetSettledAt(at).SaveX(ctx)
-	add("patients.created", "patients", "812", 3).SaveX(ctx)
+	waiting := add("patients.created", "patients", "812", 3).SetDueAt(harness.Now.AddDate(90, 0, 0)).SaveX(ctx)
 	add("patients.deleted", "patients", "812", 0).SaveX(ctx)
-	p.names["{delivery}"] = strconv.FormatInt(delivered.ID, 10)
+	p.names["{delivery}"], p.names["{waiting}"] = strconv.FormatInt(delivered.ID, 10), strconv.FormatInt(waiting.ID, 10)
 	attempt := func() *ent.WebhookAttemptCreate {
 		return e.DB.Ent.WebhookAttempt.Create().SetDeliveryID(delivered.ID).SetAt(at).SetRecords([]byte("{}")).SetBody(seal.Plain(`{"id":"evt_0197c311","event":"patients.updated","object":"patients","data":{"id":17,"first_name":"Ada"},"user":{"id":1}}`)).
 			SetHeaders(map[string]string{"Content-Type": "application/json", "webhook-id": "evt_0197c311", "webhook-signature": "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="})

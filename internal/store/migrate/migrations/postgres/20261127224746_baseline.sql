@@ -1562,6 +1562,7 @@ CREATE TABLE "report_schedules" (
   "lease" bigint NOT NULL DEFAULT 0,
   "leased_until" timestamptz NOT NULL,
   "failures" bigint NOT NULL DEFAULT 0,
+  "refusals" bigint NOT NULL DEFAULT 0,
   "last_run_at" timestamptz NULL,
   "failing_since" timestamptz NULL,
   "failure" character varying NOT NULL DEFAULT '' COLLATE "C",

@@ -1203,6 +1203,7 @@ CREATE TABLE `report_schedules` (
   `lease` integer NOT NULL DEFAULT 0,
   `leased_until` datetime NOT NULL,
   `failures` integer NOT NULL DEFAULT 0,
+  `refusals` integer NOT NULL DEFAULT 0,
   `last_run_at` datetime NULL,
   `failing_since` datetime NULL,
   `failure` text NOT NULL DEFAULT '',
