@@ -119,7 +119,7 @@ func TestDiaryShowsLongTextsWhole(t *testing.T) {
 	p.run(chromedp.MouseEvent(input.MouseMoved, 1, 1))
 	whole("the entry is cut again", false)
 
-	p.walk("DisclosureTriangle", cut.Name).keys(kb.Enter)
+	p.walk("DisclosureTriangleGrouped", cut.Name).keys(kb.Enter)
 	whole("the entry opened by a key shows its whole text", true)
 	p.keys(kb.Enter)
 	whole("a key closes the entry", false)
