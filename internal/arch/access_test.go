@@ -45,11 +45,14 @@ func TestCredentialsAreSetInOnePlace(t *testing.T) {
 var staticFiles = []string{"internal/server/docs.go", "internal/web/assets.go"}
 
 // TestResponsesAreWrittenWhole refuses http.ServeContent and io.Copy, which write a response in
-// small parts: the parts not written yet would stay in memory without counting as unsent.
+// small parts: the parts not written yet would stay in memory without counting as unsent. What is
+// read and dropped is no response.
 func TestResponsesAreWrittenWhole(t *testing.T) {
 	t.Parallel()
 	found := 0
+	dropped := regexp.MustCompile(`io\.CopyN?\(io\.Discard,`)
 	eachSource(t, func(path string, source []byte) {
+		source = dropped.ReplaceAll(source, nil)
 		switch {
 		case !strings.HasPrefix(path, "internal/server/") && !strings.HasPrefix(path, "internal/web/"):
 		case !regexp.MustCompile(`\b(http\.Serve(Content|File|FileFS)|io\.Copy(N|Buffer)?)\(`).Match(source):
