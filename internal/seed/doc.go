@@ -9,6 +9,9 @@
 // after that day, if the practice has DefaultPatients or more. The practice is closed on the bank
 // holidays of England: its diaries are blocked and no patient is seen.
 //
+// What a patient is treated for, is warned of and has noted about them suits their age and sex: see
+// medicine.go.
+//
 // How a practice is generated, file by file:
 //
 //	blueprint.go   number of sites, practitioners and rotas
@@ -28,6 +31,7 @@
 //	visit.go       an appointment with its states; cancellations.go: why it was cancelled
 //	recalls.go     recalls; waiting.go: the waiting list
 //	notes.go       notes; referrals.go: referrals
+//	medicine.go    for which ages and sex alerts, treatments, notes and answers are
 //	diary.go       free and busy times
 //	money.go       invoices and payments
 //	calendar.go    days and local times; holidays.go: bank holidays

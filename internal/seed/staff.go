@@ -110,7 +110,7 @@ func (g *generator) employ(role schema.Role, at *site, active bool, passwordHash
 	first, last := g.staffName(female)
 	u := ent.User{
 		ID: g.number(entuser.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
-		Title:     new(title(g.random, female, role == schema.RoleDentist)),
+		Title:     new(title(g.random, female, role == schema.RoleDentist, 0)),
 		FirstName: first.text, LastName: last.text, LastNameFolded: schema.Fold(last.text),
 		Email: fmt.Sprintf("%s.%s%d@%s.chairside.test", first.latin, last.latin, len(g.out.users), g.slug),
 		Role:  role, Active: active, MobilePhone: optional(g.random, 70, fmt.Sprintf("07700 900%03d", g.IntN(1000))),
