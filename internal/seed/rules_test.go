@@ -154,7 +154,7 @@ func TestAppointmentsAreWithinWorkingHours(t *testing.T) {
 		sessions[s.PractitionerID] = append(sessions[s.PractitionerID], period{s.Weekday, s.StartMinute, s.FinishMinute})
 	}
 	var open []period
-	for weekday, times := range demoPractice(DefaultPatients).open {
+	for weekday, times := range demoPractice(DefaultPatients).practiceHours() {
 		open = append(open, period{weekday, times.opens, times.closes})
 	}
 	for _, a := range b.appointments {
