@@ -28,7 +28,7 @@ func TestSitesAreOpenWhenTheyAreStaffed(t *testing.T) {
 	const lunch = 75
 	for _, of := range []blueprint{demoPractice(DefaultPatients), demoPractice(9 * groupPatients), secondPractice()} {
 		b := new(batch)
-		newGenerator(newRandom(1), newIDs(1, map[string]int64{}), newCalendar(london(t), demo.AsOf, 1), of, "", b)
+		newGenerator(newRandom(1), newIDs(1, map[string]int64{}), newCalendar(london(t), morning(london(t), demo.AsOf), 1), of, "", b)
 		practice, sites, shifts := b.practices[0], map[uuid.UUID]ent.Site{}, map[int64]bool{}
 		for _, s := range b.sites {
 			sites[s.ID] = s

@@ -105,7 +105,7 @@ func TestRowsKeepTheRules(t *testing.T) {
 				}
 			})
 		}
-		now := newCalendar(london(t), o.AsOf, o.Years).now
+		now := morning(london(t), o.AsOf)
 		for _, table := range new(batch).tables() {
 			t.Run("times of "+table.name, func(t *testing.T) {
 				var n int

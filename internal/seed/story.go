@@ -177,7 +177,7 @@ func (g *generator) emergencies(p *person) {
 	}
 	if g.walkIns > 0 && p.leaves == g.end && p.joined < g.today-3 {
 		g.walkIns--
-		preferred := currentTime - 50 + 20*g.walkIns
+		preferred := g.rush - 50 + 20*g.walkIns
 		if by := g.onDuty(g.today, preferred); by != nil {
 			g.emergency(p, visitRequest{by: by, day: g.today, preferred: preferred})
 		}

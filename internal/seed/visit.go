@@ -123,7 +123,7 @@ func (g *generator) find(w visitRequest) *visit {
 			continue
 		}
 		if day == g.today && g.focus > 0 && w.preferred == 0 {
-			preferred = currentTime - 60 + 15*g.IntN(12)
+			preferred = g.rush - 60 + 15*g.IntN(12)
 		}
 		if start, ok := w.by.diary.free(day, weekday, preferred, w.minutes); ok {
 			if w.preferred == 0 && g.focus == 0 {
