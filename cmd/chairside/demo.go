@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
-	"chairside/internal/config"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
@@ -17,7 +17,8 @@ import (
 // demoToken is the name of the token that each start of the demo replaces.
 const demoToken = "demo"
 
-// fillDemo seeds the database on the first start, as the tables' owner. It refuses a database that
+// fillDemo seeds the database on the first start, as the tables' owner: up to this minute, so that
+// the diary shows who has been seen, who waits and who is still to come. It refuses a database that
 // holds other practices.
 func (c *console) fillDemo(db *store.DB, owner bool) error {
 	if _, err := findUser(c, db.Ent, seed.DemoAdmin); !errors.Is(err, errNoUser) {
@@ -34,7 +35,7 @@ func (c *console) fillDemo(db *store.DB, owner bool) error {
 		return errors.New("the database has no demo practice: run \"chairside seed\" as the tables' owner first")
 	}
 	fmt.Fprintln(c.err, "filling the demo database …")
-	return c.seed(db, config.Seed{Patients: seed.DefaultPatients, Years: seed.DefaultYears, RandomSeed: 1})
+	return seed.Run(c, db, seed.Options{RandomSeed: 1, Now: time.Now(), Progress: c.err})
 }
 
 // welcome replaces the token of the demo's administrator and prints how to use the

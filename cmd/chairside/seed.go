@@ -33,7 +33,8 @@ func (s *seedCommand) Run(c *console) error {
 	})
 }
 
-// seed fills the database. Without --as-of the history ends today.
+// seed fills the database. Without --as-of the history ends today. It ends at ten o'clock whenever the
+// command runs, so that a day's data are the same.
 func (c *console) seed(db *store.DB, flags config.Seed) error {
 	if flags.AsOf.IsZero() {
 		today, err := demoToday()

@@ -22,8 +22,8 @@ const workingHours = `
 	SELECT p.id, p.site_id, o.weekday, o.start_minute, o.finish_minute
 	FROM practitioners p
 	CROSS JOIN (
-		SELECT 0 AS weekday, 540 AS start_minute, 780 AS finish_minute UNION ALL SELECT 1, 510, 1050
-		UNION ALL SELECT 2, 510, 1050 UNION ALL SELECT 3, 510, 1050 UNION ALL SELECT 4, 510, 1050 UNION ALL SELECT 5, 510, 1050
+		SELECT 0 AS weekday, 540 AS start_minute, 780 AS finish_minute UNION ALL SELECT 1, 540, 1020
+		UNION ALL SELECT 2, 510, 960 UNION ALL SELECT 3, 540, 1050 UNION ALL SELECT 4, 510, 960 UNION ALL SELECT 5, 540, 1020
 		UNION ALL SELECT 6, 540, 780) o
 	WHERE p.practice_id = {demo} AND NOT EXISTS (SELECT 1 FROM working_sessions w WHERE w.practitioner_id = p.id)`
 
@@ -165,7 +165,7 @@ func TestDiaryRows(t *testing.T) {
 			"2026-07-06", "2026-07-06", []string{"2026-07|High Street Dental|60|0|15|45|70|2|0|0|0|0", "2026-07|Riverside Dental|60|0|35|25|0|1|0|0|0|0"}},
 		{"inactive practitioner has sessions in months with bookings", []worked{{weekday: mon, start: 540, finish: 600}}, []booked{{from: "2026-06-29T08:00Z", to: "2026-06-29T08:15Z"}}, true,
 			"2026-06-01", "2026-07-31", []string{"2026-06|High Street Dental|300|0|15|285|0|1|0|0|0|0"}},
-		{"opening hours", nil, []booked{{from: "2026-07-04T12:00Z", to: "2026-07-04T13:00Z"}}, false, "2026-07-03", "2026-07-05", []string{"2026-07|High Street Dental|1020|0|0|1020|60|1|0|0|0|0"}},
+		{"opening hours", nil, []booked{{from: "2026-07-04T12:00Z", to: "2026-07-04T13:00Z"}}, false, "2026-07-03", "2026-07-05", []string{"2026-07|High Street Dental|960|0|0|960|60|1|0|0|0|0"}},
 		{"no session in the period", []worked{{weekday: mon, start: 540, finish: 600}}, nil, false, "2026-07-07", "2026-07-12", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,11 +14,11 @@ type blueprint struct {
 	patients         int
 	siteNames        []string
 	sitesPerGroup    int
-	open             openingHours
-	groups           int    // how often sites and posts are repeated
-	posts            []post // of a group
-	patientsPerGroup int    // patients who fill a group's diaries
-	practiceNumber   int    // distinguishes the practices' telephone and contract numbers
+	open             openingHours // in which posts without a rota work; see siteHours
+	groups           int          // how often sites and posts are repeated
+	posts            []post       // of a group
+	patientsPerGroup int          // patients who fill a group's diaries
+	practiceNumber   int          // distinguishes the practices' telephone and contract numbers
 }
 
 // post is a practitioner's place in a group.
@@ -43,7 +43,6 @@ func demoPractice(patients int) blueprint {
 		patients: patients, patientsPerGroup: groupPatients,
 		groups:        max(1, (patients+groupPatients/2)/groupPatients),
 		sitesPerGroup: 2,
-		open:          weekdays(8*hour+30, 17*hour+30).with(9*hour, 13*hour, time.Saturday, time.Sunday),
 		siteNames: []string{
 			"High Street", "Riverside", "Station Road", "Market Place", "Mill Lane", "Queensway", "Castle Hill", "Parkside", "Old Chapel",
 			"Orchard House", "The Crescent", "Bridge Street", "Harbour View", "Meadow Court", "Victoria Square", "Beacon Hill", "Abbey Gate", "Woodland",
@@ -82,17 +81,12 @@ type shift struct {
 	second        bool // at the post's second site
 }
 
-// rota is a practitioner's week. An empty one means the practice's opening hours.
+// rota is a practitioner's week. An empty one means the blueprint's hours.
 type rota []shift
 
 // openingHours are the times at which a practice opens and closes on each weekday, in minutes of the
 // day; 0 is Sunday. Both are 0 on days on which it stays closed.
 type openingHours [7]struct{ opens, closes int }
-
-// weekdays are opening hours from Monday to Friday.
-func weekdays(opens, closes int) openingHours {
-	return openingHours{}.with(opens, closes, time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday)
-}
 
 // with returns the opening hours with other times on some days.
 func (h openingHours) with(opens, closes int, days ...time.Weekday) openingHours {
@@ -116,41 +110,56 @@ func (h openingHours) row() schema.OpeningHours {
 // clockTime formats a minute of the day as "15:04".
 func clockTime(minute int) string { return fmt.Sprintf("%02d:%02d", minute/hour, minute%hour) }
 
-// siteHours are the opening hours of the i-th site: the practice's, at weekends only if somebody
-// works there then, and late on Thursdays at some.
-func (b blueprint) siteHours(i int) openingHours {
-	hours := b.open
-	for _, day := range []time.Weekday{time.Saturday, time.Sunday} {
-		if !b.isStaffed(i%b.sitesPerGroup, day) {
-			hours = hours.with(0, 0, day)
-		}
+// widen returns the opening hours, with those of one day from the earlier opening to the later closing.
+func (h openingHours) widen(opens, closes, day int) openingHours {
+	if h[day].closes > 0 {
+		opens, closes = min(opens, h[day].opens), max(closes, h[day].closes)
 	}
-	if i%3 == 2 {
-		hours = hours.with(8*hour+30, 20*hour, time.Thursday)
-	}
-	return hours
+	return h.with(opens, closes, time.Weekday(day))
 }
 
-// isStaffed reports whether a shift at a group's site is on a weekday.
-func (b blueprint) isStaffed(site int, day time.Weekday) bool {
-	return slices.ContainsFunc(b.posts, func(p post) bool {
-		return slices.ContainsFunc(p.rota, func(s shift) bool {
+// siteHours are the opening hours of a group's site: from the first start to the last finish of the
+// shifts there on each weekday. Nobody can be given a shift outside them, and no site is open without
+// staff, except for lunch.
+func (b blueprint) siteHours(site int) openingHours {
+	hours := b.open
+	for _, p := range b.posts {
+		for _, s := range p.rota {
 			at := p.site
 			if s.second {
 				at = p.second
 			}
-			return at == site && s.on(int(day))
-		})
-	})
+			for day := range hours {
+				if at == site && s.on(day) {
+					hours = hours.widen(s.start, s.finish, day)
+				}
+			}
+		}
+	}
+	return hours
+}
+
+// practiceHours are the hours in which at least one site is open.
+func (b blueprint) practiceHours() openingHours {
+	hours := b.open
+	for site := range b.sitesPerGroup {
+		for day, times := range b.siteHours(site) {
+			if times.closes > 0 {
+				hours = hours.widen(times.opens, times.closes, day)
+			}
+		}
+	}
+	return hours
 }
 
 const hour = 60
 
+// The rotas of a group cover its first site on five days of the week and its second one on four.
 var (
 	fourDays   = rota{{weekdays: "M.WTF..", start: 9 * hour, finish: 12*hour + 30}, {weekdays: "M.WTF..", start: 13*hour + 15, finish: 14*hour + 45}}
-	twoSites   = rota{{weekdays: ".TW....", start: 8*hour + 30, finish: 13 * hour}, {weekdays: ".T.....", start: 14 * hour, finish: 16 * hour}, {weekdays: "....F..", start: 9 * hour, finish: 12 * hour, second: true}, {weekdays: ".....SS", start: 9 * hour, finish: 13 * hour}}
-	twoDays    = rota{{weekdays: ".TW....", start: 9 * hour, finish: 13 * hour}, {weekdays: ".TW....", start: 14 * hour, finish: 15*hour + 30}}
-	mondays    = rota{{weekdays: "M......", start: 9 * hour, finish: 13 * hour}}
+	twoSites   = rota{{weekdays: ".T.T...", start: 8*hour + 30, finish: 13 * hour}, {weekdays: "...T...", start: 14 * hour, finish: 16 * hour}, {weekdays: "....F..", start: 14 * hour, finish: 17 * hour, second: true}, {weekdays: ".....SS", start: 9 * hour, finish: 13 * hour}}
+	twoDays    = rota{{weekdays: ".T.....", start: 9*hour + 30, finish: 13 * hour}, {weekdays: ".T.....", start: 14 * hour, finish: 16 * hour}, {weekdays: "..W....", start: 11*hour + 30, finish: 13*hour + 30}, {weekdays: "..W....", start: 14 * hour, finish: 17*hour + 30}}
+	mondays    = rota{{weekdays: "M......", start: 13 * hour, finish: 17 * hour}}
 	thursdays  = rota{{weekdays: "...T...", start: 9 * hour, finish: 13 * hour}, {weekdays: "...T...", start: 14 * hour, finish: 16 * hour}}
 	oneMorning = rota{{weekdays: "...T...", start: 9 * hour, finish: 13 * hour}}
 	whenOpen   rota

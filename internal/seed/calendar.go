@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	daysAhead   = 190     // how far patients book ahead
-	currentTime = 10 * 60 // the local time of the data's last day
+	daysAhead = 190       // how far patients book ahead
+	tenOClock = 10 * hour // the local minute at which a history ends that is made for a date
 )
 
 // calendar converts between days, counted from the diary's first, and local times. Days
@@ -17,18 +17,20 @@ const (
 type calendar struct {
 	zone  *time.Location
 	first civil.Date
-	today int       // Options.AsOf
+	today int       // the last day of the history
 	end   int       // the day after the last of the diary
-	now   time.Time // currentTime on today
+	now   time.Time // the minute at which the history ends
+	rush  int       // minute of today around which most emergencies come: now, if practices are open then
 
 	dates     []civil.Date // of the days of the diary
 	midnights []time.Time  // 00:00, calculated from noon
 	closures  []string     // why the practice is closed; "" if it is not
 }
 
-// newCalendar returns the calendar of the given years up to asOf, and of the days for
-// which patients book ahead.
-func newCalendar(zone *time.Location, asOf civil.Date, years int) *calendar {
+// newCalendar returns the calendar of the given years up to now, and of the days for which patients
+// book ahead.
+func newCalendar(zone *time.Location, now time.Time, years int) *calendar {
+	asOf := civil.Of(now.In(zone))
 	first := asOf.AddMonths(-12 * years)
 	c := &calendar{zone: zone, first: first, today: days(first, asOf)}
 	c.end = c.today + daysAhead
@@ -38,9 +40,16 @@ func newCalendar(zone *time.Location, asOf civil.Date, years int) *calendar {
 		c.midnights = append(c.midnights, c.midnight(date))
 		c.closures = append(c.closures, closed(date))
 	}
-	c.now = c.at(c.today, currentTime)
+	c.now = clock.Truncate(now.Truncate(time.Minute))
+	c.rush = tenOClock
+	if minute := int(c.now.Sub(c.at(c.today, 0)) / time.Minute); minute >= 9*hour && minute <= 16*hour {
+		c.rush = minute / slotMinutes * slotMinutes
+	}
 	return c
 }
+
+// morning returns ten o'clock on a date.
+func morning(zone *time.Location, date civil.Date) time.Time { return date.FirstAt(tenOClock, zone) }
 
 // days returns the days from a to b.
 func days(a, b civil.Date) int { return int(b.Time().Sub(a.Time()) / (24 * time.Hour)) }

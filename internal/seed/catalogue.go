@@ -128,8 +128,25 @@ type catalogue struct {
 	plans      []int64 // ids by planKind
 	treatments map[string]*treatment
 	fees       map[feeKey]ent.Fee
-	sundries   []ent.Sundry
+	sundries   []product
 	year       int // in which the contract year begins that has the prices of fees
+}
+
+// productList are the products that reception sells; the last one is no longer sold.
+var productList = []struct {
+	name  string
+	price decimal.Decimal
+	of    audience
+}{
+	{"Soft toothbrush", 3_50, everyone}, {"Interdental brushes, pack of 8", 4_95, from(14)}, {"High-fluoride toothpaste", 7_25, from(16)}, {"Dental floss", 2_80, from(10)},
+	{"Mouthwash, 500 ml", 5_60, from(10)}, {"Electric toothbrush", 64_99, from(6)}, {"Brush heads, pack of 4", 17_50, from(6)}, {"Denture cleaning tablets", 4_20, from(55)},
+	{"Chewable disclosing tablets", 2_10, from(6)},
+}
+
+// product is a product that is sold at reception.
+type product struct {
+	row ent.Sundry
+	of  audience
 }
 
 type feeKey struct {
@@ -171,18 +188,14 @@ func (g *generator) writeCatalogue() {
 			g.out.fees = append(g.out.fees, f)
 		}
 	}
-	for i, s := range []struct {
-		name  string
-		price decimal.Decimal
-	}{
-		{"Soft toothbrush", 3_50}, {"Interdental brushes, pack of 8", 4_95}, {"High-fluoride toothpaste", 7_25}, {"Dental floss", 2_80},
-		{"Mouthwash, 500 ml", 5_60}, {"Electric toothbrush", 64_99}, {"Brush heads, pack of 4", 17_50}, {"Denture cleaning tablets", 4_20}, {"Chewable disclosing tablets", 2_10},
-	} {
-		row := ent.Sundry{ID: g.uuid(sundry.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: s.name, Price: s.price, Active: i != 8}
+	for i, s := range productList {
+		row := ent.Sundry{ID: g.uuid(sundry.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened, Name: s.name, Price: s.price, Active: i != len(productList)-1}
 		if i == 5 { // sold at one site only
 			row.SiteID = &g.sites[0].id
 		}
-		c.sundries = append(c.sundries, row)
+		if row.Active {
+			c.sundries = append(c.sundries, product{row, s.of})
+		}
 		g.out.sundries = append(g.out.sundries, row)
 	}
 }

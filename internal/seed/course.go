@@ -18,6 +18,7 @@ import (
 type course struct {
 	*generator
 	patient *person
+	who     who // the patient on the first day
 	kind    planKind
 	plan    ent.TreatmentPlan
 	by      *practitioner
@@ -35,7 +36,7 @@ type course struct {
 // beginCourse starts a course of treatment at a visit.
 func (g *generator) beginCourse(p *person, v *visit, kind planKind, nickname string) *course {
 	return &course{
-		generator: g, patient: p, kind: kind, by: v.by, last: v.begin, year: contractYear(civil.Of(v.begin.In(g.zone))).Year,
+		generator: g, patient: p, who: p.on(g.date(v.day)), kind: kind, by: v.by, last: v.begin, year: contractYear(civil.Of(v.begin.In(g.zone))).Year,
 		plan: ent.TreatmentPlan{
 			ID: g.number(entplan.Table), PracticeID: g.practice, CreatedAt: v.begin,
 			Nickname: &nickname, PatientID: p.row.ID, PractitionerID: v.by.id, PaymentPlanID: g.catalogue.plans[kind],
@@ -86,7 +87,7 @@ func (c *course) perform(v *visit, items ...*ent.TreatmentPlanItem) {
 	for _, item := range items {
 		item.Completed, item.CompletedAt, item.UpdatedAt = true, &v.finish, v.finish
 		item.PractitionerID = v.by.id
-		c.answer(c.questions.treatment, v.finish, c.patient.row.ID, &item.ID)
+		c.answer(c.questions.treatment, v.finish, c.patient.row.ID, c.who, item)
 		if item.Price > 0 {
 			nhs := item.UdaBand != nil
 			lines = append(lines, line{name: item.Nomenclature, quantity: 1, price: item.Price, nhs: nhs, by: &v.by.id, item: item})
@@ -95,7 +96,7 @@ func (c *course) perform(v *visit, items ...*ent.TreatmentPlanItem) {
 	v.done = append(v.done, items...)
 	c.last = v.finish
 	c.patient.touch(v.finish)
-	lines = append(lines, c.sundryLines(7)...)
+	lines = append(lines, c.sundryLines(7, c.who)...)
 	c.invoice(c.patient, c.notAfterNow(c.minutesAfter(v.finish, 1, 6)), v.place.site, lines)
 }
 
@@ -166,10 +167,10 @@ func (p procedure) minutes() (n int) {
 
 // needs plans a check-up's findings.
 func (c *course) needs() []procedure {
-	if c.patient.age < 16 {
+	if c.who.age < adultCare {
 		return c.childNeeds()
 	}
-	age := c.patient.age
+	age := c.who.age
 	var list []procedure
 	plan := func(p procedure) { list = append(list, p) }
 
@@ -177,13 +178,14 @@ func (c *course) needs() []procedure {
 		plan(procedure{by: by, reason: reasonScale, items: c.adds(by, hygieneVisit)})
 	}
 	if c.chance(52) {
-		by, material := c.assistant(), pick(c.random, []string{compositeFront, compositeBack, amalgam})
-		if material == compositeBack && c.kind.nhs() && c.chance(60) {
-			material = amalgam
-		}
+		by, material := c.assistant(), c.material()
 		p := procedure{by: by, reason: reasonContinuing}
 		for range c.weighted(0, 62, 26, 12) {
-			p.items = append(p.items, c.add(material, by, c.teeth(1, 4, 8), c.surfaces()))
+			if material == compositeFront {
+				p.items = append(p.items, c.add(material, by, c.teeth(1, 1, 3), c.surfacesOf(frontSurfaces)))
+			} else {
+				p.items = append(p.items, c.add(material, by, c.teeth(1, 4, 8), c.surfacesOf(backSurfaces)))
+			}
 		}
 		plan(p)
 	}
@@ -205,27 +207,40 @@ func (c *course) needs() []procedure {
 	if age > 55 && c.chance(4) {
 		plan(procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, pickIf(age > 75, fullDenture, partialDenture)), visits: 3})
 	}
-	if age < 60 && c.chance(2) {
+	if age < 60 && c.suits(whitening) && !c.patient.pregnant && c.chance(2) {
 		plan(procedure{by: c.by, reason: whiteningReview, items: c.adds(c.by, whitening)})
 	}
 	if age > 28 && c.chance(1.2) {
 		plan(procedure{by: c.by, reason: implantConsultation, items: c.adds(c.by, implant, c.teeth(1, 4, 7)...), visits: 2})
 	}
-	if c.chance(1.5) {
+	if c.suits(nightGuard) && c.chance(1.5) {
 		plan(procedure{by: c.by, reason: reasonOther, items: c.adds(c.by, nightGuard)})
 	}
 	return list
 }
 
+// material chooses the filling of an adult's tooth.
+func (c *course) material() string {
+	material := pick(c.random, []string{compositeFront, compositeBack, amalgam})
+	if material == compositeBack && c.kind.nhs() && c.chance(60) {
+		material = amalgam
+	}
+	if material == amalgam && c.patient.pregnant {
+		material = glassIonomer
+	}
+	return material
+}
+
 // childNeeds plans a child's treatment: sealants, fillings and orthodontics.
 func (c *course) childNeeds() (list []procedure) {
-	if by := c.assistant(); c.chance(12) {
+	if by := c.assistant(); c.suits(fissureSealant) && c.chance(18) {
 		list = append(list, procedure{by: by, reason: reasonContinuing, items: c.adds(by, fissureSealant, teethOf(16, 26, 36, 46)[:c.between(1, 4)]...)})
 	}
-	if by := c.assistant(); c.chance(10) {
-		list = append(list, procedure{by: by, reason: reasonContinuing, items: []*ent.TreatmentPlanItem{c.add(glassIonomer, by, c.teeth(1, 5, 1), c.surfaces())}})
+	if by := c.assistant(); c.suits(glassIonomer) && c.chance(10) {
+		const firstMolar = 6
+		list = append(list, procedure{by: by, reason: reasonContinuing, items: []*ent.TreatmentPlanItem{c.add(glassIonomer, by, c.teeth(1, firstMolar, firstMolar), c.surfacesOf(backSurfaces))}})
 	}
-	if c.by.orthodontist && c.patient.age > 9 && c.chance(25) {
+	if c.by.orthodontist && c.suits(orthoAssessment) && c.chance(25) {
 		c.ortho = true
 		list = append(list, procedure{by: c.by, reason: reasonContinuing, items: c.adds(c.by, orthoAssessment)})
 	}
@@ -253,20 +268,14 @@ func teethOf(numbers ...int) (all []string) {
 	return all
 }
 
-// teeth returns n teeth between two positions of a random quadrant.
-func (c *course) teeth(n, from, to int) (all []string) {
-	low, high := min(from, to), max(from, to)
-	quadrant, start := c.between(1, 4), c.between(low, high-n+1)
-	for i := range n {
-		all = append(all, teethOf(10*quadrant+start+i)...)
-	}
-	return all
-}
+// The surfaces that fillings cover: mesial, distal, occlusal, incisal, buccal.
+var (
+	frontSurfaces = [][]string{{"M"}, {"D"}, {"B"}, {"M", "B"}, {"M", "I"}}
+	backSurfaces  = [][]string{{"O"}, {"M", "O"}, {"D", "O"}, {"M", "O", "D"}, {"B"}}
+)
 
-// surfaces returns the surfaces of a filling.
-func (c *course) surfaces() []string {
-	return pick(c.random, [][]string{{"O"}, {"M", "O"}, {"D", "O"}, {"M", "O", "D"}, {"B"}})
-}
+// surfacesOf returns the surfaces of a filling.
+func (c *course) surfacesOf(list [][]string) []string { return pick(c.random, list) }
 
 // planVisits plans a visit for each that the procedures need. It makes no random choice, so that
 // the rest of the data stays as it is.

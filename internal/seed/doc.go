@@ -4,10 +4,13 @@
 //	err := seed.Run(ctx, db, seed.Options{RandomSeed: 1, AsOf: civil.MustParse("2026-07-01")})
 //
 // The main practice has the slug "demo"; a second, small one, "second", has data that
-// the first must not see. The data end at ten o'clock on AsOf: years of history before,
-// half a year of bookings after. The diaries are about 80% full in the months before and the weeks
-// after that day, if the practice has DefaultPatients or more. The practice is closed on the bank
-// holidays of England: its diaries are blocked and no patient is seen.
+// the first must not see. The data end at ten o'clock on AsOf, or at Now: years of history before,
+// half a year of bookings after. Nothing has happened after that minute. The diaries are about 80% full
+// in the months before and the weeks after that day, if the practice has DefaultPatients or more. The
+// practice is closed on the bank holidays of England: its diaries are blocked and no patient is seen.
+//
+// Sites are open when somebody has a shift there. What a patient is treated for, is warned of and has
+// noted about them suits their age and sex: see medicine.go.
 //
 // How a practice is generated, file by file:
 //
@@ -28,6 +31,7 @@
 //	visit.go       an appointment with its states; cancellations.go: why it was cancelled
 //	recalls.go     recalls; waiting.go: the waiting list
 //	notes.go       notes; referrals.go: referrals
+//	medicine.go    for which ages and sex alerts, treatments, notes and answers are
 //	diary.go       free and busy times
 //	money.go       invoices and payments
 //	calendar.go    days and local times; holidays.go: bank holidays

@@ -5,11 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
-	"chairside/ent"
 	"chairside/internal/civil"
-	"chairside/schema"
 )
 
 // TestBankHolidays compares some years with their calendars.
@@ -111,57 +107,5 @@ func TestPracticeIsClosedOnHolidays(t *testing.T) {
 				t.Errorf("%d days are closed", seen)
 			}
 		})
-	}
-}
-
-// TestShiftsAreWithinOpeningHours checks both practices, and a large one with several groups: the
-// shifts against the hours of their sites, and those against the practice's, which are also those of
-// practitioners without shifts.
-func TestShiftsAreWithinOpeningHours(t *testing.T) {
-	minutes := func(clock string) int {
-		at, err := time.Parse("15:04", clock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return at.Hour()*hour + at.Minute()
-	}
-	within := func(start, finish int, h schema.Hours, isOpen bool) bool {
-		return isOpen && minutes(h.Open) <= start && finish <= minutes(h.Close)
-	}
-	zone := london(t)
-	for _, of := range []blueprint{demoPractice(DefaultPatients), demoPractice(9 * groupPatients), secondPractice()} {
-		b := new(batch)
-		r := newRandom(1)
-		newGenerator(r, newIDs(1, map[string]int64{}), newCalendar(zone, demo.AsOf, 1), of, "", b)
-		sites, practice := map[uuid.UUID]ent.Site{}, b.practices[0]
-		for _, s := range b.sites {
-			sites[s.ID] = s
-			for day, hours := range s.OpeningHours {
-				whole, isOpen := practice.OpeningHours[day]
-				const lateOpening = "Thursday"
-				if day != lateOpening && !within(minutes(hours.Open), minutes(hours.Close), whole, isOpen) {
-					t.Errorf("%s opens on %s at %s, the practice at %s", s.Name, day, hours, whole)
-				}
-			}
-		}
-		shifts := map[int64]bool{}
-		for _, s := range b.workingSessions {
-			shifts[s.PractitionerID] = true
-			day := time.Weekday(s.Weekday).String()
-			if hours, isOpen := sites[s.SiteID].OpeningHours[day]; !within(s.StartMinute, s.FinishMinute, hours, isOpen) {
-				t.Errorf("practitioner %d works at %s on %s from %s to %s, which is open %s", s.PractitionerID, sites[s.SiteID].Name, day, clockTime(s.StartMinute), clockTime(s.FinishMinute), hours)
-			}
-		}
-		for _, p := range b.practitioners {
-			if shifts[p.ID] {
-				continue
-			}
-			for day, hours := range practice.OpeningHours {
-				own, isOpen := sites[p.SiteID].OpeningHours[day]
-				if !within(minutes(hours.Open), minutes(hours.Close), own, isOpen) {
-					t.Errorf("practitioner %d has no shifts, and %s is open on %s %s", p.ID, sites[p.SiteID].Name, day, own)
-				}
-			}
-		}
 	}
 }

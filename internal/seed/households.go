@@ -24,7 +24,9 @@ type member struct {
 	phone   phone
 	family  *uuid.UUID
 	partner string // the other adult's name
-	joined  int    // day of becoming a patient
+	// partnerFemale is the other adult's sex.
+	partnerFemale bool
+	joined        int // day of becoming a patient
 }
 
 // nextMember returns the next member to become a patient.
@@ -62,13 +64,14 @@ func (g *generator) household() []member {
 		joined = g.between(0, g.today-1)
 	}
 
+	const adult = 18
 	var members []member
 	female := g.chance(52)
 	for i := range adults + children {
 		m := member{culture: c, female: female, home: home, phone: landline, family: id, joined: joined}
-		years := age + g.between(-4, 4)
+		years := max(adult, age+g.between(-4, 4))
 		if i >= adults {
-			m.female, years = g.chance(50), g.between(1, min(17, age-18))
+			m.female, years = g.chance(50), g.between(1, min(17, age-22))
 		} else if i == 1 {
 			m.female = female == g.chance(8)
 		}
@@ -90,7 +93,7 @@ func (g *generator) household() []member {
 	}
 	for i := range members {
 		if other := (i + 1) % adults; other != i {
-			members[i].partner = schema.FullName(members[other].first.text, members[other].last.text)
+			members[i].partner, members[i].partnerFemale = schema.FullName(members[other].first.text, members[other].last.text), members[other].female
 		}
 	}
 	return members

@@ -69,35 +69,42 @@ func (g *generator) writeLists() {
 type questions struct{ patient, treatment []question }
 
 type question struct {
-	id      uuid.UUID
-	kind    schema.QuestionType
-	share   float64 // percent of patients or treatments with an answer
-	answers []string
+	id         uuid.UUID
+	kind       schema.QuestionType
+	of         audience
+	categories []string // of the treatments that it is about
+	share      float64  // percent of these patients or treatments with an answer
+	answers    []string
 }
 
-// writeQuestions creates custom fields of every type.
+// questionList are custom fields of every type.
+var questionList = []struct {
+	name, description string
+	of                schema.Customizable
+	kind              schema.QuestionType
+	who               audience // required if it asks
+	categories        []string // required if it is about treatments
+	share             float64
+	answers           []string
+	inactive          bool
+}{
+	{name: "Lifestyle", of: schema.CustomizesPatient, kind: schema.QuestionTitle},
+	{name: "Interested in whitening", of: schema.CustomizesPatient, kind: schema.QuestionCheckbox, who: from(18), share: 45, answers: []string{"true", "false"}},
+	{name: "Preferred time of day", of: schema.CustomizesPatient, kind: schema.QuestionEnum, who: everyone, share: 40, answers: []string{"Morning", "Afternoon", "Evening", "Saturday"}},
+	{name: "Alcohol, units per week", of: schema.CustomizesPatient, kind: schema.QuestionNumber, who: from(18), share: 25, answers: []string{"0.00", "2.50", "6.00", "10.00", "14.00"}},
+	{name: "School", description: "For children", of: schema.CustomizesPatient, kind: schema.QuestionText, who: ages(5, 15), share: 70, answers: []string{"Hill Top Primary", "Saint Oswald's", "Riverside Academy", "École du Parc"}},
+	{name: "Space", of: schema.CustomizesPatient, kind: schema.QuestionSpacer},
+	{name: "Access needs", of: schema.CustomizesPatient, kind: schema.QuestionTextarea, who: everyone, share: 8, answers: []string{"Ground floor surgery, please", "Hearing loop\nSpeak clearly", "Needs a translator"}},
+	{name: "Fax number", of: schema.CustomizesPatient, kind: schema.QuestionText, who: from(50), share: 2, answers: []string{"none", "01632 960111"}, inactive: true},
+	{name: "Consent form signed", of: schema.CustomizesTreatment, kind: schema.QuestionCheckbox, who: everyone, categories: []string{"Surgery", "Endodontics", "Crowns and bridges", "Dentures", "Orthodontics"}, share: 60, answers: []string{"true"}},
+	{name: "Anaesthetic", of: schema.CustomizesTreatment, kind: schema.QuestionEnum, who: everyone, categories: []string{"Restoration", "Surgery", "Endodontics", "Periodontics"}, share: 40, answers: []string{"None", "Lidocaine", "Articaine"}},
+	{name: "Shade", of: schema.CustomizesTreatment, kind: schema.QuestionText, who: everyone, categories: []string{"Crowns and bridges", "Dentures", "Cosmetic"}, share: 70, answers: []string{"A1", "A2", "A3.5", "B2"}},
+}
+
+// writeQuestions creates the custom fields.
 func (g *generator) writeQuestions() {
-	for i, q := range []struct {
-		name, description string
-		of                schema.Customizable
-		kind              schema.QuestionType
-		share             float64
-		answers           []string
-		inactive          bool
-	}{
-		{name: "Lifestyle", of: schema.CustomizesPatient, kind: schema.QuestionTitle},
-		{name: "Interested in whitening", of: schema.CustomizesPatient, kind: schema.QuestionCheckbox, share: 45, answers: []string{"true", "false"}},
-		{name: "Preferred time of day", of: schema.CustomizesPatient, kind: schema.QuestionEnum, share: 40, answers: []string{"Morning", "Afternoon", "Evening", "Saturday"}},
-		{name: "Alcohol, units per week", of: schema.CustomizesPatient, kind: schema.QuestionNumber, share: 25, answers: []string{"0.00", "2.50", "6.00", "10.00", "14.00"}},
-		{name: "School", description: "For children", of: schema.CustomizesPatient, kind: schema.QuestionText, share: 12, answers: []string{"Hill Top Primary", "Saint Oswald's", "Riverside Academy", "École du Parc"}},
-		{name: "Space", of: schema.CustomizesPatient, kind: schema.QuestionSpacer},
-		{name: "Access needs", of: schema.CustomizesPatient, kind: schema.QuestionTextarea, share: 8, answers: []string{"Ground floor surgery, please", "Hearing loop\nSpeak clearly", "Needs a translator"}},
-		{name: "Fax number", of: schema.CustomizesPatient, kind: schema.QuestionText, share: 2, answers: []string{"none", "01632 960111"}, inactive: true},
-		{name: "Consent form signed", of: schema.CustomizesTreatment, kind: schema.QuestionCheckbox, share: 9, answers: []string{"true"}},
-		{name: "Anaesthetic", of: schema.CustomizesTreatment, kind: schema.QuestionEnum, share: 6, answers: []string{"None", "Lidocaine", "Articaine"}},
-		{name: "Shade", of: schema.CustomizesTreatment, kind: schema.QuestionText, share: 3, answers: []string{"A1", "A2", "A3.5", "B2"}},
-	} {
-		asked := question{id: g.uuid(customfield.Table), kind: q.kind, share: q.share, answers: q.answers}
+	for i, q := range questionList {
+		asked := question{id: g.uuid(customfield.Table), kind: q.kind, of: q.who, categories: q.categories, share: q.share, answers: q.answers}
 		row := ent.CustomField{
 			ID: asked.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
 			Active: !q.inactive, CustomizableType: q.of, Name: q.name, Position: i + 1, Type: q.kind, Width: new(6 + 6*(i%2)),

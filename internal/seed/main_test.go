@@ -58,7 +58,11 @@ func seeded(t *testing.T, url string, o Options) *store.DB {
 // generated returns the main practice's rows, without a database.
 func generated(t *testing.T, o Options) *batch {
 	t.Helper()
-	calendar := newCalendar(london(t), o.AsOf, cmp.Or(o.Years, DefaultYears))
+	zone, now := london(t), o.Now
+	if now.IsZero() {
+		now = morning(zone, o.AsOf)
+	}
+	calendar := newCalendar(zone, now, cmp.Or(o.Years, DefaultYears))
 	r := newRandom(o.RandomSeed)
 	ids, hash := newIDs(o.RandomSeed, map[string]int64{}), hashPassword(r)
 	patients := cmp.Or(o.Patients, DefaultPatients)

@@ -42,11 +42,11 @@ func money(r random, low, high int) decimal.Decimal {
 	return decimal.Decimal(r.between(low, high)*100 + []int{0, 0, 50, 95}[r.IntN(4)])
 }
 
-// sundryLines are products sold at reception.
-func (g *generator) sundryLines(percent float64) (lines []line) {
+// sundryLines are products sold to a patient at reception.
+func (g *generator) sundryLines(percent float64, w who) (lines []line) {
 	for g.chance(percent) && len(lines) < 3 {
-		s := &g.catalogue.sundries[g.IntN(len(g.catalogue.sundries)-1)]
-		lines = append(lines, line{name: s.Name, quantity: g.weighted(0, 80, 15, 5), price: s.Price, sundry: &s.ID})
+		sold, _ := pickSuitable(g.random, g.catalogue.sundries, func(p product) audience { return p.of }, w)
+		lines = append(lines, line{name: sold.row.Name, quantity: g.weighted(0, 80, 15, 5), price: sold.row.Price, sundry: &sold.row.ID})
 	}
 	return lines
 }

@@ -44,7 +44,7 @@ func (g *generator) agreeContracts() {
 			}
 			row.NameFolded = schema.Fold(row.Name)
 			if start != last {
-				row.UpdatedAt = g.at(g.day(c.end)+1, 9*hour)
+				row.UpdatedAt = g.notAfterNow(g.at(g.day(c.end)+1, 9*hour))
 				row.Notes = new("Year closed")
 			}
 			target, orthodontic := g.targets(s)

@@ -17,7 +17,8 @@ import (
 // person is a patient while the history is generated.
 type person struct {
 	row       ent.Patient
-	age       int
+	age       int // today
+	pregnant  bool
 	kind      planKind
 	dentist   *practitioner
 	hygienist *practitioner
@@ -75,11 +76,12 @@ func (g *generator) staffName(female bool) (first, last name) {
 }
 
 // title returns an adult's title.
-func title(r random, female, doctor bool) schema.Title {
+func title(r random, female, doctor bool, age int) schema.Title {
+	const graduated, honoured = 25, 45 // years, at least
 	switch {
-	case doctor || r.chance(2):
+	case doctor || r.chance(2) && age >= graduated:
 		return "Dr"
-	case r.chance(3):
+	case r.chance(3) && age >= honoured:
 		return pick(r, []schema.Title{"Prof", "Hon", "Rev", "Judge", pickIf(female, schema.Title("Lady"), "Sir"), pickIf(female, schema.Title("Dame"), "Lord"), pickIf(female, schema.Title("Dame"), "Earl")})
 	case !female:
 		return "Mr"
@@ -96,31 +98,34 @@ func pickIf[T any](condition bool, yes, no T) T {
 }
 
 var (
-	medicalAlerts = []string{"Penicillin allergy", "Takes warfarin", "Type 1 diabetes", "Latex allergy", "Pacemaker", "Asthma, carries an inhaler", "Pregnant", "Epilepsy", "High blood pressure; check before local anaesthetic", "Heart valve replaced in 2014:\nask about cover"}
-	occupations   = []string{"Teacher", "Electrician", "Nurse", "Retired", "Student", "Accountant", "Chef", "Lorry driver", "Software developer", "Carer", "Gardener", "Musician", "Shop assistant", "Solicitor", "Plumber", "Artist"}
-	relationships = []string{"Partner", "Mother", "Father", "Sister", "Friend", "Neighbour"}
-	mailHosts     = []string{"example.com", "example.org", "example.net", "mail.example.com"}
+	occupations = []phrase{
+		{"Student", ages(18, 24)}, {"Retired", from(66)}, {"Teacher", ages(23, 66)}, {"Electrician", ages(20, 66)}, {"Nurse", ages(21, 66)}, {"Accountant", ages(22, 68)},
+		{"Chef", ages(18, 65)}, {"Lorry driver", ages(21, 66)}, {"Software developer", ages(21, 66)}, {"Carer", ages(18, 70)}, {"Gardener", ages(18, 72)},
+		{"Musician", from(18)}, {"Shop assistant", ages(18, 67)}, {"Solicitor", ages(24, 70)}, {"Plumber", ages(19, 66)}, {"Artist", from(18)},
+	}
+	mailHosts = []string{"example.com", "example.org", "example.net", "mail.example.com"}
 )
 
 // register creates a patient's row, except for what the history adds.
 func (g *generator) register(m member) *person {
-	p := &person{age: schema.Age(m.born, g.date(g.today)), joined: m.joined, leaves: g.end}
+	now := who{schema.Age(m.born, g.date(g.today)), m.female}
+	p := &person{age: now.age, joined: m.joined, leaves: g.end}
 	g.assign(p)
 	since := g.at(m.joined, g.between(8*hour, 18*hour)).Add(time.Duration(g.IntN(60_000)) * time.Millisecond)
 	p.touch(since)
 	id := g.number(entpatient.Table)
 	p.row = ent.Patient{
 		ID: id, PracticeID: g.practice, CreatedAt: since,
-		Title: title(g.random, m.female, false), FirstName: m.first.text, LastName: m.last.text,
+		Title: title(g.random, m.female, false, now.age), FirstName: m.first.text, LastName: m.last.text,
 		FirstNameFolded: schema.Fold(m.first.text), LastNameFolded: schema.Fold(m.last.text),
 		DateOfBirth: m.born, Gender: !m.female, Ethnicity: string(m.culture.ethnicities[g.IntN(len(m.culture.ethnicities))]), Active: true,
 		AddressLine1: m.home.line1, AddressLine2: m.home.line2, Town: optional(g.random, 97, m.home.town.name), County: m.home.town.countyOrNil(), Postcode: m.home.postcode,
 		PaymentPlanID: g.catalogue.plans[p.kind], SiteID: p.dentist.site.id, DentistID: &p.dentist.id, FamilyID: m.family,
-		DentistRecallInterval: new([]int{3, 6, 9, 12, 24}[g.weighted(8, 52, 14, 22, 4)]),
+		DentistRecallInterval: new([]int{3, 6, 9, 12, 24}[g.weighted(8, 52, 14, 22, pickIf(now.age < 18, 0, 4))]), // NICE CG19: children at most 12 months
 		AcquisitionSourceID:   optional(g.random, 85, pick(g.random, g.sources)),
 		RecallMethod:          []schema.RecallMethod{schema.RecallSMS, schema.RecallEmail, schema.RecallLetter, schema.RecallPhone}[g.weighted(50, 25, 20, 5)],
 		Marketing:             g.weighted(60, 40), UseEmail: g.chance(88), UseSms: g.chance(92),
-		Occupation: optional(g.random, 40, pick(g.random, occupations)),
+		Occupation: optional(g.random, 40, pickFor(g.random, occupations, now)),
 		NhsNumber:  sealed(optional(g.random, pickIf(p.kind.nhs(), 85.0, 25), nhsNumber(int(id)))),
 		NiNumber:   sealed(optional(g.random, 20, fmt.Sprintf("QQ%06d%c", (id*7919)%1_000_000, "ABCD"[id%4]))),
 		LegacyID:   optional(g.random, pickIf(m.joined < 0, 60.0, 0), fmt.Sprintf("OLD-%05d", id)),
@@ -141,7 +146,9 @@ func (g *generator) register(m member) *person {
 		row.HygienistID, row.HygienistRecallInterval = &p.hygienist.id, new([]int{3, 4, 6, 12}[g.weighted(15, 10, 50, 25)])
 	}
 	if g.chance(pickIf(p.age > 60, 22.0, 7)) {
-		row.MedicalAlert, row.MedicalAlertText = true, sealed(optional(g.random, 92, pick(g.random, medicalAlerts)))
+		alert := pickFor(g.random, medicalAlerts, now)
+		p.pregnant = alert == pregnant
+		row.MedicalAlert, row.MedicalAlertText = true, sealed(optional(g.random, 92, alert))
 	}
 	if g.chance(5) {
 		row.Metadata = map[string]string{"crm_id": fmt.Sprintf("C-%d", 10_000+id)}
@@ -152,7 +159,7 @@ func (g *generator) register(m member) *person {
 	row.CustomField1 = optional(g.random, 10, pick(g.random, []string{"Dr Frobisher", "Bright & Sons", "None for years"}))
 	row.CustomField2 = optional(g.random, 4, fmt.Sprintf("Bay %d", g.between(1, 12)))
 	g.addContacts(row, m)
-	g.answer(g.questions.patient, since, id, nil)
+	g.answer(g.questions.patient, since, id, now, nil)
 	g.decideLeaving(p)
 	return p
 }
@@ -192,13 +199,24 @@ func (g *generator) addContacts(row *ent.Patient, m member) {
 	}
 	if m.partner != "" && g.chance(55) {
 		contact := g.mobile()
-		row.EmergencyContactName, row.EmergencyContactRelationship = &m.partner, new(pick(g.random, relationships))
+		row.EmergencyContactName, row.EmergencyContactRelationship = &m.partner, new(g.relationship(row, m))
 		row.EmergencyContactPhone, row.EmergencyContactPhoneCountry = contact.number, contact.country
 	}
 	if g.chance(82) {
 		row.EmailAddress = new(fmt.Sprintf("%s.%s%d@%s", m.first.latin, m.last.latin, row.ID%997, pick(g.random, mailHosts)))
 	}
 	g.derive(row)
+}
+
+// relationship is what the other adult of the household is to the patient.
+func (g *generator) relationship(row *ent.Patient, m member) string {
+	switch isChild := schema.Age(row.DateOfBirth, g.date(g.today)) < 18; {
+	case isChild:
+		return pickIf(m.partnerFemale, "Mother", "Father")
+	case g.chance(50):
+		return pickIf(m.partnerFemale, "Wife", "Husband")
+	}
+	return "Partner"
 }
 
 // derive fills the derived columns, as the hooks would.
@@ -300,14 +318,18 @@ func nhsNumber(n int) string {
 }
 
 // answer answers custom fields of a patient or a treatment.
-func (g *generator) answer(asked []question, at time.Time, patient int64, item *int64) {
+func (g *generator) answer(asked []question, at time.Time, patient int64, of who, item *ent.TreatmentPlanItem) {
 	for _, q := range asked {
-		if !g.chance(q.share) {
+		if !q.of.suits(of) || item != nil && !slices.Contains(q.categories, g.catalogue.treatments[item.Nomenclature].category) || !g.chance(q.share) {
 			continue
 		}
-		g.out.answers = append(g.out.answers, ent.CustomFieldAnswer{
+		row := ent.CustomFieldAnswer{
 			ID: g.uuid(customfieldanswer.Table), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at,
-			CustomFieldID: q.id, PatientID: patient, TreatmentPlanItemID: item, Value: strings.TrimSpace(pick(g.random, q.answers)),
-		})
+			CustomFieldID: q.id, PatientID: patient, Value: strings.TrimSpace(pick(g.random, q.answers)),
+		}
+		if item != nil {
+			row.TreatmentPlanItemID = &item.ID
+		}
+		g.out.answers = append(g.out.answers, row)
 	}
 }

@@ -70,7 +70,7 @@ func (g *generator) populatePersonas() {
 		row.Title, row.Active = who.title, true
 		row.PaymentPlanID, row.DentistID, row.SiteID = g.catalogue.plans[who.kind], &p.dentist.id, p.dentist.site.id
 		row.HygienistID, row.HygienistRecallInterval = nil, nil
-		row.MedicalAlert, row.MedicalAlertText = false, sealed(nil)
+		p.pregnant, row.MedicalAlert, row.MedicalAlertText = false, false, sealed(nil)
 		row.DentistRecallInterval = new(6)
 		g.openAccount(p)
 		p.ledger.opening = 0
@@ -171,7 +171,7 @@ func (g *generator) comesWithFamily(p *person) {
 	if _, c := g.examine(p, g.today-150, 15*hour+30); c != nil {
 		c.finish()
 	}
-	g.attend(p, visitRequest{by: p.dentist, day: g.today + 11, preferred: 15*hour + 30, minutes: 10, reason: pickIf(p.age < 18, childCheckUp, reasonExam)})
+	g.attend(p, visitRequest{by: p.dentist, day: g.today + 11, preferred: 15*hour + 30, minutes: 10, reason: pickIf(p.age < adultCare, childCheckUp, reasonExam)})
 	if p.row.FirstName == "Helen" {
 		g.noteToStaff(p, 150, "Pays for Paul, Grace and Alfie too. Book all four one after another.")
 	}

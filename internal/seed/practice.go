@@ -90,7 +90,7 @@ func (g *generator) openPractice() {
 		PhoneNumber:              new(home.number(g.practiceNumber)),
 		EmailAddress:             new("hello@" + g.slug + ".chairside.test"),
 		Website:                  new("https://" + g.slug + ".chairside.test"),
-		OpeningHours:             g.open.row(),
+		OpeningHours:             g.practiceHours().row(),
 		SearchKey:                seal.Plain(g.searchKey()),
 		IdleLockMinutes:          0, // a demo's sessions do not lock
 		CustomPatientFieldLabel1: new("Previous dentist"),
@@ -117,7 +117,7 @@ func (g *generator) openSites() {
 			ID: s.id, PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
 			Name: name + " Dental", Nickname: new(strings.Fields(name)[0]), Active: true,
 			PhoneNumber: new(s.town.number(100*g.practiceNumber + i%100)), EmailAddress: new(fmt.Sprintf("site%d@%s.chairside.test", i+1, g.slug)),
-			OpeningHours: g.siteHours(i).row(),
+			OpeningHours: g.siteHours(i % g.sitesPerGroup).row(),
 			AddressLine1: new(fmt.Sprintf("%d %s", 10+i, name)), Town: new(s.town.name), County: s.town.countyOrNil(), Postcode: new(s.town.postcode(g.random)),
 		})
 		inUse := g.workplaces(i % g.sitesPerGroup)

@@ -15,14 +15,19 @@ type referrals struct {
 }
 
 // referralParties are the other parties of referrals.
-var referralParties = []struct {
+var referralParties = []referralParty{
+	{"Hospital", map[string]string{"name": "Northfield Dental Hospital", "department": "Oral surgery", "phone": "01632 960200"}, from(16)},
+	{"Hospital", map[string]string{"name": "Northfield Dental Hospital", "department": "Paediatric dentistry", "phone": "01632 960202"}, upTo(15)},
+	{"Hospital", map[string]string{"name": "Saint Oswald's Hospital", "department": "Orthodontics"}, ages(10, 17)},
+	{"Practice", map[string]string{"name": "Élan Endodontics", "email": "referrals@elan.example.com"}, from(16)},
+	{"Practitioner", map[string]string{"name": "Dr Frobisher", "specialism": "Periodontics", "phone": "01632 960201"}, from(25)},
+}
+
+// referralParty is a hospital, practice or person to whom patients are referred.
+type referralParty struct {
 	kind       string
 	attributes map[string]string
-}{
-	{"Hospital", map[string]string{"name": "Northfield Dental Hospital", "department": "Oral surgery", "phone": "01632 960200"}},
-	{"Hospital", map[string]string{"name": "Saint Oswald's Hospital", "department": "Orthodontics"}},
-	{"Practice", map[string]string{"name": "Élan Endodontics", "email": "referrals@elan.example.com"}},
-	{"Practitioner", map[string]string{"name": "Dr Frobisher", "specialism": "Periodontics", "phone": "01632 960201"}},
+	of         audience
 }
 
 // writeReferrals creates referrals on the day of some of a patient's visits.
@@ -32,7 +37,11 @@ func (g *generator) writeReferrals(p *person) {
 		if v.state != schema.Completed || !g.referrals.written.next(4, 25) {
 			continue
 		}
-		party, at := pick(r, referralParties), g.notAfterNow(r.minutesAfter(v.finish, 2, 30))
+		party, ok := pickSuitable(r, referralParties, func(p referralParty) audience { return p.of }, p.on(g.date(v.day)))
+		if !ok {
+			continue
+		}
+		at := g.notAfterNow(r.minutesAfter(v.finish, 2, 30))
 		row := ent.PatientReferral{
 			ID: g.number(entreferral.Table), PracticeID: g.practice, CreatedAt: at, UpdatedAt: at, PatientID: p.row.ID,
 			ReferrableType: party.kind, ReferrableAttributes: party.attributes,

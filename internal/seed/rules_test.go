@@ -105,7 +105,7 @@ func TestRowsKeepTheRules(t *testing.T) {
 				}
 			})
 		}
-		now := newCalendar(london(t), o.AsOf, o.Years).now
+		now := morning(london(t), o.AsOf)
 		for _, table := range new(batch).tables() {
 			t.Run("times of "+table.name, func(t *testing.T) {
 				var n int
@@ -154,7 +154,7 @@ func TestAppointmentsAreWithinWorkingHours(t *testing.T) {
 		sessions[s.PractitionerID] = append(sessions[s.PractitionerID], period{s.Weekday, s.StartMinute, s.FinishMinute})
 	}
 	var open []period
-	for weekday, times := range demoPractice(DefaultPatients).open {
+	for weekday, times := range demoPractice(DefaultPatients).practiceHours() {
 		open = append(open, period{weekday, times.opens, times.closes})
 	}
 	for _, a := range b.appointments {

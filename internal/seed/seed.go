@@ -21,7 +21,8 @@ type Options struct {
 	Patients   int        // of the main practice; DefaultPatients
 	Years      int        // of history before AsOf; DefaultYears
 	RandomSeed int64      // the same seed generates the same data
-	AsOf       civil.Date // last day of the history; required
+	AsOf       civil.Date // last day of the history, which ends at ten o'clock in the morning; or
+	Now        time.Time  // the minute at which the history ends
 	Progress   io.Writer  // shows a progress bar if it is a terminal; nil for none
 }
 
@@ -48,7 +49,7 @@ const (
 var ErrExists = errors.New("the demo practice already exists: use another database")
 
 // ErrOptions means invalid options.
-var ErrOptions = errors.New("patients and years must be positive, and the date is required")
+var ErrOptions = errors.New("patients and years must be positive, and either the date or the time is required")
 
 const (
 	batchPatients    = 1000 // patients per batch
@@ -65,7 +66,7 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 	if o.Years == 0 {
 		o.Years = DefaultYears
 	}
-	if o.Patients < 0 || o.Years < 0 || o.AsOf.IsZero() {
+	if o.Patients < 0 || o.Years < 0 || o.AsOf.IsZero() == o.Now.IsZero() {
 		return ErrOptions
 	}
 	empty, err := hasNoPractices(ctx, db.SQL)
@@ -75,6 +76,9 @@ func Run(ctx context.Context, db *store.DB, o Options) error {
 	zone, err := time.LoadLocation(practiceTimeZone)
 	if err != nil {
 		return fmt.Errorf("create the demo data: %w", err)
+	}
+	if o.Now.IsZero() {
+		o.Now = morning(zone, o.AsOf)
 	}
 	tables, numbered := tableNames()
 	bar := newProgress(o.Progress, o.Patients+secondPatients)
@@ -126,7 +130,7 @@ func fill(ctx context.Context, bulk *bulk.Tx, keys *seal.Keys, zone *time.Locati
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error {
 		defer close(full)
-		return generate(ctx, newCalendar(zone, o.AsOf, o.Years), o, last, empty, full)
+		return generate(ctx, newCalendar(zone, o.Now, o.Years), o, last, empty, full)
 	})
 	work.Go(func() error {
 		for b := range full {

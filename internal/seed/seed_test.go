@@ -155,6 +155,9 @@ func TestRunRefusesInvalidOptionsAndExistingPractices(t *testing.T) {
 	if err := Run(t.Context(), db, Options{}); !errors.Is(err, ErrOptions) {
 		t.Errorf("without a date: %v", err)
 	}
+	if err := Run(t.Context(), db, Options{AsOf: o.AsOf, Now: o.AsOf.Time()}); !errors.Is(err, ErrOptions) {
+		t.Errorf("with a date and a time: %v", err)
+	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Run(canceled, db, o); !errors.Is(err, context.Canceled) {

@@ -110,7 +110,7 @@ func (g *generator) employ(role schema.Role, at *site, active bool, passwordHash
 	first, last := g.staffName(female)
 	u := ent.User{
 		ID: g.number(entuser.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
-		Title:     new(title(g.random, female, role == schema.RoleDentist)),
+		Title:     new(title(g.random, female, role == schema.RoleDentist, 0)),
 		FirstName: first.text, LastName: last.text, LastNameFolded: schema.Fold(last.text),
 		Email: fmt.Sprintf("%s.%s%d@%s.chairside.test", first.latin, last.latin, len(g.out.users), g.slug),
 		Role:  role, Active: active, MobilePhone: optional(g.random, 70, fmt.Sprintf("07700 900%03d", g.IntN(1000))),
@@ -141,7 +141,7 @@ func (g *generator) writeSessions(p *practitioner, week rota, second *site) {
 		away = place{second, second.room()}
 	}
 	if len(week) == 0 { // no working sessions: the practice's opening hours apply
-		for weekday, times := range g.open {
+		for weekday, times := range g.practiceHours() {
 			p.diary.work[weekday].fill(times.opens, times.closes)
 		}
 	}
@@ -226,7 +226,7 @@ func (g *generator) blockBreaks() {
 			}
 			switch {
 			case weekday == int(time.Wednesday) && g.date(day).Day <= 7:
-				g.blockTime(p, day, 12*hour+30, 30, staffMeeting, "All welcome, bring cake")
+				g.blockTime(p, day, 12*hour, 30, staffMeeting, "All welcome, bring cake")
 			case weekday >= int(time.Monday) && weekday <= int(time.Friday) && g.chance(breaks):
 				g.blockTime(p, day, pick(g.random, []int{10*hour + 45, 11 * hour, 15*hour + 30}), 15, reasonOther, "Break")
 			}

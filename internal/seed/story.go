@@ -5,7 +5,10 @@ import (
 	"chairside/schema"
 )
 
-const month = 30 // days, roughly
+const (
+	month     = 30 // days, roughly
+	adultCare = 16 // years from which patients have the check-ups and findings of adults
+)
 
 // generateHistory generates a patient's history: check-ups with their treatment, hygiene
 // visits, emergencies and purchases.
@@ -15,7 +18,7 @@ func (g *generator) generateHistory(p *person) {
 	g.emergencies(p)
 	if g.chance(3) && p.joined < g.today-5 {
 		if day := g.workday(g.between(max(p.joined+1, 0), min(p.leaves, g.today)-1)); day < g.today {
-			g.invoice(p, g.at(day, g.between(9*hour, 17*hour)), p.dentist.site, g.sundryLines(70))
+			g.invoice(p, g.at(day, g.between(9*hour, 17*hour)), p.dentist.site, g.sundryLines(70, p.on(g.date(day))))
 		}
 	}
 	row := &p.row
@@ -79,12 +82,13 @@ func (g *generator) firstVisit(p *person, interval int) int {
 func (g *generator) checkUp(p *person, day int, first bool) *visit {
 	w := visitRequest{by: g.dentist(p, day), day: day, reason: reasonExam, description: examination, since: p.row.CreatedAt}
 	exam, polish := examination, false
+	age := p.on(g.date(day)).age
 	switch {
 	case first:
 		exam, w.reason = newPatientExam, firstVisit
-	case p.age < 16 && g.chance(50):
+	case age < adultCare && g.chance(50):
 		w.reason = childCheckUp
-	case p.age > 20 && g.chance(22):
+	case age > 20 && g.chance(22):
 		polish, w.reason = true, reasonExamAndScale
 	}
 	w.minutes = g.catalogue.minutes(p.kind, exam)
@@ -100,10 +104,10 @@ func (g *generator) checkUp(p *person, day int, first bool) *visit {
 	if polish {
 		done = append(done, c.add(scaleAndPolish, v.by, nil, nil))
 	}
-	if g.chance(22) {
+	if c.suits(bitewings) && g.chance(22) {
 		done = append(done, c.add(bitewings, v.by, nil, nil))
 	}
-	if p.age < 16 && g.chance(50) {
+	if age < adultCare && c.suits(fluoride) && g.chance(50) {
 		done = append(done, c.add(fluoride, v.by, nil, nil))
 	}
 	needed := c.needs()
@@ -142,6 +146,9 @@ func (g *generator) hygieneVisits(p *person) (last int) {
 		if !g.books(day) {
 			break
 		}
+		if !treatmentAges[hygieneVisit].suits(p.on(g.date(day))) {
+			continue
+		}
 		v := g.visit(p, visitRequest{by: p.hygienist, day: day, minutes: 30, reason: reasonScale, description: hygieneVisit, since: p.row.CreatedAt})
 		if v == nil {
 			continue
@@ -170,7 +177,7 @@ func (g *generator) emergencies(p *person) {
 	}
 	if g.walkIns > 0 && p.leaves == g.end && p.joined < g.today-3 {
 		g.walkIns--
-		preferred := currentTime - 50 + 20*g.walkIns
+		preferred := g.rush - 50 + 20*g.walkIns
 		if by := g.onDuty(g.today, preferred); by != nil {
 			g.emergency(p, visitRequest{by: by, day: g.today, preferred: preferred})
 		}
@@ -211,9 +218,9 @@ func (g *generator) emergency(p *person, w visitRequest) {
 	c := g.beginCourse(p, v, p.kind, "Emergency")
 	done := []*ent.TreatmentPlanItem{c.add(emergencyExam, v.by, nil, nil)}
 	switch {
-	case g.chance(35):
+	case c.suits(temporaryFill) && g.chance(35):
 		done = append(done, c.add(temporaryFill, v.by, c.teeth(1, 4, 7), nil))
-	case g.chance(15):
+	case c.suits(recement) && g.chance(15):
 		done = append(done, c.add(recement, v.by, c.teeth(1, 4, 7), nil))
 	}
 	c.perform(v, done...)

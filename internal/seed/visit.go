@@ -123,7 +123,7 @@ func (g *generator) find(w visitRequest) *visit {
 			continue
 		}
 		if day == g.today && g.focus > 0 && w.preferred == 0 {
-			preferred = currentTime - 60 + 15*g.IntN(12)
+			preferred = g.rush - 60 + 15*g.IntN(12)
 		}
 		if start, ok := w.by.diary.free(day, weekday, preferred, w.minutes); ok {
 			if w.preferred == 0 && g.focus == 0 {
@@ -180,8 +180,11 @@ func (g *generator) writeFailedVisit(p *person, w visitRequest, v *visit) {
 }
 
 var (
-	visitNotes = []string{"Prefers the ground floor", "Bring X-rays from the last dentist", "Nervous patient, allow time", "Interpreter booked", "Ring before the visit:\nmay be late", "Ask about the night guard"}
-	campaigns  = []string{"spring-recall", "website", "été-2024"}
+	visitNotes = []phrase{
+		{"Comes with a parent", upTo(15)}, {"Nervous patient, allow time", everyone}, {"BSL interpreter booked", everyone}, {"Ring before the visit:\nmay be late", from(16)},
+		{"Bring X-rays from the last dentist", from(18)}, {"Ask about the night guard", from(18)}, {"Prefers the ground floor", from(50)},
+	}
+	campaigns = []string{"spring-recall", "website", "été-2024"}
 )
 
 // writeAppointment creates the row of a visit.
@@ -191,7 +194,7 @@ func (g *generator) writeAppointment(p *person, w visitRequest, v *visit) {
 		ID: v.id, PracticeID: g.practice,
 		StartTime: v.begin, FinishTime: v.finish, Duration: schema.Minutes(v.begin, v.finish),
 		PractitionerID: v.by.id, PatientID: &p.row.ID, Reason: w.reason, State: v.state,
-		Notes: optional(g.random, 8, pick(g.random, visitNotes)), RoomID: &v.place.room,
+		Notes: optional(g.random, 8, pickFor(g.random, visitNotes, p.on(g.date(v.day)))), RoomID: &v.place.room,
 		UserID: new(pick(g.random, g.staff.reception)), BookedViaAPI: g.chance(12),
 	}
 	if v.squeezed {

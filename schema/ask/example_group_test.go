@@ -32,7 +32,7 @@ func show[Row any](query func(ctx context.Context, client *ent.Client, zone *tim
 }
 
 // from and to are days around the change to summer time on 29 March 2026.
-var from, to = ask.Date{Year: 2026, Month: 3, Day: 27}, ask.Date{Year: 2026, Month: 3, Day: 31}
+var from, to = ask.Date{Year: 2026, Month: 3, Day: 24}, ask.Date{Year: 2026, Month: 4, Day: 2}
 
 // By follows the reference to the site of each payment.
 func ExampleBy() {
@@ -49,8 +49,8 @@ func ExampleBy() {
 			ask.Sum(payment.FieldAmount))
 	})
 	// Output:
-	// {High Street Dental 2 51.35}
-	// {Riverside Dental 2 123.75}
+	// {High Street Dental 1 27.90}
+	// {Riverside Dental 2 136.15}
 }
 
 // Days are those of the practice's time zone: until 29 March 2026, when the clocks go forward,
@@ -67,9 +67,9 @@ func ExampleDay() {
 			ask.Count())
 	})
 	// Output:
-	// {2026-03-28 2}
-	// {2026-03-30 4}
-	// {2026-03-31 1}
+	// {2026-03-24 1}
+	// {2026-03-30 1}
+	// {2026-04-01 3}
 }
 
 // Weeks start on Monday.
@@ -85,12 +85,12 @@ func ExampleWeek() {
 			ask.Count())
 	})
 	// Output:
-	// {2026-03-09 1}
-	// {2026-03-16 3}
-	// {2026-03-23 4}
-	// {2026-03-30 12}
-	// {2026-04-06 5}
-	// {2026-04-13 1}
+	// {2026-03-09 2}
+	// {2026-03-16 1}
+	// {2026-03-23 1}
+	// {2026-03-30 9}
+	// {2026-04-06 9}
+	// {2026-04-13 2}
 }
 
 // Both a time and a date have a month.
@@ -108,8 +108,10 @@ func ExampleMonth() {
 			ask.Sum(invoice.FieldAmount))
 	})
 	// Output:
-	// {2026-03-01 10 1229.45}
-	// {2026-04-01 3 139.25}
+	// {2026-02-01 1 449.00}
+	// {2026-03-01 9 1257.85}
+	// {2026-04-01 11 923.30}
+	// {2026-05-01 1 65.00}
 }
 
 // Quarters are those of the calendar year.
@@ -122,12 +124,12 @@ func ExampleQuarter() {
 		return ask.Group[quarter](ctx, client.Appointment.Query(), ask.Quarter(appointment.FieldStartTime), ask.Count())
 	})
 	// Output:
-	// {2025-07-01 91}
-	// {2025-10-01 44}
-	// {2026-01-01 110}
-	// {2026-04-01 51}
-	// {2026-07-01 69}
-	// {2026-10-01 17}
+	// {2025-07-01 100}
+	// {2025-10-01 68}
+	// {2026-01-01 80}
+	// {2026-04-01 68}
+	// {2026-07-01 70}
+	// {2026-10-01 22}
 	// {2027-01-01 6}
 }
 
@@ -144,7 +146,7 @@ func ExampleRate() {
 			ask.Rate(ask.Sum(invoice.FieldAmount, invoice.Paid(true)), ask.Sum(invoice.FieldAmount)))
 	})
 	// Output:
-	// {85.61% 90.61%}
+	// {93.33% 95.22%}
 }
 
 // A day has a first instant in the practice's time zone, and an instant has a day.

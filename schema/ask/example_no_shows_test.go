@@ -44,14 +44,14 @@ func Example_noShowRate() {
 		fmt.Printf("%-24s %s %6s of %d\n", cmp.Or(r.Source, "Not recorded"), r.Month, r.NoShows, r.NoShows.Whole)
 	}
 	// Output:
-	// Local newspaper          2026-03-01 33.33% of 3
-	// Local newspaper          2026-04-01  0.00% of 2
-	// Recommended by a patient 2026-03-01  0.00% of 2
-	// Recommended by a patient 2026-04-01  0.00% of 1
+	// Local newspaper          2026-03-01  0.00% of 3
+	// NHS website              2026-04-01  0.00% of 4
+	// Recommended by a patient 2026-03-01  0.00% of 1
+	// Recommended by a patient 2026-04-01  0.00% of 2
 	// Social media             2026-03-01  0.00% of 1
-	// Web search               2026-03-01  0.00% of 2
-	// Élan Vital open day      2026-03-01  0.00% of 3
-	// Élan Vital open day      2026-04-01  0.00% of 1
-	// Not recorded             2026-03-01  0.00% of 5
-	// Not recorded             2026-04-01  0.00% of 3
+	// Social media             2026-04-01  0.00% of 3
+	// Walked past              2026-04-01 50.00% of 2
+	// Élan Vital open day      2026-04-01  0.00% of 2
+	// Not recorded             2026-03-01  0.00% of 4
+	// Not recorded             2026-04-01  0.00% of 4
 }

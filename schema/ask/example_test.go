@@ -60,8 +60,10 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// text messages to send: 10
-	// paid       12 invoices    948.15
-	// part_paid   1 invoices     65.00
-	// sent        3 invoices    213.12
+	// text messages to send: 20
+	// new         2 invoices    112.70
+	// paid       20 invoices   2220.85
+	// part_paid   1 invoices     64.00
+	// sent        2 invoices    176.80
+	// void        3 invoices    430.20
 }
