@@ -2,6 +2,7 @@
 package civil
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
@@ -134,8 +135,13 @@ func (d Date) AddMonths(n int) Date {
 	return Date{first.Year(), first.Month(), min(d.Day, last)}
 }
 
+// Compare returns -1 if d is before o, 1 if it is after o, and 0 for the same date.
+func (d Date) Compare(o Date) int {
+	return cmp.Or(cmp.Compare(d.Year, o.Year), cmp.Compare(d.Month, o.Month), cmp.Compare(d.Day, o.Day))
+}
+
 // Before reports whether d is before o.
-func (d Date) Before(o Date) bool { return d.Time().Before(o.Time()) }
+func (d Date) Before(o Date) bool { return d.Compare(o) < 0 }
 
 // Weekday returns the day of the week.
 func (d Date) Weekday() time.Weekday { return d.Time().Weekday() }

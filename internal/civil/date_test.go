@@ -1,6 +1,7 @@
 package civil_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"testing"
 	"time"
@@ -174,6 +175,17 @@ func TestAddDaysFollowsTheCalendar(t *testing.T) {
 	}
 	if d := civil.MustParse("2026-07-01"); d.Weekday() != time.Wednesday || !d.Before(d.AddDays(1)) || d.Before(d) {
 		t.Error("1 July 2026 is a Wednesday, before the 2nd and not before itself")
+	}
+}
+
+func TestCompareOrdersDays(t *testing.T) {
+	days := []civil.Date{{}, civil.MustParse("2025-12-31"), civil.MustParse("2026-01-30"), civil.MustParse("2026-01-31"), civil.MustParse("2026-02-01")}
+	for i, a := range days {
+		for j, b := range days {
+			if got := a.Compare(b); got != cmp.Compare(i, j) || a.Before(b) != (i < j) {
+				t.Errorf("%s.Compare(%s) = %d, Before %t", a, b, got, a.Before(b))
+			}
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"chairside/ent"
 	"chairside/internal/civil"
@@ -170,20 +169,24 @@ func (r *Records) breakDown(b breakdown, records []Record) Section {
 	return s
 }
 
+// group identifies a row of a breakdown by its cells.
+type group [6]any
+
 // rows adds up the records by the columns at some indexes.
 func (r *Records) rows(at []int, records []Record) (rows []*brokenDown) {
-	found := map[string]*brokenDown{}
+	found := map[group]*brokenDown{}
 	for _, record := range records {
-		cells, key := make([]any, len(at)), strings.Builder{}
+		var g group
 		for i, column := range at {
-			cells[i] = record.Cells[column]
-			key.WriteString(r.Columns[column].Kind.Plain(cells[i]))
-			key.WriteByte(0)
+			g[i] = r.Columns[column].Kind.same(record.Cells[column])
 		}
-		one := found[key.String()]
+		one := found[g]
 		if one == nil {
-			one = &brokenDown{cells, r.sum(nil)}
-			found[key.String()] = one
+			one = &brokenDown{make([]any, len(at)), r.sum(nil)}
+			for i, column := range at {
+				one.cells[i] = record.Cells[column]
+			}
+			found[g] = one
 			rows = append(rows, one)
 		}
 		one.add(record)

@@ -15,6 +15,7 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
+	"chairside/schema/ask"
 )
 
 var _ = register(Report{
@@ -106,47 +107,28 @@ func Claims(ctx context.Context, client *ent.Client, f Filter) (*ClaimsReport, e
 
 // claimDay adds up the claims of one day, status and unit.
 type claimDay struct {
-	Status   schema.ClaimStatus `sql:"claim_status"`
-	Ortho    bool               `sql:"ortho"`
-	Date     civil.Date         `sql:"submitted_date"`
-	Claims   int                `sql:"claims"`
-	Expected decimal.Decimal    `sql:"expected"`
-	Awarded  decimal.Decimal    `sql:"awarded"`
-	Awaited  decimal.Decimal    `sql:"awaited"`
-	Lost     decimal.Decimal    `sql:"lost"`
+	Date     civil.Date
+	Status   schema.ClaimStatus
+	Ortho    bool
+	Claims   int
+	Expected decimal.Decimal
+	Awarded  decimal.Decimal
+	Awaited  decimal.Decimal
+	Less     decimal.Decimal // awarded to claims that were awarded less than expected
+	Lost     decimal.Decimal // expected of these claims less Less
 }
 
-// claimDays adds up the claims of each day. The database adds up submitted claims, which
-// have a date. Claims that are not submitted have only a time of creation, and are added
-// up here because its date depends on the practice's time zone.
+// claimDays adds up the claims of each day.
 func claimDays(ctx context.Context, client *ent.Client, f Filter) ([]claimDay, error) {
-	var all []claimDay
-	err := claimsOf(client, f).
-		Where(nhsclaim.SubmittedDateGTE(f.From), nhsclaim.SubmittedDateLTE(f.To)).
-		GroupBy(nhsclaim.FieldClaimStatus, nhsclaim.FieldOrtho, nhsclaim.FieldSubmittedDate).
-		Aggregate(ent.As(ent.Count(), "claims"), claimUnits("expected", "TRUE", "expected_uda"), claimUnits("awarded", "TRUE", "awarded_uda"),
-			claimUnits("awaited", "awarded_uda IS NULL", "expected_uda"), claimUnits("lost", "awarded_uda < expected_uda", "expected_uda - awarded_uda")).
-		Scan(ctx, &all)
-	if err != nil {
-		return nil, err
+	less := func(s *sql.Selector) {
+		s.Where(sql.ColumnsLT(s.C(nhsclaim.FieldAwardedUda), s.C(nhsclaim.FieldExpectedUda)))
 	}
-	zone := principal.Must(ctx).Zone
-	waiting, err := claimsOf(client, f).
-		Where(nhsclaim.SubmittedDateIsNil(), nhsclaim.CreatedAtGTE(f.From.In(zone)), nhsclaim.CreatedAtLT(f.To.AddDays(1).In(zone))).
-		Select(nhsclaim.FieldClaimStatus, nhsclaim.FieldOrtho, nhsclaim.FieldCreatedAt, nhsclaim.FieldExpectedUda, nhsclaim.FieldAwardedUda).
-		All(ctx)
-	for _, c := range waiting {
-		day := claimDay{Status: c.ClaimStatus, Ortho: c.Ortho, Date: claimedOn(c, zone), Claims: 1}
-		if c.ExpectedUda != nil {
-			day.Expected = *c.ExpectedUda
-		}
-		if c.AwardedUda != nil {
-			day.Awarded = *c.AwardedUda
-			day.Lost = max(0, day.Expected-day.Awarded)
-		} else {
-			day.Awaited = day.Expected
-		}
-		all = append(all, day)
+	all, err := groupDated[claimDay](ctx, claimsOf(client, f), f, ask.Day,
+		ask.By(nhsclaim.FieldClaimStatus), ask.By(nhsclaim.FieldOrtho),
+		ask.Count(), ask.Sum(nhsclaim.FieldExpectedUda), ask.Sum(nhsclaim.FieldAwardedUda), ask.Sum(nhsclaim.FieldExpectedUda, nhsclaim.AwardedUdaIsNil()),
+		ask.Sum(nhsclaim.FieldAwardedUda, less), ask.Sum(nhsclaim.FieldExpectedUda, less))
+	for i := range all {
+		all[i].Lost -= all[i].Less
 	}
 	return all, err
 }
@@ -233,6 +215,8 @@ func claimsToFix(ctx context.Context, client *ent.Client, f Filter) (rows []Clai
 	found, err := claimsOf(client, f).
 		Where(nhsclaim.ClaimStatusIn(schema.ClaimError, schema.ClaimInvalid, schema.ClaimQueried)).
 		Where(claimDatedBetween(ctx, f.From, f.To)...).
+		Select(nhsclaim.FieldSequenceNumber, nhsclaim.FieldClaimStatus, nhsclaim.FieldStatusComments, nhsclaim.FieldPatientID, nhsclaim.FieldPractitionerID,
+			nhsclaim.FieldExpectedUda, nhsclaim.FieldOrtho, nhsclaim.FieldSubmittedDate, nhsclaim.FieldCreatedAt).
 		All(ctx)
 	if err != nil {
 		return nil, err

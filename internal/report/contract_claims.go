@@ -2,41 +2,62 @@ package report
 
 import (
 	"context"
+	"slices"
 
 	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/ent/nhsclaim"
-	"chairside/ent/predicate"
 	"chairside/ent/treatmentplan"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/decimal"
 	"chairside/internal/principal"
+	"chairside/schema"
+	"chairside/schema/ask"
 )
 
-// claimCountedBetween matches the claims that count in a contract year: those whose course of
-// treatment was completed from one day to another, both included, in the practice's time zone,
-// however late they were submitted. The day of a course that was never completed is its last
-// one, and that of an orthodontic course its first. A claim whose course has no such day counts
-// on its own date (see claimDatedBetween). courseDates.countedOn returns the same day.
-func claimCountedBetween(ctx context.Context, from, to civil.Date) predicate.NHSClaim {
+// claims queries the claims that count in the year, joined with their course of treatment: those
+// whose course was completed from p.Start to p.At, both included, in the practice's time zone,
+// however late they were submitted. The day of a course that was never completed is its last one,
+// and that of an orthodontic course its first. A claim whose course has no such day counts on its
+// own date (see claimDatedBetween). courseDates.countedOn returns the same day. The course counts
+// even if it is of a patient of another site.
+func (p *Performance) claims(ctx context.Context, client *ent.Client, f Filter) *ent.NHSClaimQuery {
 	zone := principal.Must(ctx).Zone
-	course := func(ortho bool, dated, undated predicate.TreatmentPlan) predicate.NHSClaim {
-		return nhsclaim.And(nhsclaim.Ortho(ortho), nhsclaim.Or(
-			nhsclaim.HasTreatmentPlanWith(dated),
-			nhsclaim.And(nhsclaim.Or(nhsclaim.TreatmentPlanIDIsNil(), nhsclaim.HasTreatmentPlanWith(undated)), nhsclaim.And(claimDatedBetween(ctx, from, to)...)),
-		))
+	q := client.NHSClaim.Query()
+	if f.PractitionerID != nil {
+		q.Where(nhsclaim.PractitionerID(*f.PractitionerID))
 	}
-	return nhsclaim.Or(
-		course(false, treatmentplan.Or(
-			treatmentplan.And(treatmentplan.CompletedAtGTE(from.In(zone)), treatmentplan.CompletedAtLT(to.AddDays(1).In(zone))),
-			treatmentplan.And(treatmentplan.CompletedAtIsNil(), treatmentplan.EndDateGTE(from), treatmentplan.EndDateLTE(to)),
-		), treatmentplan.And(treatmentplan.CompletedAtIsNil(), treatmentplan.EndDateIsNil())),
-		course(true, treatmentplan.And(treatmentplan.StartDateGTE(from), treatmentplan.StartDateLTE(to)), treatmentplan.StartDateIsNil()),
-	)
+	q.Modify(func(s *sql.Selector) {
+		course := courseTable()
+		s.LeftJoin(course).On(s.C(nhsclaim.FieldTreatmentPlanID), course.C(treatmentplan.FieldID)).
+			OnP(sql.ColumnsEQ(course.C(treatmentplan.FieldPracticeID), s.C(nhsclaim.FieldPracticeID)))
+		ofClaim := s.Clone().SetP(nil)
+		for _, match := range claimDatedBetween(ctx, p.Start, p.At) {
+			match(ofClaim)
+		}
+		completed, started, ended := course.C(treatmentplan.FieldCompletedAt), course.C(treatmentplan.FieldStartDate), course.C(treatmentplan.FieldEndDate)
+		ortho := func(yes bool) *sql.Predicate { return sql.EQ(s.C(nhsclaim.FieldOrtho), yes) }
+		in := func(day string) *sql.Predicate { return sql.And(sql.GTE(day, p.Start), sql.LTE(day, p.At)) }
+		s.Where(sql.Or(
+			sql.And(ortho(false), sql.Or(
+				sql.And(sql.GTE(completed, p.Start.In(zone).UTC()), sql.LT(completed, p.At.AddDays(1).In(zone).UTC())),
+				sql.And(sql.IsNull(completed), in(ended)),
+			)),
+			sql.And(ortho(true), in(started)),
+			sql.And(sql.Or(
+				sql.And(ortho(false), sql.IsNull(completed), sql.IsNull(ended)),
+				sql.And(ortho(true), sql.IsNull(started)),
+			), ofClaim.P()),
+		))
+	})
+	return q
 }
+
+// courseTable is the table of the courses that Performance.claims joins.
+func courseTable() *sql.SelectTable { return sql.Table(treatmentplan.Table).As("course") }
 
 // courseDates are the days of a claim's course of treatment.
 type courseDates struct {
@@ -46,13 +67,12 @@ type courseDates struct {
 	Ended     *civil.Date  `sql:"end_date"`
 }
 
-// readCourseDates reads the days of the courses of claims, by the claim's ID, also for a course
-// of a patient of another site.
+// readCourseDates reads the days of the courses of the claims of Performance.claims, by the claim's
+// ID.
 func readCourseDates(ctx context.Context, q *ent.NHSClaimQuery) (map[uuid.UUID]courseDates, error) {
 	var rows []courseDates
 	err := q.Clone().Modify(func(s *sql.Selector) {
-		course := sql.Table(treatmentplan.Table)
-		s.LeftJoin(course).On(s.C(nhsclaim.FieldTreatmentPlanID), course.C(treatmentplan.FieldID))
+		course := courseTable()
 		s.Select(s.C(nhsclaim.FieldID), course.C(treatmentplan.FieldCompletedAt), course.C(treatmentplan.FieldStartDate), course.C(treatmentplan.FieldEndDate))
 	}).Scan(ctx, &rows)
 	all := make(map[uuid.UUID]courseDates, len(rows))
@@ -62,7 +82,7 @@ func readCourseDates(ctx context.Context, q *ent.NHSClaimQuery) (map[uuid.UUID]c
 	return all, err
 }
 
-// countedOn returns the day on which a claim counts, as defined at claimCountedBetween.
+// countedOn returns the day on which a claim counts, as defined at Performance.claims.
 func (d courseDates) countedOn(ctx context.Context, c *ent.NHSClaim) civil.Date {
 	zone := principal.Must(ctx).Zone
 	switch {
@@ -87,38 +107,71 @@ func (d courseDates) late(ctx context.Context, c *ent.NHSClaim) bool {
 	if c.Ortho || d.Completed.IsZero() || c.AwardedUda != nil || !payable(c) {
 		return false
 	}
-	zone := principal.Must(ctx).Zone
-	by := civil.Of(clock.Now(ctx).In(zone))
-	if c.SubmittedDate != nil {
-		by = *c.SubmittedDate
-	}
-	return civil.Of(d.Completed.In(zone)).AddMonths(monthsToSubmit).Before(by)
+	return submittedLate(ctx, civil.Of(d.Completed.In(principal.Must(ctx).Zone)), c.SubmittedDate)
 }
 
-// addLate moves the units of late claims from Delivered to Late.
-func (p *Performance) addLate(ctx context.Context, q *ent.NHSClaimQuery, sums []claimSums) error {
-	// A claim without an award is decided within weeks: these are few.
-	undecided := q.Clone().Where(nhsclaim.Ortho(false), nhsclaim.AwardedUdaIsNil(), nhsclaim.HasTreatmentPlanWith(treatmentplan.CompletedAtNotNil()))
-	found, err := undecided.All(ctx)
-	if err != nil {
-		return err
+// submittedLate reports whether a claim was submitted, or can only be submitted, too late after the
+// completion of its course. submitted is nil if it was not yet.
+func submittedLate(ctx context.Context, completed civil.Date, submitted *civil.Date) bool {
+	by := civil.Of(clock.Now(ctx).In(principal.Must(ctx).Zone))
+	if submitted != nil {
+		by = *submitted
 	}
-	dates, err := readCourseDates(ctx, undecided)
-	if err != nil {
-		return err
+	return completed.AddMonths(monthsToSubmit).Before(by)
+}
+
+// readClaims adds up the claims of the year.
+func (p *Performance) readClaims(ctx context.Context, client *ent.Client, f Filter) (all []claimSums, err error) {
+	// Claims that are late or in time are told apart by the days of those that can be late: claims
+	// are decided within weeks, so these are few.
+	var rows []struct {
+		Contract     uuid.UUID       `sql:"contract_id"`
+		Practitioner int64           `sql:"practitioner_id"`
+		Ortho        bool            `sql:"ortho"`
+		Completed    *civil.Date     `sql:"completed"` // nil for claims that cannot be late
+		Submitted    *civil.Date     `sql:"submitted"`
+		Expected     decimal.Decimal `sql:"expected"`
+		Awarded      decimal.Decimal `sql:"awarded"`
+		Refused      decimal.Decimal `sql:"refused"`
+		Delivered    decimal.Decimal `sql:"delivered"`
 	}
-	for _, c := range found {
-		if !dates[c.ID].late(ctx, c) {
-			continue
+	zone := principal.Must(ctx).Zone
+	err = p.claims(ctx, client, f).Modify(func(s *sql.Selector) {
+		contract, who, ortho := s.C(nhsclaim.FieldContractID), s.C(nhsclaim.FieldPractitionerID), s.C(nhsclaim.FieldOrtho)
+		expected, awarded, paid := s.C(nhsclaim.FieldExpectedUda), s.C(nhsclaim.FieldAwardedUda), payableClaim(s)
+		when := func(condition, value string) string { return "CASE WHEN " + condition + " THEN " + value + " END" }
+		completed := courseTable().C(treatmentplan.FieldCompletedAt)
+		undecided := paid + " AND NOT " + ortho + " AND " + awarded + " IS NULL AND " + completed + " IS NOT NULL"
+		days := []string{when(undecided, ask.DayOf(s, zone, completed, 0)), when(undecided, s.C(nhsclaim.FieldSubmittedDate))}
+		s.Select(contract, who, ortho, sql.As(days[0], "completed"), sql.As(days[1], "submitted"),
+			sumOf(when(paid, expected), "expected"), sumOf(when(paid, awarded), "awarded"), sumOf(when("NOT "+paid, expected), "refused"),
+			sumOf(when(paid, "COALESCE("+awarded+", "+expected+")"), "delivered"))
+		s.GroupBy(contract, who, ortho, days[0], days[1])
+	}).Scan(ctx, &rows)
+	for _, r := range rows {
+		i := slices.IndexFunc(all, func(s claimSums) bool {
+			return s.contract == r.Contract && s.progress.PractitionerID == r.Practitioner && s.progress.Ortho == r.Ortho
+		})
+		if i < 0 {
+			i = len(all)
+			all = append(all, claimSums{r.Contract, Progress{PractitionerID: r.Practitioner, Ortho: r.Ortho}})
 		}
-		for i := range sums {
-			if s := &sums[i]; s.contract == c.ContractID && s.progress.PractitionerID == c.PractitionerID && s.progress.Ortho == c.Ortho {
-				s.progress.Late += unitsOf(c.ExpectedUda)
-				s.progress.Delivered -= unitsOf(c.ExpectedUda)
-			}
+		sum := &all[i].progress
+		sum.Expected += r.Expected
+		sum.Awarded += r.Awarded
+		sum.Refused += r.Refused
+		if r.Completed != nil && submittedLate(ctx, *r.Completed, r.Submitted) {
+			sum.Late += r.Delivered
+		} else {
+			sum.Delivered += r.Delivered
 		}
 	}
-	return nil
+	return all, err
+}
+
+// payableClaim is a SQL condition: the claim is neither withdrawn nor invalid.
+func payableClaim(s *sql.Selector) string {
+	return "(" + s.C(nhsclaim.FieldClaimStatus) + " NOT IN ('" + string(schema.ClaimWithdrawn) + "', '" + string(schema.ClaimInvalid) + "'))"
 }
 
 // unitsOf returns the units, 0 for none.

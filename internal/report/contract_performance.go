@@ -5,17 +5,14 @@ import (
 	"context"
 	"slices"
 
-	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/ent/contract"
-	"chairside/ent/nhsclaim"
 	"chairside/ent/practitioner"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/scope"
-	"chairside/schema"
 )
 
 var _ = register(Report{
@@ -150,51 +147,6 @@ func ContractPerformance(ctx context.Context, client *ent.Client, f Filter) (*Pe
 type claimSums struct {
 	contract uuid.UUID
 	progress Progress
-}
-
-// claims queries the claims that count in the year.
-func (p *Performance) claims(ctx context.Context, client *ent.Client, f Filter) *ent.NHSClaimQuery {
-	q := client.NHSClaim.Query().Where(claimCountedBetween(ctx, p.Start, p.At))
-	if f.PractitionerID != nil {
-		q.Where(nhsclaim.PractitionerID(*f.PractitionerID))
-	}
-	return q
-}
-
-// readClaims adds up the claims of the year.
-func (p *Performance) readClaims(ctx context.Context, client *ent.Client, f Filter) (all []claimSums, err error) {
-	var rows []struct {
-		Contract     uuid.UUID       `sql:"contract_id"`
-		Practitioner int64           `sql:"practitioner_id"`
-		Ortho        bool            `sql:"ortho"`
-		Expected     decimal.Decimal `sql:"expected"`
-		Awarded      decimal.Decimal `sql:"awarded"`
-		Refused      decimal.Decimal `sql:"refused"`
-		Delivered    decimal.Decimal `sql:"delivered"`
-	}
-	err = p.claims(ctx, client, f).GroupBy(nhsclaim.FieldContractID, nhsclaim.FieldPractitionerID, nhsclaim.FieldOrtho).
-		Aggregate(claimUnits("expected", mayBePaid, "expected_uda"), claimUnits("awarded", mayBePaid, "awarded_uda"),
-			claimUnits("refused", "NOT "+mayBePaid, "expected_uda"), claimUnits("delivered", mayBePaid, "COALESCE(awarded_uda, expected_uda)")).
-		Scan(ctx, &rows)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		all = append(all, claimSums{r.Contract, Progress{
-			PractitionerID: r.Practitioner, Ortho: r.Ortho, Expected: r.Expected, Awarded: r.Awarded, Refused: r.Refused, Delivered: r.Delivered,
-		}})
-	}
-	return all, p.addLate(ctx, p.claims(ctx, client, f), all)
-}
-
-// mayBePaid is a SQL condition: the claim is neither withdrawn nor invalid.
-const mayBePaid = "(claim_status NOT IN ('" + string(schema.ClaimWithdrawn) + "', '" + string(schema.ClaimInvalid) + "'))"
-
-// claimUnits is the SQL sum of the units of claims that meet a condition.
-func claimUnits(alias, condition, units string) ent.AggregateFunc {
-	return func(*sql.Selector) string {
-		return sumOf("CASE WHEN "+condition+" THEN "+units+" END", alias)
-	}
 }
 
 // readContracts reads the site's contracts that are in force in the year or have claims,

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
+	"chairside/schema/ask"
 )
 
 var _ = register(Report{
@@ -37,7 +39,7 @@ var _ = register(Report{
 	},
 	Reads: scope.Set{"appointment:read", "patient:read", "practice:read"}, Period: twelveMonths, Practitioners: true,
 	Records: hygieneRecords,
-}.adding(readHygieneRecalls, hygieneResult))
+}.adding(addHygieneRecalls, hygieneResult))
 
 // hygieneRecords are the hygiene visits due in the period.
 var hygieneRecords = Records{
@@ -90,8 +92,91 @@ func (h *hygieneRecall) outcome() int {
 	return hygieneNotContacted
 }
 
+// hygieneNames are the names of practitioners and sites.
+type hygieneNames struct {
+	practitioners map[int64]string
+	sites         map[uuid.UUID]string
+}
+
+// readHygieneNames reads the names.
+func readHygieneNames(ctx context.Context, client *ent.Client) (names hygieneNames, err error) {
+	if names.practitioners, err = practitionerNames(ctx, client); err != nil {
+		return names, err
+	}
+	names.sites, err = siteNames(ctx, client)
+	return names, err
+}
+
+// record returns the record of a visit, or of several that have all but the patient and the day in
+// common; those of archived patients who did not attend have none.
+func (n hygieneNames) record(h *hygieneRecall, visits int, due, patient any) (r Record, ok bool) {
+	outcome := h.outcome()
+	values := []any{visits, 0, 0, 0, 0, 0}
+	values[1+outcome] = visits
+	if outcome == hygieneAttended || outcome == hygieneBooked {
+		values[5] = visits
+	}
+	var by, name any = nil, noHygienist
+	if h.Practitioner != nil {
+		by, name = *h.Practitioner, nameOr(n.practitioners, *h.Practitioner, "", "Practitioner")
+	}
+	return Record{
+		Cells:  []any{due, monthStart(h.DueOn), by, name, h.SiteID.String(), n.sites[h.SiteID], hygieneOutcomes[outcome], patient, nil},
+		Values: values,
+	}, h.Active || outcome == hygieneAttended
+}
+
+// addHygieneRecalls adds up the hygiene visits due in the period by month, practitioner, site and
+// outcome.
+func addHygieneRecalls(ctx context.Context, client *ent.Client, f Filter) (records []Record, err error) {
+	names, err := readHygieneNames(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	add := func(h hygieneRecall, visits int) {
+		if record, ok := names.record(&h, visits, nil, nil); ok && visits > 0 {
+			records = append(records, record)
+		}
+	}
+	recorded, err := ask.Group[struct {
+		Month                   civil.Date
+		Practitioner, Hygienist *int64
+		Site                    uuid.UUID
+		Active                  bool
+		Status                  schema.RecallStatus
+		State                   schema.AppointmentState
+		Contacted, All          int
+	}](ctx, hygieneRecalls(client, f), ask.Month(recall.FieldDueOn),
+		ask.By(recall.FieldPractitionerID), ask.By(recall.FieldPatientID, patient.FieldHygienistID), ask.By(recall.FieldPatientID, patient.FieldSiteID),
+		ask.By(recall.FieldPatientID, patient.FieldActive), ask.By(recall.FieldStatus), ask.By(recall.FieldAppointmentID, appointment.FieldState),
+		ask.Count(recall.ContactedAtNotNil()), ask.Count())
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range recorded {
+		h := hygieneRecall{Active: r.Active, SiteID: r.Site, Practitioner: cmp.Or(r.Practitioner, r.Hygienist), DueOn: r.Month, Status: r.Status, State: r.State}
+		add(h, r.All-r.Contacted)
+		h.Contacted = true
+		add(h, r.Contacted)
+	}
+	others, err := ask.Group[struct {
+		Month     civil.Date
+		Hygienist *int64
+		Site      uuid.UUID
+		Free, All int
+	}](ctx, client.Patient.Query().Where(hygieneUnrecorded(f)...), ask.Month(patient.FieldHygienistRecallDate),
+		ask.By(patient.FieldHygienistID), ask.By(patient.FieldSiteID), ask.Count(nothingBooked(startOfToday(ctx))), ask.Count())
+	for _, p := range others {
+		h := hygieneRecall{Active: true, SiteID: p.Site, Practitioner: p.Hygienist, DueOn: p.Month, Status: schema.RecallDue}
+		add(h, p.Free)
+		h.Status = schema.RecallBooked
+		add(h, p.All-p.Free)
+	}
+	return records, err
+}
+
 // readHygieneRecalls reads the hygiene visits due in the period, in order of their due date.
-func readHygieneRecalls(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
+func readHygieneRecalls(ctx context.Context, client *ent.Client, f Filter) (records []Record, err error) {
 	due, err := recordedHygiene(ctx, client, f)
 	if err != nil {
 		return nil, err
@@ -100,33 +185,14 @@ func readHygieneRecalls(ctx context.Context, client *ent.Client, f Filter) ([]Re
 	if err != nil {
 		return nil, err
 	}
-	names, err := practitionerNames(ctx, client)
+	names, err := readHygieneNames(ctx, client)
 	if err != nil {
 		return nil, err
 	}
-	sites, err := siteNames(ctx, client)
-	if err != nil {
-		return nil, err
-	}
-	var records []Record
 	for _, h := range slices.Concat(due, others) {
-		outcome := h.outcome()
-		if !h.Active && outcome != hygieneAttended {
-			continue
+		if record, ok := names.record(&h, 1, h.DueOn, h.PatientID); ok {
+			records = append(records, record)
 		}
-		values := []any{1, 0, 0, 0, 0, 0}
-		values[1+outcome] = 1
-		if outcome == hygieneAttended || outcome == hygieneBooked {
-			values[5] = 1
-		}
-		var by, name any = nil, noHygienist
-		if h.Practitioner != nil {
-			by, name = *h.Practitioner, nameOr(names, *h.Practitioner, "", "Practitioner")
-		}
-		records = append(records, Record{
-			Cells:  []any{h.DueOn, monthStart(h.DueOn), by, name, h.SiteID.String(), sites[h.SiteID], hygieneOutcomes[outcome], h.PatientID, nil},
-			Values: values,
-		})
 	}
 	slices.SortStableFunc(records, func(a, b Record) int { return Date.compare(a.Cells[0], b.Cells[0]) })
 	return records, nil
@@ -135,34 +201,42 @@ func readHygieneRecalls(ctx context.Context, client *ent.Client, f Filter) ([]Re
 // noHygienist is shown for patients without a hygienist.
 const noHygienist = "No hygienist"
 
+// hygieneRecalls queries the hygiene recalls due in the period, except cancelled ones.
+func hygieneRecalls(client *ent.Client, f Filter) *ent.RecallQuery {
+	q := client.Recall.Query().Where(recall.RecallTypeEQ(schema.RecallHygiene), recall.StatusNEQ(schema.RecallCancelled), recall.DueOnGTE(f.From), recall.DueOnLTE(f.To))
+	if f.SiteID != nil {
+		q.Where(recall.HasPatientWith(patient.SiteID(*f.SiteID)))
+	}
+	if id := f.PractitionerID; id != nil {
+		q.Where(recall.Or(recall.PractitionerID(*id), recall.And(recall.PractitionerIDIsNil(), recall.HasPatientWith(patient.HygienistID(*id)))))
+	}
+	return q
+}
+
 // recordedHygiene reads the hygiene recalls due in the period, except cancelled ones.
 func recordedHygiene(ctx context.Context, client *ent.Client, f Filter) (due []hygieneRecall, err error) {
 	practice := principal.Must(ctx).PracticeID
-	return due, client.Recall.Query().Where(
-		recall.RecallTypeEQ(schema.RecallHygiene), recall.StatusNEQ(schema.RecallCancelled), recall.DueOnGTE(f.From), recall.DueOnLTE(f.To),
-	).Modify(func(s *sql.Selector) {
+	return due, hygieneRecalls(client, f).Modify(func(s *sql.Selector) {
 		p, a := sql.Table(patient.Table), sql.Table(appointment.Table)
 		s.Join(p).On(s.C(recall.FieldPatientID), p.C(patient.FieldID))
 		s.LeftJoin(a).On(s.C(recall.FieldAppointmentID), a.C(appointment.FieldID))
 		s.Where(sql.EQ(p.C(patient.FieldPracticeID), practice))
 		by := "COALESCE(" + s.C(recall.FieldPractitionerID) + ", " + p.C(patient.FieldHygienistID) + ")"
-		if f.SiteID != nil {
-			s.Where(sql.EQ(p.C(patient.FieldSiteID), *f.SiteID))
-		}
-		if f.PractitionerID != nil {
-			s.Where(sql.P(func(b *sql.Builder) { b.WriteString(by + " = ").Arg(*f.PractitionerID) }))
-		}
 		s.Select(s.C(recall.FieldPatientID), p.C(patient.FieldActive), p.C(patient.FieldSiteID), sql.As(by, "practitioner"), s.C(recall.FieldDueOn), s.C(recall.FieldStatus),
 			sql.As("("+s.C(recall.FieldContactedAt)+" IS NOT NULL)", "contacted"), a.C(appointment.FieldState)).
 			OrderBy(s.C(recall.FieldDueOn), s.C(recall.FieldID))
 	}).Scan(ctx, &due)
 }
 
-// unrecordedHygiene reads the active patients whose hygiene recall date is in the period and
-// whose recalls do not settle it.
-func unrecordedHygiene(ctx context.Context, client *ent.Client, f Filter) ([]hygieneRecall, error) {
+// startOfToday returns the start of today in the practice's time zone.
+func startOfToday(ctx context.Context) time.Time {
 	zone := principal.Must(ctx).Zone
-	today := civil.Of(clock.Now(ctx).In(zone)).In(zone).UTC()
+	return civil.Of(clock.Now(ctx).In(zone)).In(zone).UTC()
+}
+
+// hygieneUnrecorded matches the active patients whose hygiene recall date is in the period and
+// whose recalls do not settle it.
+func hygieneUnrecorded(f Filter) []predicate.Patient {
 	due := []predicate.Patient{patient.Active(true), patient.HygienistRecallDateGTE(f.From), patient.HygienistRecallDateLTE(f.To), noHygieneRecall}
 	if f.SiteID != nil {
 		due = append(due, patient.SiteID(*f.SiteID))
@@ -170,12 +244,18 @@ func unrecordedHygiene(ctx context.Context, client *ent.Client, f Filter) ([]hyg
 	if f.PractitionerID != nil {
 		due = append(due, patient.HygienistID(*f.PractitionerID))
 	}
+	return due
+}
+
+// unrecordedHygiene reads the patients of hygieneUnrecorded.
+func unrecordedHygiene(ctx context.Context, client *ent.Client, f Filter) ([]hygieneRecall, error) {
+	today := startOfToday(ctx)
 	var found []hygieneRecall
 	for _, part := range []struct {
 		booked bool
 		where  predicate.Patient
 	}{{false, nothingBooked(today)}, {true, somethingBooked(today)}} {
-		people, err := client.Patient.Query().Where(due...).Where(part.where).
+		people, err := client.Patient.Query().Where(hygieneUnrecorded(f)...).Where(part.where).
 			Select(patient.FieldID, patient.FieldSiteID, patient.FieldHygienistID, patient.FieldHygienistRecallDate).Order(patient.ByID()).All(ctx)
 		if err != nil {
 			return nil, err

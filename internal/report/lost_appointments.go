@@ -3,9 +3,11 @@ package report
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
+	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 
 	"chairside/ent"
@@ -20,6 +22,7 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
+	"chairside/schema/ask"
 )
 
 var _ = register(Report{
@@ -73,48 +76,37 @@ func readLost(ctx context.Context, client *ent.Client, f Filter) (records []Reco
 	if err != nil {
 		return nil, err
 	}
+	taken, err := takenFrom(ctx, client, f, r.zone)
+	if err != nil {
+		return nil, err
+	}
 	earnings, err := readEarnings(ctx, client, f.To)
 	if err != nil {
 		return nil, err
 	}
-	for month := range r.months(f) {
-		until := month.Finish.Add(schema.LongestAppointment) // appointments that start in the month may end later
-		booked, err := readBookings(ctx, client, r.workers, diary.Period{Start: month.Start, Finish: until})
-		if err != nil {
-			return nil, err
-		}
-		for _, w := range r.workers {
-			records = append(records, r.lostIn(month, w, lost[w.id], booked[w.id], earnings[w.id])...)
-		}
+	for _, w := range r.workers {
+		records = append(records, r.lostOf(w, lost[w.id], taken, earnings[w.id])...)
 	}
 	slices.SortStableFunc(records, func(a, b Record) int { return Clock.compare(a.Cells[1], b.Cells[1]) })
 	return records, nil
 }
 
-// lostIn returns the worker's appointments lost that were to start in a month.
-func (r *rota) lostIn(month diary.Period, w *worker, lost []*lostAppointment, bookings []booking, e earnings) (records []Record) {
-	var busy []diary.Period
-	for _, b := range bookings {
-		if b.kind.blocks() {
-			busy = append(busy, b.Period)
-		}
-	}
+// lostOf returns the worker's appointments lost. taken has the times of other appointments that
+// overlap them, by their ID.
+func (r *rota) lostOf(w *worker, lost []*lostAppointment, taken map[int64][]diary.Period, e earnings) (records []Record) {
 	for i, a := range lost {
-		if a.Start.Before(month.Start) || !a.Start.Before(month.Finish) {
-			continue
-		}
 		day := civil.Of(a.Start.In(r.zone))
 		site := w.siteAt(a.Start, w.shiftsOn(day, r.zone))
 		if !r.includes(site) {
 			continue
 		}
-		taken := slices.Clip(busy)
+		busy := slices.Clip(taken[a.id])
 		for j := i - 1; j >= 0 && a.Start.Sub(lost[j].Start) < schema.LongestAppointment; j-- {
-			taken = append(taken, lost[j].Period)
+			busy = append(busy, lost[j].Period)
 		}
 		records = append(records, Record{
 			Cells:  []any{day, a.Start.In(r.zone), monthStart(day), w.id, w.name, site.String(), r.sites[site], e.perHour(), a.how(), a.id, a.patient, nil},
-			Values: a.values(wholeMinutes(diary.Covered([]diary.Period{a.Period}, taken)), e),
+			Values: a.values(wholeMinutes(diary.Covered([]diary.Period{a.Period}, busy)), e),
 		})
 	}
 	return records
@@ -137,28 +129,73 @@ func (a *lostAppointment) values(filled int, e earnings) []any {
 	return []any{1, missed, 1 - missed, a.Minutes(), filled, empty, e.worth(empty)}
 }
 
+// appointmentsLost queries the appointments lost in the period.
+func appointmentsLost(client *ent.Client, f Filter, zone *time.Location) *ent.AppointmentQuery {
+	q := client.Appointment.Query().Where(
+		appointment.PatientIDNotNil(), appointment.StateIn(schema.DidNotAttend, schema.Cancelled), ask.During(zone, appointment.FieldStartTime, f.From, f.To),
+		func(s *sql.Selector) {
+			s.Where(sql.Or(sql.EQ(s.C(appointment.FieldState), string(schema.DidNotAttend)),
+				sql.ExprP(s.C(appointment.FieldCancelledAt)+" > "+earlier(s, s.C(appointment.FieldStartTime), shortNotice))))
+		},
+	)
+	if f.PractitionerID != nil {
+		q.Where(appointment.PractitionerID(*f.PractitionerID))
+	}
+	return q
+}
+
+// earlier is SQL for a time before that of a column.
+func earlier(s *sql.Selector, column string, by time.Duration) string {
+	if s.Dialect() == dialect.Postgres {
+		return fmt.Sprintf("(%s - interval '%d milliseconds')", column, by.Milliseconds())
+	}
+	return fmt.Sprintf("(%s - %d)", column, by.Microseconds())
+}
+
 // lostBetween reads the appointments lost in the period, by practitioner, in order of their
 // start.
 func lostBetween(ctx context.Context, client *ent.Client, f Filter, zone *time.Location) (map[int64][]*lostAppointment, error) {
-	rows, err := client.Appointment.Query().Where(
-		appointment.PatientIDNotNil(), appointment.StateIn(schema.DidNotAttend, schema.Cancelled),
-		appointment.StartTimeGTE(f.From.In(zone).UTC()), appointment.StartTimeLT(f.To.AddDays(1).In(zone).UTC()),
-	).Rows(ctx, rowscan.Columns(appointment.Table, appointment.FieldID, appointment.FieldPractitionerID, appointment.FieldPatientID,
-		appointment.FieldStartTime, appointment.FieldFinishTime, appointment.FieldState, appointment.FieldCancelledAt))
+	rows, err := appointmentsLost(client, f, zone).Rows(ctx, rowscan.Columns(appointment.Table, appointment.FieldID, appointment.FieldPractitionerID, appointment.FieldPatientID,
+		appointment.FieldStartTime, appointment.FieldFinishTime, appointment.FieldState))
 	if err != nil {
 		return nil, err
 	}
 	lost := map[int64][]*lostAppointment{}
-	err = rowscan.ForEach(rows, 7, func(r *rowscan.Scanner) {
+	err = rowscan.ForEach(rows, 6, func(r *rowscan.Scanner) {
 		a := &lostAppointment{r.Int64(0), r.Int64(2), diary.Period{Start: r.Time(3), Finish: r.Time(4)}, r.Text(5) == string(schema.DidNotAttend)}
-		if a.missed || r.Time(6).After(a.Start.Add(-shortNotice)) {
-			lost[r.Int64(1)] = append(lost[r.Int64(1)], a)
-		}
+		lost[r.Int64(1)] = append(lost[r.Int64(1)], a)
 	})
 	for _, all := range lost {
 		slices.SortFunc(all, func(a, b *lostAppointment) int { return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.id, b.id)) })
 	}
 	return lost, err
+}
+
+// takenFrom reads the times of the practitioner's appointments that overlap each appointment lost,
+// by its ID. Appointments cancelled or missed do not take time. On both databases a look-up in the
+// diary's index finds those of each.
+func takenFrom(ctx context.Context, client *ent.Client, f Filter, zone *time.Location) (map[int64][]diary.Period, error) {
+	const other = "other"
+	q := appointmentsLost(client, f, zone)
+	q.Modify(func(s *sql.Selector) {
+		o := sql.Table(appointment.Table).As(other)
+		s.Join(o).On(s.C(appointment.FieldPractitionerID), o.C(appointment.FieldPractitionerID)).
+			OnP(sql.ColumnsEQ(s.C(appointment.FieldPracticeID), o.C(appointment.FieldPracticeID)))
+		start, finish := s.C(appointment.FieldStartTime), s.C(appointment.FieldFinishTime)
+		s.Where(sql.And(
+			sql.ExprP(o.C(appointment.FieldStartTime)+" > "+earlier(s, start, schema.LongestAppointment)),
+			sql.ColumnsLT(o.C(appointment.FieldStartTime), finish), sql.ColumnsGT(o.C(appointment.FieldFinishTime), start),
+			sql.NotIn(o.C(appointment.FieldState), string(schema.Cancelled), string(schema.DidNotAttend)),
+		))
+	})
+	rows, err := q.Rows(ctx, rowscan.Columns(appointment.Table, appointment.FieldID)+", "+rowscan.Columns(other, appointment.FieldStartTime, appointment.FieldFinishTime))
+	if err != nil {
+		return nil, err
+	}
+	taken := map[int64][]diary.Period{}
+	return taken, rowscan.ForEach(rows, 3, func(r *rowscan.Scanner) {
+		taken[r.Int64(0)] = append(taken[r.Int64(0)], diary.Period{Start: r.Time(1), Finish: r.Time(2)})
+	})
 }
 
 // earnings are what a practitioner invoiced, and the length of the appointments attended.

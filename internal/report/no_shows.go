@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
-	"chairside/ent/acquisitionsource"
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
 	"chairside/ent/practitioner"
@@ -45,7 +44,6 @@ var noShowRecords = Records{
 // noShows counts the appointments of patients from one source in one month.
 type noShows struct {
 	SourceID uuid.UUID // zero for none
-	Source   string
 	Month    civil.Date
 	Due      int
 	Missed   int
@@ -54,17 +52,16 @@ type noShows struct {
 // noShowColumns are the columns of noShows.
 var noShowColumns = []ask.Column{
 	ask.By(appointment.FieldPatientID, patient.FieldAcquisitionSourceID),
-	ask.By(appointment.FieldPatientID, patient.FieldAcquisitionSourceID, acquisitionsource.FieldName),
 	ask.Month(appointment.FieldStartTime),
 	ask.Count(),
 	ask.Count(appointment.StateEQ(schema.DidNotAttend)),
 }
 
 // record returns the counts as a record, with further cells for a single appointment.
-func (n noShows) record(cells map[string]any) Record {
-	cells["month"], cells["source"] = n.Month, NoSource
+func (n noShows) record(sources map[uuid.UUID]string, cells map[string]any) Record {
+	cells["month"], cells["source"] = n.Month, sources[n.SourceID]
 	if n.SourceID != uuid.Nil {
-		cells["source_id"], cells["source"] = n.SourceID.String(), n.Source
+		cells["source_id"] = n.SourceID.String()
 	}
 	return noShowRecords.record(cells, n.Due, n.Missed)
 }
@@ -72,8 +69,12 @@ func (n noShows) record(cells map[string]any) Record {
 // countNoShows counts the appointments by source and month.
 func countNoShows(ctx context.Context, client *ent.Client, f Filter) (records []Record, err error) {
 	rows, err := ask.Group[noShows](ctx, appointmentsDue(ctx, client, f), noShowColumns...)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := sourceNames(ctx, client)
 	for _, n := range rows {
-		records = append(records, n.record(map[string]any{}))
+		records = append(records, n.record(sources, map[string]any{}))
 	}
 	return records, err
 }
@@ -85,15 +86,18 @@ func readNoShows(ctx context.Context, client *ent.Client, f Filter) (records []R
 		Appointment int64
 		Patient     int64
 		SourceID    uuid.UUID
-		Source      string
 		Month       civil.Date
 		Due, Missed int
 	}](ctx, appointmentsDue(ctx, client, f), slices.Concat([]ask.Column{
 		ask.Day(appointment.FieldStartTime), ask.By(appointment.FieldID), ask.By(appointment.FieldPatientID),
 	}, noShowColumns)...)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := sourceNames(ctx, client)
 	for _, v := range rows {
-		n := noShows{v.SourceID, v.Source, v.Month, v.Due, v.Missed}
-		records = append(records, n.record(map[string]any{"day": v.Day, "appointment_id": v.Appointment, "patient_id": v.Patient}))
+		n := noShows{v.SourceID, v.Month, v.Due, v.Missed}
+		records = append(records, n.record(sources, map[string]any{"day": v.Day, "appointment_id": v.Appointment, "patient_id": v.Patient}))
 	}
 	return records, err
 }

@@ -16,6 +16,7 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
+	"chairside/schema/ask"
 )
 
 const statementOfEntitlements = "General Dental Services Statement of Financial Entitlements, monthly payments and deductions in respect of NHS charges"
@@ -35,7 +36,7 @@ var _ = register(Report{
 	},
 	Reads: scope.Set{"financials:read", "patient:read", "practice:read"}, Period: contractYear,
 	Records: chargeRecords,
-}.adding(readCharges, chargesResult))
+}.adding(addCharges, chargesResult))
 
 // chargeRecords are the claims of the period that are neither withdrawn nor invalid, and the
 // monthly payments of the contracts.
@@ -57,24 +58,57 @@ const noBand = "No band"
 // otherContract is shown for a contract that the caller may not see, because of another site.
 const otherContract = "Contract of another site"
 
-// readCharges reads the claims of the period that are neither withdrawn nor invalid, and the
-// monthly payments, in order of their date.
-func readCharges(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
-	q, payers := client.NHSClaim.Query().Where(claimDatedBetween(ctx, f.From, f.To)...).Where(nhsclaim.ClaimStatusNotIn(schema.ClaimWithdrawn, schema.ClaimInvalid)), client.Contract.Query()
+// chargedClaims queries the claims that are neither withdrawn nor invalid, and the contracts that
+// have monthly payments.
+func chargedClaims(client *ent.Client, f Filter) (*ent.NHSClaimQuery, *ent.ContractQuery) {
+	claims, payers := client.NHSClaim.Query().Where(nhsclaim.ClaimStatusNotIn(schema.ClaimWithdrawn, schema.ClaimInvalid)), client.Contract.Query()
 	if f.SiteID != nil {
-		q.Where(nhsclaim.HasContractWith(contract.SiteID(*f.SiteID)))
+		claims.Where(nhsclaim.HasContractWith(contract.SiteID(*f.SiteID)))
 		payers.Where(contract.SiteID(*f.SiteID))
 	}
-	found, err := q.Select(nhsclaim.FieldSequenceNumber, nhsclaim.FieldContractID, nhsclaim.FieldPatientID, nhsclaim.FieldUdaBand, nhsclaim.FieldPatientCharge, nhsclaim.FieldNiCalculatedPatientFee,
-		nhsclaim.FieldSubmittedDate, nhsclaim.FieldCreatedAt, nhsclaim.FieldOrtho, nhsclaim.FieldAwardedUda, nhsclaim.FieldExpectedUda).All(ctx)
+	return claims, payers
+}
+
+// addCharges adds up the claims by contract, month and band, and reads the monthly payments.
+func addCharges(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
+	q, payers := chargedClaims(client, f)
+	rows, err := groupDated[struct {
+		Month             civil.Date
+		Contract          uuid.UUID
+		Band              string
+		Ortho             bool
+		Awarded, Expected *decimal.Decimal // of each claim
+		Claims, Exempt    int
+		Charge, NICharge  decimal.Decimal
+	}](ctx, q, f, ask.Month,
+		ask.By(nhsclaim.FieldContractID), ask.By(nhsclaim.FieldUdaBand), ask.By(nhsclaim.FieldOrtho), ask.By(nhsclaim.FieldAwardedUda), ask.By(nhsclaim.FieldExpectedUda),
+		ask.Count(),
+		ask.Count(nhsclaim.Or(nhsclaim.PatientCharge(0), nhsclaim.And(nhsclaim.PatientChargeIsNil(), nhsclaim.Or(nhsclaim.NiCalculatedPatientFeeIsNil(), nhsclaim.NiCalculatedPatientFee(0))))),
+		ask.Sum(nhsclaim.FieldPatientCharge), ask.Sum(nhsclaim.FieldNiCalculatedPatientFee, nhsclaim.PatientChargeIsNil()))
 	if err != nil {
 		return nil, err
 	}
+	records, contracts, err := monthlyPayments(ctx, payers, f)
+	for _, r := range rows {
+		under, charge := contracts[r.Contract], r.Charge+r.NICharge
+		value := decimal.Decimal(r.Claims) * activityValue(&ent.NHSClaim{Ortho: r.Ortho, AwardedUda: r.Awarded, ExpectedUda: r.Expected}, under)
+		records = append(records, Record{
+			Cells:  []any{nil, nil, r.Month, r.Contract.String(), nameOfContract(under), cmp.Or(r.Band, noBand), nil, nil},
+			Values: []any{r.Claims, r.Exempt, value, decimal.Decimal(0), charge, -charge},
+		})
+	}
+	return records, err
+}
+
+// monthlyPayments reads the contracts, by ID, and returns their payments for the months of the
+// period.
+func monthlyPayments(ctx context.Context, payers *ent.ContractQuery, f Filter) ([]Record, map[uuid.UUID]*ent.Contract, error) {
 	all, err := payers.All(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	contracts, records := map[uuid.UUID]*ent.Contract{}, make([]Record, 0, len(found))
+	var records []Record
+	contracts := map[uuid.UUID]*ent.Contract{}
 	for _, c := range all {
 		contracts[c.ID] = c
 		for _, month := range months(f) {
@@ -86,21 +120,34 @@ func readCharges(ctx context.Context, client *ent.Client, f Filter) ([]Record, e
 			}
 		}
 	}
+	return records, contracts, nil
+}
+
+// readCharges reads the claims and the monthly payments, in order of their date.
+func readCharges(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
+	q, payers := chargedClaims(client, f)
+	found, err := q.Where(claimDatedBetween(ctx, f.From, f.To)...).
+		Select(nhsclaim.FieldSequenceNumber, nhsclaim.FieldContractID, nhsclaim.FieldPatientID, nhsclaim.FieldUdaBand, nhsclaim.FieldPatientCharge, nhsclaim.FieldNiCalculatedPatientFee,
+			nhsclaim.FieldSubmittedDate, nhsclaim.FieldCreatedAt, nhsclaim.FieldOrtho, nhsclaim.FieldAwardedUda, nhsclaim.FieldExpectedUda).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	records, contracts, err := monthlyPayments(ctx, payers, f)
+	if err != nil {
+		return nil, err
+	}
 	zone := principal.Must(ctx).Zone
 	for _, c := range found {
 		under, day, charge, exempt := contracts[c.ContractID], claimedOn(c, zone), unitsOf(cmp.Or(c.PatientCharge, c.NiCalculatedPatientFee)), 0
 		if charge == 0 {
 			exempt = 1
 		}
-		name, band := otherContract, noBand
-		if under != nil {
-			name = under.Name
-		}
+		band := noBand
 		if c.UdaBand != nil {
 			band = cmp.Or(*c.UdaBand, noBand)
 		}
 		records = append(records, Record{
-			Cells:  []any{fmt.Sprintf("Claim %d", c.SequenceNumber), day, monthStart(day), c.ContractID.String(), name, band, c.PatientID, nil},
+			Cells:  []any{fmt.Sprintf("Claim %d", c.SequenceNumber), day, monthStart(day), c.ContractID.String(), nameOfContract(under), band, c.PatientID, nil},
 			Values: []any{1, exempt, activityValue(c, under), decimal.Decimal(0), charge, -charge},
 		})
 	}
@@ -108,6 +155,14 @@ func readCharges(ctx context.Context, client *ent.Client, f Filter) ([]Record, e
 		return cmp.Or(Date.compare(a.Cells[1], b.Cells[1]), Text.compare(a.Cells[0], b.Cells[0]), Text.compare(a.Cells[3], b.Cells[3]))
 	})
 	return records, nil
+}
+
+// nameOfContract returns the name of a contract, or otherContract for nil.
+func nameOfContract(c *ent.Contract) string {
+	if c == nil {
+		return otherContract
+	}
+	return c.Name
 }
 
 // activityValue returns the units of a claim, awarded or else expected, at the value of a unit

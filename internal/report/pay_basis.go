@@ -10,10 +10,12 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/nhsclaim"
+	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
+	"chairside/schema/ask"
 )
 
 var _ = register(Report{
@@ -79,7 +81,7 @@ func incomeBasis(kind IncomeKind, invoiced, paid decimal.Decimal) []any {
 	return []any{invoiced, paid, decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0), paid}
 }
 
-// readPayBasis adds up invoices and payments by month, and reads the claims.
+// readPayBasis adds up invoices, payments and claims by practitioner and month.
 func readPayBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
 	rows, err := Income(ctx, client, f)
 	if err != nil {
@@ -89,7 +91,7 @@ func readPayBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, 
 	if err != nil {
 		return nil, err
 	}
-	records, err := claimBasis(ctx, client, f)
+	records, err := addClaimBasis(ctx, client, f, names)
 	for _, row := range rows {
 		if row.PractitionerID != 0 {
 			records = append(records, Record{
@@ -101,9 +103,50 @@ func readPayBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, 
 	return records, err
 }
 
-// claimBasis reads the claims of the period that are neither withdrawn nor invalid.
+// payClaims queries the claims that are neither withdrawn nor invalid.
+func payClaims(client *ent.Client, f Filter) *ent.NHSClaimQuery {
+	return claimsOf(client, f).Where(nhsclaim.ClaimStatusNotIn(schema.ClaimWithdrawn, schema.ClaimInvalid))
+}
+
+// claimBasisOf returns the measures of claims that have their units and contract in common.
+func claimBasisOf(claims int, c *ent.NHSClaim, under *ent.Contract) []any {
+	n := decimal.Decimal(claims)
+	uda, uoa, value := n*unitsOf(cmp.Or(c.AwardedUda, c.ExpectedUda)), decimal.Decimal(0), n*activityValue(c, under)
+	if c.Ortho {
+		uda, uoa = uoa, uda
+	}
+	return []any{decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0), uda, uoa, value, value}
+}
+
+// addClaimBasis adds up the claims of the period by practitioner and month.
+func addClaimBasis(ctx context.Context, client *ent.Client, f Filter, names map[int64]string) ([]Record, error) {
+	rows, err := groupDated[struct {
+		Month             civil.Date
+		Practitioner      int64
+		Contract          uuid.UUID
+		Ortho             bool
+		Awarded, Expected *decimal.Decimal // of each claim
+		Claims            int
+	}](ctx, payClaims(client, f), f, ask.Month,
+		ask.By(nhsclaim.FieldPractitionerID), ask.By(nhsclaim.FieldContractID), ask.By(nhsclaim.FieldOrtho), ask.By(nhsclaim.FieldAwardedUda), ask.By(nhsclaim.FieldExpectedUda),
+		ask.Count())
+	if err != nil {
+		return nil, err
+	}
+	contracts, err := contractsByID(ctx, client)
+	records := make([]Record, len(rows))
+	for i, r := range rows {
+		records[i] = Record{
+			Cells:  []any{nil, nil, r.Month, r.Practitioner, nameOr(names, r.Practitioner, "", "Practitioner"), nil, nil},
+			Values: claimBasisOf(r.Claims, &ent.NHSClaim{Ortho: r.Ortho, AwardedUda: r.Awarded, ExpectedUda: r.Expected}, contracts[r.Contract]),
+		}
+	}
+	return records, err
+}
+
+// claimBasis reads the claims of the period.
 func claimBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
-	found, err := claimsOf(client, f).Where(claimDatedBetween(ctx, f.From, f.To)...).Where(nhsclaim.ClaimStatusNotIn(schema.ClaimWithdrawn, schema.ClaimInvalid)).
+	found, err := payClaims(client, f).Where(claimDatedBetween(ctx, f.From, f.To)...).
 		Select(nhsclaim.FieldSequenceNumber, nhsclaim.FieldContractID, nhsclaim.FieldPractitionerID, nhsclaim.FieldPatientID,
 			nhsclaim.FieldSubmittedDate, nhsclaim.FieldCreatedAt, nhsclaim.FieldOrtho, nhsclaim.FieldAwardedUda, nhsclaim.FieldExpectedUda).All(ctx)
 	if err != nil {
@@ -113,26 +156,26 @@ func claimBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, er
 	if err != nil {
 		return nil, err
 	}
-	all, err := client.Contract.Query().All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	contracts := map[uuid.UUID]*ent.Contract{}
-	for _, c := range all {
-		contracts[c.ID] = c
-	}
+	contracts, err := contractsByID(ctx, client)
 	zone, records := principal.Must(ctx).Zone, make([]Record, len(found))
 	for i, c := range found {
-		uda, uoa, value, day := unitsOf(cmp.Or(c.AwardedUda, c.ExpectedUda)), decimal.Decimal(0), activityValue(c, contracts[c.ContractID]), claimedOn(c, zone)
-		if c.Ortho {
-			uda, uoa = uoa, uda
-		}
+		day := claimedOn(c, zone)
 		records[i] = Record{
 			Cells:  []any{fmt.Sprintf("Claim %d", c.SequenceNumber), day, monthStart(day), c.PractitionerID, nameOr(names, c.PractitionerID, "", "Practitioner"), c.PatientID, nil},
-			Values: []any{decimal.Decimal(0), decimal.Decimal(0), decimal.Decimal(0), uda, uoa, value, value},
+			Values: claimBasisOf(1, c, contracts[c.ContractID]),
 		}
 	}
-	return records, nil
+	return records, err
+}
+
+// contractsByID reads the contracts that the caller may see.
+func contractsByID(ctx context.Context, client *ent.Client) (map[uuid.UUID]*ent.Contract, error) {
+	found, err := client.Contract.Query().All(ctx)
+	contracts := make(map[uuid.UUID]*ent.Contract, len(found))
+	for _, c := range found {
+		contracts[c.ID] = c
+	}
+	return contracts, err
 }
 
 // payResult lays the report out: by practitioner, and by practitioner and month.

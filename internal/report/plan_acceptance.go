@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"chairside/ent"
 	"chairside/ent/appointment"
@@ -12,6 +13,7 @@ import (
 	"chairside/ent/treatmentappointment"
 	"chairside/ent/treatmentplan"
 	"chairside/ent/treatmentplanitem"
+	"chairside/internal/audit"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/entx/rowscan"
@@ -53,8 +55,20 @@ var acceptanceRecords = Records{
 		{Key: "proposed", Title: "Proposed", Kind: Money}, {Key: "accepted", Title: "Accepted", Kind: Money},
 		{Key: "carried_out", Title: "Carried out", Kind: Money}, {Key: "not_accepted", Title: "Not accepted yet", Kind: Money},
 	},
-	Read: readAcceptance,
+	Read: func(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
+		records, err := readAcceptance(ctx, client, f)
+		for _, r := range records {
+			audit.From(ctx).Note(treatmentplan.Table, r.Cells[2].(int64))
+		}
+		return records, err
+	},
 }.namingPatients()
+
+// plan is a treatment plan made in the period.
+type plan struct {
+	id, practitioner, paymentPlan, patient int64
+	made                                   time.Time
+}
 
 // proposal adds up the items that a treatment plan proposes.
 type proposal struct {
@@ -77,14 +91,18 @@ func readAcceptance(ctx context.Context, client *ent.Client, f Filter) ([]Record
 	if err != nil {
 		return nil, err
 	}
-	plans, err := client.TreatmentPlan.Query().Where(made...).Select(treatmentplan.FieldID, treatmentplan.FieldCreatedAt, treatmentplan.FieldPatientID,
-		treatmentplan.FieldPractitionerID, treatmentplan.FieldPaymentPlanID).All(ctx)
+	rows, err := client.TreatmentPlan.Query().Where(made...).Rows(ctx, rowscan.Columns(treatmentplan.Table, treatmentplan.FieldID, treatmentplan.FieldPractitionerID,
+		treatmentplan.FieldPaymentPlanID, treatmentplan.FieldPatientID, treatmentplan.FieldCreatedAt))
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(plans, func(a, b *ent.TreatmentPlan) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
+	var plans []plan
+	if err := rowscan.ForEach(rows, 5, func(r *rowscan.Scanner) {
+		plans = append(plans, plan{r.Int64(0), r.Int64(1), r.Int64(2), r.Int64(3), r.Time(4)})
+	}); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(plans, func(a, b plan) int { return cmp.Or(a.made.Compare(b.made), cmp.Compare(a.id, b.id)) })
 	practitioners, err := practitionerNames(ctx, client)
 	if err != nil {
 		return nil, err
@@ -95,7 +113,7 @@ func readAcceptance(ctx context.Context, client *ent.Client, f Filter) ([]Record
 	}
 	var records []Record
 	for _, p := range plans {
-		of, day := proposals[p.ID], civil.Of(p.CreatedAt.In(zone))
+		of, day := proposals[p.id], civil.Of(p.made.In(zone))
 		if of == nil {
 			continue
 		}
@@ -105,8 +123,8 @@ func readAcceptance(ctx context.Context, client *ent.Client, f Filter) ([]Record
 		}
 		records = append(records, Record{
 			Cells: []any{
-				day, monthStart(day), p.ID, p.PractitionerID, nameOr(practitioners, p.PractitionerID, "", "Practitioner"),
-				p.PaymentPlanID, nameOr(names, p.PaymentPlanID, "", "Plan"), p.PatientID, nil,
+				day, monthStart(day), p.id, p.practitioner, nameOr(practitioners, p.practitioner, "", "Practitioner"),
+				p.paymentPlan, nameOr(names, p.paymentPlan, "", "Plan"), p.patient, nil,
 			},
 			Values: []any{1, accepted, of.proposed, of.acceptedValue, of.completed, of.proposed - of.acceptedValue},
 		})

@@ -11,7 +11,11 @@ import (
 	"chairside/ent"
 	"chairside/ent/patient"
 	"chairside/ent/practitioner"
+	"chairside/ent/predicate"
 	"chairside/ent/user"
+	"chairside/internal/audit"
+	"chairside/internal/entx"
+	"chairside/internal/entx/rowscan"
 	"chairside/schema"
 )
 
@@ -40,30 +44,29 @@ func practitionerName(p *ent.Practitioner) string {
 	return fmt.Sprintf("Practitioner %d", p.ID)
 }
 
-// idsPerQuery keeps lists of IDs below the parameter limits of both databases.
-const idsPerQuery = 10_000
-
 // patientNames returns the names of the patients with the IDs. A patient that the caller
-// may not see, because of another site, is named "Patient 7".
+// may not see, because of another site, is named "Patient 7". The others are recorded in the access
+// log.
 func patientNames(ctx context.Context, client *ent.Client, ids []int64) (map[int64]string, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	names := make(map[int64]string, len(ids))
 	for _, id := range ids {
 		names[id] = fmt.Sprintf("Patient %d", id)
 	}
-	for chunk := range slices.Chunk(ids, idsPerQuery) {
-		rows, err := client.Patient.Query().
-			Where(patient.IDIn(chunk...)).
-			Select(patient.FieldID, patient.FieldFirstName, patient.FieldLastName).
-			All(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rows {
-			names[r.ID] = schema.FullName(r.FirstName, r.LastName)
-		}
+	if len(ids) == 0 {
+		return names, nil
 	}
-	return names, nil
+	rows, err := client.Patient.Query().Where(entx.InArray[predicate.Patient](patient.FieldID, ids)).
+		Rows(ctx, rowscan.Columns(patient.Table, patient.FieldID, patient.FieldFirstName, patient.FieldLastName))
+	if err != nil {
+		return nil, err
+	}
+	accessLog := audit.From(ctx)
+	return names, rowscan.ForEach(rows, 3, func(r *rowscan.Scanner) {
+		id := r.Int64(0)
+		names[id] = schema.FullName(r.Text(1), r.Text(2))
+		accessLog.Note(patient.Table, id)
+	})
 }
 
 // compareNames compares names without regard to case and accents.

@@ -13,11 +13,14 @@ import (
 	"chairside/ent"
 	"chairside/ent/appointment"
 	"chairside/ent/patient"
+	"chairside/ent/practitioner"
 	"chairside/ent/predicate"
 	"chairside/ent/recall"
 	"chairside/internal/audit"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
+	"chairside/internal/entx"
+	"chairside/internal/entx/rowscan"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
@@ -118,8 +121,8 @@ func Recalls(ctx context.Context, client *ent.Client, f Filter) ([]RecallRow, er
 	for _, p := range people {
 		listed := false
 		for _, visit := range slices.Concat(
-			dueVisits(DentalRecall, p.DentistRecallDate, p.DentistID, settled[p.ID][schema.RecallExam]),
-			dueVisits(HygieneRecall, p.HygienistRecallDate, p.HygienistID, settled[p.ID][schema.RecallHygiene]),
+			dueVisits(DentalRecall, p.DentistRecallDate, p.DentistID, settled[recallsOf{p.ID, schema.RecallExam}]),
+			dueVisits(HygieneRecall, p.HygienistRecallDate, p.HygienistID, settled[recallsOf{p.ID, schema.RecallHygiene}]),
 		) {
 			switch {
 			case visit.due.Before(f.From), f.To.Before(visit.due):
@@ -189,37 +192,55 @@ func hasOpenRecall(f Filter) predicate.Patient {
 
 // recallRecord holds the columns of a recall that the report needs.
 type recallRecord struct {
-	PatientID      int64               `sql:"patient_id"`
-	RecallType     schema.RecallType   `sql:"recall_type"`
-	DueOn          civil.Date          `sql:"due_on"`
-	Status         schema.RecallStatus `sql:"status"`
-	PractitionerID *int64              `sql:"practitioner_id"`
-	Method         schema.RecallMethod `sql:"method"`
+	DueOn          civil.Date
+	Status         schema.RecallStatus
+	PractitionerID *int64
+	Method         schema.RecallMethod
+}
+
+// recallsOf identifies the recalls of one type of a patient.
+type recallsOf struct {
+	patient int64
+	kind    schema.RecallType
 }
 
 // readRecalls returns the recalls of the people, by patient and type.
-func readRecalls(ctx context.Context, client *ent.Client, people []*recalled) (map[int64]map[schema.RecallType][]recallRecord, error) {
-	all := map[int64]map[schema.RecallType][]recallRecord{}
-	for chunk := range slices.Chunk(people, idsPerQuery) {
-		ids := make([]int64, len(chunk))
-		for i, p := range chunk {
-			ids[i] = p.ID
-		}
-		var records []recallRecord
-		err := client.Recall.Query().Where(recall.PatientIDIn(ids...)).Order(recall.ByDueOn(), recall.ByID()).
-			Select(recall.FieldPatientID, recall.FieldRecallType, recall.FieldDueOn, recall.FieldStatus, recall.FieldPractitionerID, recall.FieldMethod).
-			Scan(ctx, &records)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range records {
-			if all[r.PatientID] == nil {
-				all[r.PatientID] = map[schema.RecallType][]recallRecord{}
-			}
-			all[r.PatientID][r.RecallType] = append(all[r.PatientID][r.RecallType], r)
-		}
+func readRecalls(ctx context.Context, client *ent.Client, people []*recalled) (map[recallsOf][]recallRecord, error) {
+	rows, err := client.Recall.Query().Where(entx.InArray[predicate.Recall](recall.FieldPatientID, idsOf(people))).Order(recall.ByDueOn(), recall.ByID()).
+		Rows(ctx, rowscan.Columns(recall.Table, recall.FieldPatientID, recall.FieldRecallType, recall.FieldDueOn, recall.FieldStatus, recall.FieldPractitionerID, recall.FieldMethod))
+	if err != nil {
+		return nil, err
 	}
-	return all, nil
+	all := map[recallsOf][]recallRecord{}
+	return all, rowscan.ForEach(rows, 6, func(r *rowscan.Scanner) {
+		of := recallsOf{r.Int64(0), schema.RecallType(r.Text(1))}
+		all[of] = append(all[of], recallRecord{r.Date(2), schema.RecallStatus(r.Text(3)), optionalInt64(r, 4), schema.RecallMethod(r.Text(5))})
+	})
+}
+
+// idsOf returns the IDs of the people.
+func idsOf(people []*recalled) []int64 {
+	ids := make([]int64, len(people))
+	for i, p := range people {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
+// optionalInt64 reads a whole number, nil for NULL.
+func optionalInt64(r *rowscan.Scanner, column int) *int64 {
+	if r.Null(column) {
+		return nil
+	}
+	return new(r.Int64(column))
+}
+
+// optionalDay reads a date, nil for NULL.
+func optionalDay(r *rowscan.Scanner, column int) *civil.Date {
+	if r.Null(column) {
+		return nil
+	}
+	return new(r.Date(column))
 }
 
 // dueVisit is a visit that is due.
@@ -269,39 +290,42 @@ func nothingBooked(from time.Time) predicate.Patient {
 // recalled holds the columns of a patient that the report needs; the table has five
 // times as many.
 type recalled struct {
-	ID                   int64
-	FirstName            string              `sql:"first_name"`
-	LastName             string              `sql:"last_name"`
-	LastNameFolded       string              `sql:"last_name_folded"`
-	SiteID               uuid.UUID           `sql:"site_id"`
-	DentistID            *int64              `sql:"dentist_id"`
-	DentistRecallDate    *civil.Date         `sql:"dentist_recall_date"`
-	HygienistID          *int64              `sql:"hygienist_id"`
-	HygienistRecallDate  *civil.Date         `sql:"hygienist_recall_date"`
-	RecallMethod         schema.RecallMethod `sql:"recall_method"`
-	AddressLine1         string              `sql:"address_line_1"`
-	AddressLine2         string              `sql:"address_line_2"`
-	Town                 string
-	County               string
-	Postcode             string
-	EmailAddress         string `sql:"email_address"`
-	UseEmail             bool   `sql:"use_email"`
-	UseSMS               bool   `sql:"use_sms"`
-	PreferredPhoneNumber int    `sql:"preferred_phone_number"`
-	HomePhone            string `sql:"home_phone"`
-	WorkPhone            string `sql:"work_phone"`
-	MobilePhone          string `sql:"mobile_phone"`
+	ID                                                 int64
+	FirstName, LastName, LastNameFolded                string
+	SiteID                                             uuid.UUID
+	DentistID, HygienistID                             *int64
+	DentistRecallDate, HygienistRecallDate             *civil.Date
+	RecallMethod                                       schema.RecallMethod
+	AddressLine1, AddressLine2, Town, County, Postcode string
+	EmailAddress                                       string
+	UseEmail, UseSMS                                   bool
+	PreferredPhoneNumber                               int
+	HomePhone, WorkPhone, MobilePhone                  string
 }
 
 // readRecalled reads the columns that the report needs of the patients.
 func readRecalled(ctx context.Context, client *ent.Client, due []predicate.Patient) (people []*recalled, err error) {
-	return people, client.Patient.Query().Where(due...).Select(
+	columns := []string{
 		patient.FieldID, patient.FieldFirstName, patient.FieldLastName, patient.FieldLastNameFolded, patient.FieldSiteID,
-		patient.FieldDentistID, patient.FieldDentistRecallDate, patient.FieldHygienistID, patient.FieldHygienistRecallDate, patient.FieldRecallMethod,
+		patient.FieldDentistID, patient.FieldHygienistID, patient.FieldDentistRecallDate, patient.FieldHygienistRecallDate, patient.FieldRecallMethod,
 		patient.FieldAddressLine1, patient.FieldAddressLine2, patient.FieldTown, patient.FieldCounty, patient.FieldPostcode,
 		patient.FieldEmailAddress, patient.FieldUseEmail, patient.FieldUseSms,
 		patient.FieldPreferredPhoneNumber, patient.FieldHomePhone, patient.FieldWorkPhone, patient.FieldMobilePhone,
-	).Scan(ctx, &people)
+	}
+	rows, err := client.Patient.Query().Where(due...).Rows(ctx, rowscan.Columns(patient.Table, columns...))
+	if err != nil {
+		return nil, err
+	}
+	err = rowscan.ForEach(rows, len(columns), func(r *rowscan.Scanner) {
+		people = append(people, &recalled{
+			ID: r.Int64(0), FirstName: r.Text(1), LastName: r.Text(2), LastNameFolded: r.Text(3), SiteID: r.UUID(4),
+			DentistID: optionalInt64(r, 5), HygienistID: optionalInt64(r, 6), DentistRecallDate: optionalDay(r, 7), HygienistRecallDate: optionalDay(r, 8), RecallMethod: schema.RecallMethod(r.Text(9)),
+			AddressLine1: r.Text(10), AddressLine2: r.Text(11), Town: r.Text(12), County: r.Text(13), Postcode: r.Text(14),
+			EmailAddress: r.Text(15), UseEmail: r.Bool(16), UseSMS: r.Bool(17),
+			PreferredPhoneNumber: r.Int(18), HomePhone: r.Text(19), WorkPhone: r.Text(20), MobilePhone: r.Text(21),
+		})
+	})
+	return people, err
 }
 
 // contact returns the number or address for a method, and a note
@@ -325,7 +349,15 @@ func (p *recalled) contact(method schema.RecallMethod) (contact, note string) {
 		}
 		return p.EmailAddress, note
 	case schema.RecallPhone:
-		preferred := map[int]string{1: p.HomePhone, 2: p.WorkPhone, 3: p.MobilePhone}[p.PreferredPhoneNumber]
+		var preferred string
+		switch p.PreferredPhoneNumber {
+		case 1:
+			preferred = p.HomePhone
+		case 2:
+			preferred = p.WorkPhone
+		case 3:
+			preferred = p.MobilePhone
+		}
 		if contact = cmp.Or(preferred, p.MobilePhone, p.HomePhone, p.WorkPhone); contact == "" {
 			note = "no telephone number"
 		}
@@ -337,30 +369,31 @@ func (p *recalled) contact(method schema.RecallMethod) (contact, note string) {
 
 // readLastSeen returns the day of each patient's last completed appointment, nil if there
 // is none. It passes the patients' IDs, because repeating the search for patients who are
-// due would take longer than reading the appointments.
+// due would take longer. For each patient the database reads the patient's index from its end.
 func readLastSeen(ctx context.Context, client *ent.Client, people []*recalled, now time.Time) (map[int64]*civil.Date, error) {
-	zone := principal.Must(ctx).Zone
-	seen := make(map[int64]*civil.Date, len(people))
-	for chunk := range slices.Chunk(people, idsPerQuery) {
-		ids := make([]int64, len(chunk))
-		for i, p := range chunk {
-			ids[i] = p.ID
+	caller := principal.Must(ctx)
+	var visits []struct {
+		ID   int64
+		Last clock.Stored
+	}
+	err := client.Patient.Query().Where(entx.InArray[predicate.Patient](patient.FieldID, idsOf(people))).Modify(func(s *sql.Selector) {
+		a := sql.Table(appointment.Table)
+		completed := []*sql.Predicate{
+			sql.ColumnsEQ(a.C(appointment.FieldPracticeID), s.C(patient.FieldPracticeID)), sql.ColumnsEQ(a.C(appointment.FieldPatientID), s.C(patient.FieldID)),
+			sql.EQ(a.C(appointment.FieldState), string(schema.Completed)), sql.LTE(a.C(appointment.FieldStartTime), now),
 		}
-		var visits []struct {
-			PatientID int64 `sql:"patient_id"`
-			Last      clock.Stored
+		if caller.SiteID != nil { // the caller does not see appointments of other sites
+			w := sql.Table(practitioner.Table)
+			here := sql.Select(w.C(practitioner.FieldID)).From(w).Where(sql.EQ(w.C(practitioner.FieldSiteID), *caller.SiteID))
+			completed = append(completed, sql.In(a.C(appointment.FieldPractitionerID), here))
 		}
-		err := client.Appointment.Query().
-			Where(appointment.PatientIDIn(ids...), appointment.StateEQ(schema.Completed), appointment.StartTimeLTE(now)).
-			GroupBy(appointment.FieldPatientID).
-			Aggregate(ent.As(ent.Max(appointment.FieldStartTime), "last")).
-			Scan(ctx, &visits)
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range visits {
-			seen[v.PatientID] = new(civil.Of(v.Last.In(zone)))
+		s.Select(s.C(patient.FieldID)).AppendSelectExprAs(sql.Select(sql.Max(a.C(appointment.FieldStartTime))).From(a).Where(sql.And(completed...)), "last")
+	}).Scan(ctx, &visits)
+	seen := make(map[int64]*civil.Date, len(visits))
+	for _, v := range visits {
+		if !v.Last.IsZero() {
+			seen[v.ID] = new(civil.Of(v.Last.In(caller.Zone)))
 		}
 	}
-	return seen, nil
+	return seen, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"entgo.io/ent/dialect/sql"
 	"github.com/google/uuid"
 
 	"chairside/ent"
@@ -19,6 +20,7 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/schema"
+	"chairside/schema/ask"
 )
 
 var _ = register(Report{
@@ -85,66 +87,132 @@ const firstYear = 365
 // it. Months and days are those of the practice's time zone. f.SiteID is the patient's
 // site, f.PractitionerID the patient's preferred dentist.
 func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, error) {
-	type group struct {
-		source uuid.UUID
-		month  civil.Date
-	}
-	rows := map[group]*SourceRow{}
-	_, err := readNewcomers(ctx, client, f, func(patient SourceRow) *SourceRow {
-		g := group{month: patient.Month}
-		if patient.SourceID != nil {
-			g.source = *patient.SourceID
-		}
-		if rows[g] == nil {
-			rows[g] = &patient
-		}
-		return rows[g]
-	})
+	added := newPatients(ctx, f)
+	counts, err := ask.Group[struct {
+		Source   *uuid.UUID
+		Month    civil.Date
+		Patients int
+	}](ctx, client.Patient.Query().Where(added...), ask.By(patient.FieldAcquisitionSourceID), ask.Month(patient.FieldCreatedAt), ask.Count())
 	if err != nil {
 		return nil, err
 	}
-	sorted := make([]SourceRow, 0, len(rows))
-	for _, row := range rows {
-		sorted = append(sorted, *row)
+	names, err := sourceNames(ctx, client)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(sorted, compareSourceRows)
-	return sorted, nil
+	type group struct {
+		source uuid.UUID // zero for none
+		month  civil.Date
+	}
+	groupOf := func(source *uuid.UUID, day civil.Date) group {
+		g := group{month: monthStart(day)}
+		if source != nil {
+			g.source = *source
+		}
+		return g
+	}
+	rows, at := make([]SourceRow, len(counts)), map[group]*SourceRow{}
+	for i, c := range counts {
+		g := groupOf(c.Source, c.Month)
+		rows[i] = SourceRow{SourceID: c.Source, Source: names[g.source], Month: c.Month, Patients: c.Patients}
+		at[g] = &rows[i]
+	}
+	invoices, payments := firstYearMoney(client, f)
+	var invoiced, paid []firstYearSum
+	if err := invoices.Modify(addFirstYear(ctx, added, invoice.FieldAmount)).Scan(ctx, &invoiced); err != nil {
+		return nil, err
+	}
+	if err := payments.Modify(addFirstYear(ctx, added, payment.FieldAmount)).Scan(ctx, &paid); err != nil {
+		return nil, err
+	}
+	for _, s := range invoiced {
+		at[groupOf(s.Source, s.Day)].Invoiced += s.Sum
+	}
+	for _, s := range paid {
+		at[groupOf(s.Source, s.Day)].Paid += s.Sum
+	}
+	slices.SortFunc(rows, compareSourceRows)
+	return rows, nil
 }
 
-// readNewcomers reads the patients added in the period, and adds them and their money to the
-// rows that rowOf returns for them.
-func readNewcomers(ctx context.Context, client *ent.Client, f Filter, rowOf func(patient SourceRow) *SourceRow) (map[int64]newcomer, error) {
-	zone := principal.Must(ctx).Zone
-	added := []predicate.Patient{patient.CreatedAtGTE(f.From.In(zone).UTC()), patient.CreatedAtLT(f.To.AddDays(1).In(zone).UTC())}
+// newPatients matches the patients added in the period.
+func newPatients(ctx context.Context, f Filter) []predicate.Patient {
+	added := []predicate.Patient{ask.During(principal.Must(ctx).Zone, patient.FieldCreatedAt, f.From, f.To)}
 	if f.SiteID != nil {
 		added = append(added, patient.SiteID(*f.SiteID))
 	}
 	if f.PractitionerID != nil {
 		added = append(added, patient.DentistID(*f.PractitionerID))
 	}
+	return added
+}
+
+// sourceNames returns the names of the acquisition sources, and NoSource for the zero ID.
+func sourceNames(ctx context.Context, client *ent.Client) (map[uuid.UUID]string, error) {
 	known, err := client.AcquisitionSource.Query().All(ctx)
-	if err != nil {
-		return nil, err
-	}
 	names := map[uuid.UUID]string{uuid.Nil: NoSource}
 	for _, s := range known {
 		names[s.ID] = s.Name
 	}
+	return names, err
+}
 
-	newcomers := map[int64]newcomer{}
+// firstYearMoney queries the invoices and payments that can be in the first year of a patient who
+// was added in the period.
+func firstYearMoney(client *ent.Client, f Filter) (*ent.InvoiceQuery, *ent.PaymentQuery) {
+	end := f.To.AddDays(firstYear) // the first year of patients added on the last day ends before it
+	return client.Invoice.Query().Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnGTE(f.From), invoice.DatedOnLT(end)),
+		client.Payment.Query().Where(payment.Deleted(false), payment.DatedOnGTE(f.From), payment.DatedOnLT(end))
+}
+
+// firstYearSum adds up the money of the patients from one source that were added on one day.
+type firstYearSum struct {
+	Source *uuid.UUID
+	Day    civil.Date
+	Sum    decimal.Decimal
+}
+
+// addFirstYear adds up the invoices or payments of a query that are dated in the first year of one
+// of the patients added, as firstYearSums. These are patients that the caller may see.
+func addFirstYear(ctx context.Context, added []predicate.Patient, amount string) func(*sql.Selector) {
+	caller := principal.Must(ctx)
+	return func(s *sql.Selector) {
+		p := sql.Table(patient.Table)
+		s.Join(p).On(s.C(payment.FieldPatientID), p.C(patient.FieldID))
+		people := sql.Dialect(s.Dialect()).Select().From(p).Where(sql.EQ(p.C(patient.FieldPracticeID), caller.PracticeID))
+		for _, match := range added {
+			match(people)
+		}
+		if caller.SiteID != nil {
+			people.Where(sql.EQ(p.C(patient.FieldSiteID), *caller.SiteID))
+		}
+		dated, at := s.C(payment.FieldDatedOn), p.C(patient.FieldCreatedAt)
+		day, end := ask.DayOf(s, caller.Zone, at, 0), ask.DayOf(s, caller.Zone, at, firstYear)
+		s.Where(sql.And(people.P(), sql.ExprP(dated+" >= "+day), sql.ExprP(dated+" < "+end)))
+		source := p.C(patient.FieldAcquisitionSourceID)
+		s.Select(sql.As(source, "source"), sql.As(day, "day"), sumOf(s.C(amount), "sum")).GroupBy(source, day)
+	}
+}
+
+// readNewcomers reads the patients added in the period, and a row of each with their money.
+func readNewcomers(ctx context.Context, client *ent.Client, f Filter) (map[int64]newcomer, error) {
+	zone, added := principal.Must(ctx).Zone, newPatients(ctx, f)
+	names, err := sourceNames(ctx, client)
+	if err != nil {
+		return nil, err
+	}
 	people, err := client.Patient.Query().Where(added...).
 		Rows(ctx, rowscan.Columns(patient.Table, patient.FieldID, patient.FieldCreatedAt, patient.FieldAcquisitionSourceID))
 	if err != nil {
 		return nil, err
 	}
+	newcomers := map[int64]newcomer{}
 	err = rowscan.ForEach(people, 3, func(r *rowscan.Scanner) {
 		day := civil.Of(r.Time(1).In(zone))
-		one := SourceRow{Source: names[r.UUID(2)], Month: monthStart(day)} // no source is the zero UUID
+		row := &SourceRow{Source: names[r.UUID(2)], Month: monthStart(day), Patients: 1} // no source is the zero UUID
 		if !r.Null(2) {
-			one.SourceID = new(r.UUID(2))
+			row.SourceID = new(r.UUID(2))
 		}
-		row := rowOf(one)
-		row.Patients++
 		newcomers[r.Int64(0)] = newcomer{day, row}
 	})
 	if err != nil {
@@ -167,17 +235,13 @@ func compareSourceRows(a, b SourceRow) int {
 // newcomer is a new patient.
 type newcomer struct {
 	day civil.Date // when the patient was added, in the practice's time zone
-	row *SourceRow // the row that counts the patient
+	row *SourceRow // of this patient alone
 }
 
-// addMoney adds the new patients' invoices and payments to their rows. It reads each
-// of them, because every patient's year starts on a different day, and few patients
-// have two on one day that the database could add up.
+// addMoney adds the invoices and payments of new patients to their rows.
 func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predicate.Patient, newcomers map[int64]newcomer) error {
-	end := f.To.AddDays(firstYear) // the first year of patients added on the last day ends before it
-	paid, err := client.Payment.Query().
-		Where(payment.Deleted(false), payment.DatedOnGTE(f.From), payment.DatedOnLT(end), payment.HasPatientWith(added...)).
-		Rows(ctx, rowscan.Columns(payment.Table, payment.FieldPatientID, payment.FieldDatedOn, payment.FieldAmount))
+	invoices, payments := firstYearMoney(client, f)
+	paid, err := payments.Where(payment.HasPatientWith(added...)).Rows(ctx, rowscan.Columns(payment.Table, payment.FieldPatientID, payment.FieldDatedOn, payment.FieldAmount))
 	if err != nil {
 		return err
 	}
@@ -189,9 +253,7 @@ func addMoney(ctx context.Context, client *ent.Client, f Filter, added []predica
 	if err != nil {
 		return err
 	}
-	invoiced, err := client.Invoice.Query().
-		Where(invoice.StatusNEQ(schema.InvoiceVoid), invoice.DatedOnGTE(f.From), invoice.DatedOnLT(end), invoice.HasPatientWith(added...)).
-		Rows(ctx, rowscan.Columns(invoice.Table, invoice.FieldPatientID, invoice.FieldDatedOn, invoice.FieldAmount))
+	invoiced, err := invoices.Where(invoice.HasPatientWith(added...)).Rows(ctx, rowscan.Columns(invoice.Table, invoice.FieldPatientID, invoice.FieldDatedOn, invoice.FieldAmount))
 	if err != nil {
 		return err
 	}

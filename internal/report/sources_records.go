@@ -20,7 +20,7 @@ var sourceRecords = Records{
 		{Key: "invoiced", Title: "Invoiced in the first year", Kind: Money}, {Key: "paid", Title: "Paid in the first year", Kind: Money},
 	},
 	Read: func(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
-		people, err := readNewcomers(ctx, client, f, func(patient SourceRow) *SourceRow { return &patient })
+		people, err := readNewcomers(ctx, client, f)
 		if err != nil {
 			return nil, err
 		}

@@ -8,8 +8,12 @@ import (
 	"chairside/ent"
 	"chairside/ent/fee"
 	"chairside/ent/patient"
+	"chairside/ent/paymentplan"
+	"chairside/ent/treatment"
+	"chairside/ent/treatmentcategory"
 	"chairside/ent/treatmentplanitem"
 	"chairside/internal/decimal"
+	"chairside/internal/entx/rowscan"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 )
@@ -213,31 +217,27 @@ type planTreatment struct{ plan, treatment int64 }
 
 // readPriceList reads the price list.
 func readPriceList(ctx context.Context, client *ent.Client) (*priceList, error) {
-	treatments, err := client.Treatment.Query().WithTreatmentCategory().All(ctx)
+	treatments, err := client.Treatment.Query().Select(treatment.FieldNomenclature, treatment.FieldTreatmentCategoryID).
+		WithTreatmentCategory(func(q *ent.TreatmentCategoryQuery) { q.Select(treatmentcategory.FieldName) }).All(ctx)
 	if err != nil {
 		return nil, err
 	}
-	plans, err := client.PaymentPlan.Query().All(ctx)
+	plans, err := client.PaymentPlan.Query().Select(paymentplan.FieldName).All(ctx)
 	if err != nil {
 		return nil, err
 	}
-	fees, err := client.Fee.Query().Select(fee.FieldPaymentPlanID, fee.FieldTreatmentID, fee.FieldPriceOne).All(ctx)
+	fees, err := client.Fee.Query().Rows(ctx, rowscan.Columns(fee.Table, fee.FieldPaymentPlanID, fee.FieldTreatmentID, fee.FieldPriceOne))
 	if err != nil {
 		return nil, err
 	}
-	list := &priceList{
-		treatments: make(map[int64]*ent.Treatment, len(treatments)),
-		plans:      make(map[int64]*ent.PaymentPlan, len(plans)),
-		fees:       make(map[planTreatment]*decimal.Decimal, len(fees)),
-	}
+	list := &priceList{treatments: map[int64]*ent.Treatment{}, plans: map[int64]*ent.PaymentPlan{}, fees: map[planTreatment]*decimal.Decimal{}}
 	for _, t := range treatments {
 		list.treatments[t.ID] = t
 	}
 	for _, p := range plans {
 		list.plans[p.ID] = p
 	}
-	for _, f := range fees {
-		list.fees[planTreatment{f.PaymentPlanID, f.TreatmentID}] = &f.PriceOne
-	}
-	return list, nil
+	return list, rowscan.ForEach(fees, 3, func(r *rowscan.Scanner) {
+		list.fees[planTreatment{r.Int64(0), r.Int64(1)}] = new(r.Decimal(2))
+	})
 }

@@ -3,12 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
-	"chairside/schema"
 )
 
 // none is shown for a missing value.
@@ -59,6 +59,14 @@ func (k Kind) Plain(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
+	case string:
+		return v
+	case int:
+		return strconv.Itoa(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case decimal.Decimal:
+		return v.String()
 	case civil.Date:
 		if k == Month {
 			return v.String()[:len("2026-04")]
@@ -68,6 +76,21 @@ func (k Kind) Plain(v any) string {
 		return v.Format(time.RFC3339)
 	}
 	return fmt.Sprint(v)
+}
+
+// same returns a value that is equal for values of the kind with the same Plain form.
+func (k Kind) same(v any) any {
+	switch v := v.(type) {
+	case string:
+		if v == "" {
+			return nil
+		}
+	case civil.Date:
+		if k == Month && v.Day != 1 {
+			return monthStart(v)
+		}
+	}
+	return v
 }
 
 // Header is the heading of a column in CSV: its key, with the unit of its values.
@@ -112,11 +135,14 @@ func (k Kind) sum(a, b any) any {
 func (k Kind) compare(a, b any) int {
 	switch a := a.(type) {
 	case string:
-		return cmp.Compare(schema.Fold(a), schema.Fold(b.(string)))
+		if a == b {
+			return 0
+		}
+		return compareNames(a, b.(string))
 	case int64:
 		return cmp.Compare(a, b.(int64))
 	case civil.Date:
-		return a.Time().Compare(b.(civil.Date).Time())
+		return a.Compare(b.(civil.Date))
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	}

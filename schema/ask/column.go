@@ -16,9 +16,9 @@ import (
 
 // By groups rows by the column at the end of a path.
 func By(path ...string) Column {
-	return Column{key: func(g *grouping) (string, error) {
+	return Column{key: func(g *grouping) (key, error) {
 		column, _, err := g.column(path)
-		return column, err
+		return key{column, column}, err
 	}}
 }
 
@@ -41,28 +41,44 @@ func Quarter(path ...string) Column {
 type bucket struct{ unit, embedded string }
 
 func (b bucket) of(path []string) Column {
-	return Column{key: func(g *grouping) (string, error) {
+	return Column{key: func(g *grouping) (key, error) {
 		column, c, err := g.column(path)
 		if err != nil {
-			return "", err
+			return key{}, err
 		}
 		if c.Stored != table.Time && c.Stored != table.Date {
-			return "", fmt.Errorf("ask: %s is neither a time nor a date", c.Name)
+			return key{}, fmt.Errorf("ask: %s is neither a time nor a date", c.Name)
 		}
 		postgres, hasTime := g.Dialect() == dialect.Postgres, c.Stored == table.Time
 		switch {
 		case postgres && hasTime:
-			column += " AT TIME ZONE '" + strings.ReplaceAll(g.zone.String(), "'", "''") + "'"
+			column = postgresTime(column, g.zone)
 		case postgres:
 			column = "CAST(" + column + " AS timestamp)"
 		case hasTime:
 			column = embeddedDay(column, g.zone)
 		}
-		if postgres {
-			return "to_char(date_trunc('" + b.unit + "', " + column + "), 'YYYY-MM-DD')", nil
+		if postgres { // to format each group is much faster than to format each row
+			first := "date_trunc('" + b.unit + "', " + column + ")"
+			return key{first, "to_char(" + first + ", 'YYYY-MM-DD')"}, nil
 		}
-		return fmt.Sprintf(b.embedded, column), nil
+		first := fmt.Sprintf(b.embedded, column)
+		return key{first, first}, nil
 	}}
+}
+
+// DayOf returns SQL for the practice's day of a time column in a time zone, or a number of days
+// later. It compares with date columns.
+func DayOf(s *sql.Selector, zone *time.Location, column string, later int) string {
+	if s.Dialect() == dialect.Postgres {
+		return fmt.Sprintf("(CAST(%s AS date) + %d)", postgresTime(column, zone), later)
+	}
+	return fmt.Sprintf("date(%s, '%+d days')", embeddedDay(column, zone), later)
+}
+
+// postgresTime is PostgreSQL's expression for the practice's clocks at a time.
+func postgresTime(column string, zone *time.Location) string {
+	return column + " AT TIME ZONE '" + strings.ReplaceAll(zone.String(), "'", "''") + "'"
 }
 
 // embeddedDay is SQLite's expression for the day of a time, which it stores as microseconds

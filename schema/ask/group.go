@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -14,7 +13,6 @@ import (
 	"chairside/ent"
 	"chairside/internal/entx/table"
 	"chairside/internal/principal"
-	"chairside/schema"
 )
 
 // Query is a query of the generated client, such as *ent.AppointmentQuery.
@@ -30,9 +28,12 @@ type Selection interface {
 // Column is a column of the rows of Group. By, Day, Week, Month and Quarter group the rows;
 // Count, Sum, Share and Rate add up each group.
 type Column struct {
-	key   func(*grouping) (string, error)
+	key   func(*grouping) (key, error)
 	value func(*grouping) (sql.Querier, error)
 }
+
+// key is an expression to group rows by, and what Group selects of each group.
+type key struct{ by, selected string }
 
 // Group adds up the rows of a query. The fields of Row take the columns in their order, like the
 // variables of database/sql's Scan. A column without a value leaves its field zero. Rows are in
@@ -75,19 +76,7 @@ func Group[Row any, S Selection](ctx context.Context, query Query[S], columns ..
 	} else if scan != nil {
 		return nil, scan
 	}
-	slices.SortFunc(rows, func(a, b Row) int {
-		x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-		for i, c := range columns {
-			if c.key == nil {
-				continue
-			}
-			if order := compare(x.Field(i), y.Field(i)); order != 0 {
-				return order
-			}
-		}
-		return 0
-	})
-	return rows, nil
+	return sorted(rows, columns), nil
 }
 
 // fieldsOf returns the names by which Ent's Scan finds the fields of a row.
@@ -125,11 +114,11 @@ func group(s *sql.Selector, zone *time.Location, names []string, columns []Colum
 			s.AppendSelectExprAs(value, names[i])
 			continue
 		}
-		key, err := c.key(g)
+		k, err := c.key(g)
 		if err != nil {
 			return err
 		}
-		s.AppendSelectExprAs(sql.Raw(key), names[i]).GroupBy(key)
+		s.AppendSelectExprAs(sql.Raw(k.selected), names[i]).GroupBy(k.by)
 	}
 	return nil
 }
@@ -183,28 +172,4 @@ func (g *grouping) where(predicates []func(*sql.Selector)) (*sql.Predicate, erro
 		p(inner)
 	}
 	return inner.P(), inner.Err()
-}
-
-// compare orders two values of a key. Those without a value come last.
-func compare(a, b reflect.Value) int {
-	for a.Kind() == reflect.Pointer && b.Kind() == reflect.Pointer && !a.IsNil() && !b.IsNil() {
-		a, b = a.Elem(), b.Elem()
-	}
-	switch {
-	case a.CanInt():
-		return cmp.Compare(a.Int(), b.Int())
-	case a.Kind() == reflect.Bool:
-		return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
-	case a.IsZero() && b.IsZero():
-		return 0
-	case a.IsZero():
-		return 1
-	case b.IsZero():
-		return -1
-	}
-	if t, ok := a.Interface().(time.Time); ok {
-		return t.Compare(b.Interface().(time.Time))
-	}
-	x, y := fmt.Sprint(a.Interface()), fmt.Sprint(b.Interface())
-	return cmp.Or(cmp.Compare(schema.Fold(x), schema.Fold(y)), cmp.Compare(x, y))
 }

@@ -175,6 +175,22 @@ func TestBucketsMatchTheCalendar(t *testing.T) {
 			if got != n || n == 0 {
 				t.Errorf("%s: %d appointments from %s to %s, want %d", zone, got, from, to, n)
 			}
+			for _, day := range []ask.Date{from, to} {
+				got := view(t, p, func(ctx context.Context, client *ent.Client) (int, error) {
+					return client.Appointment.Query().Where(func(s *entsql.Selector) {
+						s.Where(entsql.ExprP(ask.DayOf(s, p.Zone, s.C(appointment.FieldStartTime), 5) + " = '" + day.AddDays(5).String() + "'"))
+					}).Count(ctx)
+				})
+				n := 0
+				for _, d := range times {
+					if d == day {
+						n++
+					}
+				}
+				if got != n || n == 0 {
+					t.Errorf("%s: %d appointments on %s, want %d", zone, got, day, n)
+				}
+			}
 		}
 	})
 }

@@ -2,7 +2,6 @@ package render
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -113,101 +112,4 @@ func writeCSV(w io.Writer, a *report.Answer, table string) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// writeJSON writes one object: the report's name and filter, the summary, and each section
-// under its key as an array of objects.
-func writeJSON(w io.Writer, a *report.Answer) error {
-	o := object{{"report", a.Name}, {"practice", a.Practice}}
-	if a.AsAt {
-		o = append(o, member{"as_at", a.Filter.To})
-	} else {
-		var from any // null for no beginning
-		if !a.Filter.From.IsZero() {
-			from = a.Filter.From
-		}
-		o = append(o, member{"from", from}, member{"to", a.Filter.To})
-	}
-	o = append(o, member{"site_id", a.Filter.SiteID}, member{"practitioner_id", a.Filter.PractitionerID})
-	summary := object{}
-	for _, f := range a.Summary {
-		summary = append(summary, member{f.Key, jsonValue(f.Kind, f.Value)})
-	}
-	o = append(o, member{"currency", a.Locale.Currency}, member{"summary", summary})
-	if a.Before != nil {
-		o = append(o, member{"before", beforeOf(a)})
-	}
-	for i, s := range a.Sections {
-		rows := make([]object, 0, len(s.Rows))
-		if i > 0 && a.Sections[i-1].Key == s.Key { // this section continues the table
-			rows, o = o[len(o)-1].value.([]object), o[:len(o)-1]
-		}
-		for _, row := range s.Rows {
-			line := make(object, len(row))
-			for i, c := range s.Columns {
-				line[i] = member{c.Key, jsonValue(c.Kind, row[i])}
-			}
-			rows = append(rows, line)
-		}
-		o = append(o, member{s.Key, rows})
-	}
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	out.SetEscapeHTML(false)
-	return out.Encode(o)
-}
-
-// beforeOf returns the period before: its days, summary and totals.
-func beforeOf(a *report.Answer) object {
-	summary, tables := object{}, object{}
-	for _, f := range a.Summary {
-		summary = append(summary, member{f.Key, jsonValue(f.Kind, a.FigureBefore(f))})
-	}
-	for i := range a.Sections {
-		s := &a.Sections[i]
-		line := object{}
-		for i, v := range s.Total {
-			if _, label := v.(string); v != nil && !label {
-				line = append(line, member{s.Columns[i].Key, jsonValue(s.Columns[i].Kind, a.TotalBefore(s, i))})
-			}
-		}
-		if s.Total != nil {
-			tables = append(tables, member{s.Key, line})
-		}
-	}
-	return object{{"from", a.Before.From}, {"to", a.Before.To}, {"summary", summary}, {"totals", tables}}
-}
-
-// jsonValue returns a value for encoding/json: integers stay numbers, everything else
-// becomes a string.
-func jsonValue(k report.Kind, v any) any {
-	switch v.(type) {
-	case nil, int, int64:
-		return v
-	}
-	return k.Plain(v)
-}
-
-// object is a JSON object whose members keep their order.
-type object []member
-
-type member struct {
-	key   string
-	value any
-}
-
-// MarshalJSON writes the members in order.
-func (o object) MarshalJSON() ([]byte, error) {
-	text := []byte{'{'}
-	for i, m := range o {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		text = append(append(append(append(text, '"'), m.key...), '"', ':'), value...)
-	}
-	return append(text, '}'), nil
 }

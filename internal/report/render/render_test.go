@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -79,6 +80,33 @@ func TestJSONIsTyped(t *testing.T) {
 		`practice:Smile & ` + "\x1b" + `[31mCo practitioner_id:<nil> report:sample site_id:<nil> summary:map[sum:-1234567.05] to:2026-04-30]`
 	if fmt.Sprint(got) != want {
 		t.Errorf("got  %v\nwant %s", got, want)
+	}
+}
+
+// TestJSONIsWrittenLikeTheLibrary: the text is what encoding/json writes.
+func TestJSONIsWrittenLikeTheLibrary(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "plain", "Zoë \u2028 Ł", "a<b>&\"c\"\\d\t\x7f", "\xff"} {
+		want, err := json.Marshal(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := appendString(nil, name); string(got) != string(want) {
+			t.Errorf("%q is written as %s, want %s", name, got, want)
+		}
+		var b strings.Builder
+		a := sample([]any{name, nil, nil, nil, nil, nil}, []any{nil, nil, nil, nil, nil, nil})
+		a.Before = &report.Before{From: a.Filter.From, To: a.Filter.To, Result: a.Result}
+		if err := Write(&b, a, JSON, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		var lines bytes.Buffer
+		if err := json.Indent(&lines, []byte(b.String()), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != lines.String() {
+			t.Errorf("%q: got %s, want %s", name, b.String(), lines.String())
+		}
 	}
 }
 
