@@ -1,19 +1,20 @@
 package render
 
 import (
-	"encoding/json"
 	"io"
-	"strconv"
-	"unicode/utf8"
+	"slices"
+
+	"github.com/go-faster/jx"
 
 	"chairside/internal/report"
 )
 
-// writeJSON writes one object: the report's name and filter, the summary, and each section
+// writeJSON writes one object: the report's name and filter, the summary, and each table
 // under its key as an array of objects.
 func writeJSON(w io.Writer, a *report.Answer) error {
 	o := &jsonText{}
-	o.open('{')
+	o.SetIdent(2)
+	o.ObjStart()
 	o.text("report", a.Name)
 	o.text("practice", a.Practice)
 	switch {
@@ -36,115 +37,110 @@ func writeJSON(w io.Writer, a *report.Answer) error {
 	o.member("site_id", report.Text, site)
 	o.member("practitioner_id", report.ID, practitioner)
 	o.text("currency", a.Locale.Currency)
-	o.object("summary", func() {
+	o.FieldStart("summary")
+	o.object(len(a.Summary), func() {
 		for _, f := range a.Summary {
 			o.member(f.Key, f.Kind, f.Value)
 		}
 	})
 	if a.Before != nil {
-		o.object("before", func() { o.before(a) })
+		o.FieldStart("before")
+		o.before(a)
 	}
-	for i := range a.Sections {
-		s := &a.Sections[i]
-		if i == 0 || a.Sections[i-1].Key != s.Key { // or this section continues the table
-			o.key(s.Key)
-			o.open('[')
-		}
-		for _, row := range s.Rows {
-			o.next()
-			o.open('{')
-			for i, c := range s.Columns {
-				o.member(c.Key, c.Kind, row[i])
-			}
-			o.close('}')
-		}
-		if i == len(a.Sections)-1 || a.Sections[i+1].Key != s.Key {
-			o.close(']')
-		}
+	for i := 0; i < len(a.Sections); {
+		table := continued(a.Sections[i:])
+		o.FieldStart(table[0].Key)
+		o.table(table)
+		i += len(table)
 	}
-	o.close('}')
-	_, err := w.Write(append(o.b, '\n'))
+	o.ObjEnd()
+	_, err := w.Write(append(o.Bytes(), '\n'))
 	return err
 }
 
-// before writes the members of the period before: its days, summary and totals.
-func (o *jsonText) before(a *report.Answer) {
-	o.text("from", a.Before.From.String())
-	o.text("to", a.Before.To.String())
-	o.object("summary", func() {
-		for _, f := range a.Summary {
-			o.member(f.Key, f.Kind, a.FigureBefore(f))
-		}
-	})
-	o.object("totals", func() {
-		for i := range a.Sections {
-			s := &a.Sections[i]
-			if s.Total == nil {
-				continue
-			}
-			o.object(s.Key, func() {
-				for i, v := range s.Total {
-					if _, label := v.(string); v != nil && !label {
-						o.member(s.Columns[i].Key, s.Columns[i].Kind, a.TotalBefore(s, i))
-					}
-				}
-			})
-		}
-	})
+// continued returns the first section with those that continue its table.
+func continued(sections []report.Section) []report.Section {
+	n := 1
+	for n < len(sections) && sections[n].Key == sections[0].Key {
+		n++
+	}
+	return sections[:n]
 }
 
 // jsonText is JSON with a line for each member and element. A report can have tens of thousands
 // of rows; encoding/json would format and check each value several times.
-type jsonText struct {
-	b     []byte
-	depth int
-	empty bool // the object or array has no member or element yet
-}
+type jsonText struct{ jx.Encoder }
 
-// open begins an object or array.
-func (o *jsonText) open(bracket byte) {
-	o.b, o.empty = append(o.b, bracket), true
-	o.depth++
-}
-
-// close ends an object or array.
-func (o *jsonText) close(bracket byte) {
-	o.depth--
-	if !o.empty {
-		o.line()
+// table writes the rows of a table.
+func (o *jsonText) table(sections []report.Section) {
+	rows := 0
+	for i := range sections {
+		rows += len(sections[i].Rows)
 	}
-	o.b, o.empty = append(o.b, bracket), false
-}
-
-// next begins an element or member.
-func (o *jsonText) next() {
-	if !o.empty {
-		o.b = append(o.b, ',')
+	if rows == 0 {
+		o.ArrEmpty()
+		return
 	}
-	o.empty = false
-	o.line()
-}
-
-// line begins a line.
-func (o *jsonText) line() {
-	o.b = append(o.b, '\n')
-	for range o.depth {
-		o.b = append(o.b, ' ', ' ')
+	o.ArrStart()
+	for i := range sections {
+		for _, row := range sections[i].Rows {
+			o.object(len(row), func() {
+				for j, c := range sections[i].Columns {
+					o.member(c.Key, c.Kind, row[j])
+				}
+			})
+		}
 	}
+	o.ArrEnd()
 }
 
-// key begins a member.
-func (o *jsonText) key(key string) {
-	o.next()
-	o.b = append(appendString(o.b, key), ':', ' ')
+// before writes the period before: its days, summary and totals.
+func (o *jsonText) before(a *report.Answer) {
+	o.ObjStart()
+	o.text("from", a.Before.From.String())
+	o.text("to", a.Before.To.String())
+	o.FieldStart("summary")
+	o.object(len(a.Summary), func() {
+		for _, f := range a.Summary {
+			o.member(f.Key, f.Kind, a.FigureBefore(f))
+		}
+	})
+	totals := slices.DeleteFunc(slices.Clone(a.Sections), func(s report.Section) bool { return s.Total == nil })
+	o.FieldStart("totals")
+	o.object(len(totals), func() {
+		for i := range totals {
+			s := &totals[i]
+			sums := numbers(s)
+			o.FieldStart(s.Key)
+			o.object(len(sums), func() {
+				for _, column := range sums {
+					o.member(s.Columns[column].Key, s.Columns[column].Kind, a.TotalBefore(s, column))
+				}
+			})
+		}
+	})
+	o.ObjEnd()
 }
 
-// object writes a member that is an object.
-func (o *jsonText) object(key string, members func()) {
-	o.key(key)
-	o.open('{')
-	members()
-	o.close('}')
+// numbers returns the columns of a section that have a total.
+func numbers(s *report.Section) (columns []int) {
+	for i, v := range s.Total {
+		if _, label := v.(string); v != nil && !label {
+			columns = append(columns, i)
+		}
+	}
+	return columns
+}
+
+// object writes an object with some members.
+func (o *jsonText) object(members int, write func()) {
+	if members == 0 {
+		o.ObjEmpty()
+		return
+	}
+	o.ObjStart()
+	write()
+	o.ObjEnd()
 }
 
 // text writes a member that is a string.
@@ -152,26 +148,15 @@ func (o *jsonText) text(key, value string) { o.member(key, report.Text, value) }
 
 // member writes a member: integers as numbers, every other value as a string.
 func (o *jsonText) member(key string, k report.Kind, value any) {
-	o.key(key)
+	o.FieldStart(key)
 	switch v := value.(type) {
 	case nil:
-		o.b = append(o.b, "null"...)
+		o.Null()
 	case int:
-		o.b = strconv.AppendInt(o.b, int64(v), 10)
+		o.Int(v)
 	case int64:
-		o.b = strconv.AppendInt(o.b, v, 10)
+		o.Int64(v)
 	default:
-		o.b = appendString(o.b, k.Plain(v))
+		o.Str(k.Plain(v))
 	}
-}
-
-// appendString appends a JSON string.
-func appendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			quoted, _ := json.Marshal(s) // cannot fail
-			return append(b, quoted...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
 }
