@@ -366,7 +366,7 @@ func TestSchedulesOfClosedPracticesAreNotLate(t *testing.T) {
 		add(t, e, t.TempDir(), "", "csv")
 		e.Clock.Set(due.Add(time.Hour))
 		ctx, ours := reading(t, e), clock.Clock(e.Clock.Now).With(e.As(t, "demo"))
-		troubles := func() (failing error, overdue time.Time, text, state string, next *time.Time) {
+		troubles := func() (overdue time.Time, text, state string, next *time.Time, failing error) {
 			t.Helper()
 			row, err := e.DB.Ent.ReportSchedule.Query().WithPractice().Only(ours)
 			if err != nil {
@@ -379,13 +379,13 @@ func TestSchedulesOfClosedPracticesAreNotLate(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := e.Clock.Now()
-			return runner(e, e.DB, nil).Failing(ctx), overdue, text, schedule.State(row, row.Edges.Practice, now), schedule.NextAttempt(row, row.Edges.Practice, now)
+			return overdue, text, schedule.State(row, row.Edges.Practice, now), schedule.NextAttempt(row, row.Edges.Practice, now), runner(e, e.DB, nil).Failing(ctx)
 		}
-		if failing, overdue, text, state, next := troubles(); failing == nil || overdue.IsZero() || !strings.Contains(text, "is late") || !strings.HasPrefix(state, "late") || next == nil {
+		if overdue, text, state, next, failing := troubles(); failing == nil || overdue.IsZero() || !strings.Contains(text, "is late") || !strings.HasPrefix(state, "late") || next == nil {
 			t.Errorf("before the practice is closed: %v, %v, %q, %q, %v", failing, overdue, text, state, next)
 		}
 		storetest.Exec(t, e.DB, "UPDATE practices SET closes_at = $1", due)
-		if failing, overdue, text, state, next := troubles(); failing != nil || !overdue.IsZero() || text != "" || state != "ended: its practice is closed" || next != nil {
+		if overdue, text, state, next, failing := troubles(); failing != nil || !overdue.IsZero() || text != "" || state != "ended: its practice is closed" || next != nil {
 			t.Errorf("of a closed practice: %v, %v, %q, %q, %v", failing, overdue, text, state, next)
 		}
 	})
