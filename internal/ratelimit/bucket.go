@@ -3,6 +3,8 @@ package ratelimit
 import (
 	"math"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Allowance is what remains of a limit.
@@ -19,6 +21,14 @@ type bucket struct {
 	spent  int       // requests that are not shared yet
 	since  time.Time // of the first of them
 	shares bool      // being shared, or queued for it
+
+	burst    time.Time // when a bucket with only what is not shared yet would be full
+	sharedAt time.Time // zero if it never was
+
+	tokens []uuid.UUID // of a practice: its tokens that have spent since it was shared
+	listed bool        // of a token: among these
+
+	own, others float64 // requests shared of late, by this process and by others: see learn
 
 	askAt    time.Time // no asks before
 	askPause time.Duration
@@ -42,6 +52,21 @@ func newRate(limit int) rate {
 // debt is the time that the bucket needs to fill.
 func (b *bucket) debt(now time.Time) time.Duration { return max(b.fullAt.Sub(now), 0) }
 
+// unheard is the time that refills what other processes are likely to have spent since the bucket
+// was shared: as many requests for each of this process as before.
+func (b *bucket) unheard(r rate) time.Duration {
+	if b.own == 0 {
+		return 0
+	}
+	return time.Duration(float64(b.spent) * min(b.others/b.own, maxOthers) * float64(r.cost))
+}
+
+// learn records how many requests this process and the others have shared. Earlier ones count
+// half.
+func (b *bucket) learn(own, others float64) {
+	b.own, b.others = b.own/2+own, b.others/2+others
+}
+
 // spend takes a request.
 func (b *bucket) spend(r rate, now time.Time) {
 	if b.spent == 0 {
@@ -51,6 +76,10 @@ func (b *bucket) spend(r rate, now time.Time) {
 		b.askPause = 0
 	}
 	b.spent++
+	if b.burst.Before(now) {
+		b.burst = now
+	}
+	b.burst = b.burst.Add(r.cost)
 	b.fullAt = now.Add(b.debt(now) + r.cost)
 }
 
@@ -79,7 +108,7 @@ func untilLevel(lacking time.Duration, level float64) time.Duration {
 // describe returns what remains above a level that must stay in the bucket. level is the
 // time that refills it.
 func (b *bucket) describe(r rate, now time.Time, level time.Duration) Allowance {
-	left := r.span - b.debt(now) - level
+	left := r.span - b.debt(now) - b.unheard(r) - level
 	a := Allowance{Limit: r.limit, Remaining: int(max(left, 0) / r.cost), Full: now.Add(b.debt(now))}
 	if left < r.cost {
 		a.Wait = r.cost - left

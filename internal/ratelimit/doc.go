@@ -16,32 +16,43 @@
 // never falls below what they must leave. A token that makes a thirtieth of the requests, such
 // as the front desk beside a synchronisation, still finds most of that.
 //
-// Processes learn what a token has made of late in others when they synchronise its bucket, so
-// a token without a limit of its own leaves less if its requests are spread over processes.
+// Processes learn what tokens have made of late in others when they synchronise their buckets, so
+// a token leaves a little less if its requests are spread over processes.
 //
 // Nothing is wasted: a token alone can use two thirds of a full bucket in one burst, and
 // then all that refills.
 //
 // # Many processes
 //
-// Each process decides alone, on buckets in memory, so a database that is down limits nothing. A bucket that has spent more than
-// 1/25 of its limit since the last time (1/10 while it is more than half full) is
-// synchronised in the background: one statement adds what the process has spent to the
-// shared buckets and returns what all processes have spent together. A token's bucket is
-// synchronised together with its practice's. What others have spent is deducted even below
-// zero, so in the long run the limit is exact. Two processes together exceed it by at most
-// 1/20 in an hour.
+// Each process decides alone, on buckets in memory, so a database that is down limits nothing. What
+// a process has spent is added to the shared buckets in the background: one statement does so for a
+// practice and all its tokens that have spent, and returns what all processes have spent together.
+// What others have spent is deducted even below zero, so in the long run the limit is exact.
 //
-// While a bucket is being synchronised, a process spends at most 1/100 of its limit more; then
+// What all processes have not shared is what they can exceed a limit by. So they share the sooner the
+// less is left, of a practice's bucket above what the token must leave (due):
+//
+//   - spending slower than the refill: beyond a tenth of what is left, and 1/22 of the limit;
+//   - a burst: beyond a seventh of what is left, and 1/100 of the limit;
+//   - a burst in a process that has never shared the bucket, or not within ten seconds: beyond
+//     1/100 of the limit, because others may have emptied it.
+//
+// Between two statements a process expects that the others go on as they did: it counts each of its
+// requests as many times as processes have made them together (unheard, learn). So each uses
+// its part of what is left, and the next statement corrects the guess. Up to five processes
+// together exceed a limit by at most 1/20 in a burst, and the front desk still finds what busy
+// tokens leave. Tests simulate one to five processes.
+//
+// While a bucket is being synchronised, a process spends at most 1/200 of its limit more; then
 // requests wait for the other processes' spending, at most 250 ms and only once if the database
 // hangs. So a burst that is faster than the database cannot spend the limit in each process.
 //
-// A bucket that refuses is synchronised as well, after a second at first and 6 times an hour
+// A bucket that refuses is synchronised as well, after a second at first and 4 times an hour
 // in the long run. So only the first Retry-After after a burst over several processes may be
 // too short.
 //
-// All that costs a limit of 3600 at most one statement per hundred requests, one of 36000 a
-// tenth of that, and a bucket that stays above half less than a third. Bookkeeping by requests
+// All that costs a limit of 3600 at most one statement per hundred requests, besides eight in each process
+// when a token begins to make too many; one of 36000 a tenth of that. Bookkeeping by requests
 // instead of by time costs slow clients nothing.
 //
 // What a process has spent counts from the time of the first request that it has not

@@ -57,6 +57,20 @@ const (
 	// maxAwait is how long a request waits for sharing under way, if its token or practice has
 	// spent much since it began.
 	maxAwait = 250 * time.Millisecond
+	// A process shares what it has spent of a bucket when that exceeds 1/slowPart of what is left,
+	// and 1/slowLeast of the limit.
+	slowPart, slowLeast = 10, 22
+	// A burst, spending faster than the refill, is shared beyond 1/burstPart of what is left, and
+	// 1/burstLeast of the limit. Five processes that empty a bucket together then exceed its limit by
+	// at most 4/burstLeast, with a statement per hundred requests of 3600.
+	burstPart, burstLeast = 7, 100
+	// After the time fresh, others may have emptied the bucket: a burst is shared beyond
+	// 1/burstLeast of the limit, if 1/staleLeast is to be shared or the bucket never was.
+	fresh, staleLeast = 10 * time.Second, 36
+	// While a process shares, it may spend 1/aheadLeast of the limit more without waiting.
+	aheadLeast = 200
+	// maxOthers is the most requests of other processes that are expected for each of this one.
+	maxOthers = 7
 	// maxBatch is the most buckets that are shared in one statement.
 	maxBatch = 500
 )
@@ -116,18 +130,30 @@ func (l *Limiter) Take(token, practice uuid.UUID, now time.Time) (u Usage, ok bo
 		}
 	}
 	own.uses, own.usedAt = own.recent(now)+1, now
-	if own.due(now) || all.due(now) {
+	if l.share != nil && l.practice.limit > 0 && !own.listed {
+		own.listed = true
+		all.tokens = append(all.tokens, token)
+	}
+	if own.due(now, 0) || all.due(now, l.level(own.bucket, now)) {
 		l.shareSoon(now, own, all)
 	}
 	return l.usage(own.bucket, all.bucket, now), true
 }
 
-// shareSoon shares buckets in the background: a token's together with its practice's, in one
-// statement.
-func (l *Limiter) shareSoon(now time.Time, buckets ...queued) {
+// shareSoon shares a practice's bucket in the background, together with those of the token and of
+// its other tokens that have spent: the reserve is right only if all processes know what each has used.
+func (l *Limiter) shareSoon(now time.Time, own, all queued) {
 	if l.share == nil {
 		return
 	}
+	buckets := []queued{own, all}
+	for _, token := range all.tokens {
+		if b, ok := l.buckets[token]; ok { // not dropped
+			b.listed = false
+			buckets = append(buckets, queued{token, b, l.token})
+		}
+	}
+	all.tokens = nil
 	for _, b := range buckets {
 		if b.rate.limit > 0 && !b.shares {
 			l.buckets[b.id] = b.bucket // one that refuses may be new
@@ -149,13 +175,19 @@ func (l *Limiter) usage(own, all *bucket, now time.Time) Usage {
 		u.Token = own.describe(l.token, now, 0)
 	}
 	if l.practice.limit > 0 {
-		level := min(reserve*own.recent(now)*float64(l.practice.cost), float64(l.practice.span-l.practice.cost))
-		u.Practice = all.describe(l.practice, now, time.Duration(level))
+		level := l.level(own, now)
+		u.Practice = all.describe(l.practice, now, level)
 		if u.Practice.Wait > 0 {
-			u.Practice.Wait = untilLevel(u.Practice.Wait, level)
+			u.Practice.Wait = untilLevel(u.Practice.Wait, float64(level))
 		}
 	}
 	return u
+}
+
+// level is the time that refills what a token must leave in its practice's bucket.
+func (l *Limiter) level(own *bucket, now time.Time) time.Duration {
+	level := reserve * own.recent(now) * float64(l.practice.cost)
+	return time.Duration(min(level, float64(l.practice.span-l.practice.cost)))
 }
 
 // bucket returns a bucket, which is full if it is not known. mu is held.
@@ -189,18 +221,26 @@ type queued struct {
 	rate rate
 }
 
-// due reports whether the bucket has spent enough to be shared.
-func (q queued) due(now time.Time) bool {
-	share := q.rate.limit / 25
-	if q.debt(now) < q.rate.span/2 {
-		share = q.rate.limit / 10
+// due reports whether the bucket has spent so much, compared with what is left above a level, that the
+// other processes must know of it.
+func (q queued) due(now time.Time, level time.Duration) bool {
+	if q.rate.limit == 0 || q.shares || q.spent == 0 {
+		return false
 	}
-	return q.rate.limit > 0 && !q.shares && q.spent >= max(share, 1)
+	left, spent := q.rate.span-q.debt(now)-q.unheard(q.rate)-level, time.Duration(q.spent)*q.rate.cost
+	if spent >= max(left/slowPart, q.rate.span/slowLeast) {
+		return true
+	}
+	most := max(left/burstPart, q.rate.span/burstLeast)
+	if now.Sub(q.sharedAt) > fresh && (q.sharedAt.IsZero() || spent >= q.rate.span/staleLeast) {
+		most = q.rate.span / burstLeast
+	}
+	return q.burst.Sub(now) >= most
 }
 
 // ahead reports whether the bucket has spent so much since it was due that this process must not
 // go on before the others know.
-func (q queued) ahead() bool { return q.shares && q.spent >= max(q.rate.limit/100, 1) }
+func (q queued) ahead() bool { return q.shares && q.spent >= max(q.rate.limit/aheadLeast, 1) }
 
 // await waits until the buckets that are being shared have been, unless that has taken a request
 // too long already: a database that hangs delays a request once. mu is held, but not meanwhile.
@@ -220,13 +260,14 @@ func (l *Limiter) await() {
 	}
 }
 
-// asks reports whether a bucket that refuses should learn what other processes have spent: a
-// second after the last time, then after twice as long, and so on.
+// asks reports whether a bucket that refuses should learn what other processes have spent: a second
+// after it was shared, then after 4 s, and then after eight times as long each time, at most a quarter of
+// an hour.
 func (q queued) asks(now time.Time) bool {
 	if now.Before(q.askAt) {
 		return false
 	}
-	q.askPause = min(max(2*q.askPause, time.Second), q.rate.span/6)
+	q.askPause = min(max(8*q.askPause, 4*time.Second), q.rate.span/4)
 	q.askAt = now.Add(q.askPause)
 	return true
 }
@@ -235,7 +276,10 @@ func (q queued) asks(now time.Time) bool {
 // spent of a token's bucket counts as its use.
 func (q queued) settle(shared time.Time, s Spending, now time.Time) {
 	known := q.fullAt
-	q.fullAt = shared
+	q.fullAt, q.sharedAt = shared, now
+	if askAt := now.Add(max(q.askPause, time.Second)); askAt.After(q.askAt) {
+		q.askAt = askAt
+	}
 	if q.spent > 0 { // meanwhile
 		if q.fullAt.Before(q.since) {
 			q.fullAt = q.since
@@ -245,9 +289,9 @@ func (q queued) settle(shared time.Time, s Spending, now time.Time) {
 	if known.Before(s.Since) {
 		known = s.Since
 	}
-	if others := q.fullAt.Sub(known); others > 0 {
-		q.uses, q.usedAt = q.recent(now)+float64(others)/float64(q.rate.cost), now
-	}
+	others := max(float64(q.fullAt.Sub(known))/float64(q.rate.cost), 0)
+	q.learn(float64(s.Cost)/float64(q.rate.cost), others)
+	q.uses, q.usedAt = q.recent(now)+others, now
 }
 
 // shareQueue shares the queued buckets until none is left or it fails. now is the time of the
@@ -266,7 +310,7 @@ func (l *Limiter) shareQueue(now time.Time) {
 				q.since = now
 			}
 			spent[i] = Spending{q.id, q.since, time.Duration(q.spent) * q.rate.cost}
-			counts[i], q.spent = q.spent, 0
+			counts[i], q.spent, q.burst = q.spent, 0, time.Time{}
 		}
 		l.mu.Unlock()
 		fullAt, err := l.share(spent)

@@ -137,6 +137,43 @@ func TestReserveOverProcesses(t *testing.T) {
 	})
 }
 
+// TestBurstOverThreeProcesses: together they serve a token, and then a practice's tokens, no more than
+// one would, to within 5 %, and the front desk after that.
+func TestBurstOverThreeProcesses(t *testing.T) {
+	each(t, func(t *testing.T, url string) {
+		o := ratelimit.Options{PerToken: 3600, PerPractice: 7200}
+		processes := []*process{newProcess(t, url, o), newProcess(t, url, o), newProcess(t, url, o)}
+		practice, now := uuid.New(), time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+		take := func(requests int, tokens ...uuid.UUID) (served int) {
+			for i := range requests {
+				p := processes[i%3]
+				if _, ok := p.Take(tokens[i/3%len(tokens)], practice, now); ok {
+					served++
+				}
+				p.Settle()
+			}
+			return served
+		}
+		first := take(4500, uuid.New())
+		if first < 3600 || first > 3780 {
+			t.Errorf("a token of 3600 gets %d requests", first)
+		}
+		four := take(4500, uuid.New(), uuid.New(), uuid.New(), uuid.New())
+		desk := take(60, uuid.New())
+		if desk < 60 {
+			t.Errorf("the front desk gets %d of 60 requests", desk)
+		}
+		if served := first + four + desk; served < 6600 || served > 7560 {
+			t.Errorf("a practice of 7200 gets %d requests", served)
+		}
+		statements := processes[0].statements.Load() + processes[1].statements.Load() + processes[2].statements.Load()
+		if 100*statements > int64(first+four) {
+			t.Errorf("%d statements for %d requests", statements, first+four)
+		}
+		t.Logf("%d, %d, %d served; %d statements", first, four, desk, statements)
+	})
+}
+
 // TestWaitAfterABurstOverProcesses: only the first time may a client be asked to wait too short.
 func TestWaitAfterABurstOverProcesses(t *testing.T) {
 	each(t, func(t *testing.T, url string) {
