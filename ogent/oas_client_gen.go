@@ -268,9 +268,9 @@ type Invoker interface {
 	GetPatientReferral(ctx context.Context, params GetPatientReferralParams, options ...RequestOption) (*PatientReferralResponse, error)
 	// GetPatientStats invokes getPatientStats operation.
 	//
-	// Get statistics of a patient.
+	// Get statistics by id.
 	//
-	// GET /patients/{id}/stats
+	// GET /patient_stats/{id}
 	GetPatientStats(ctx context.Context, params GetPatientStatsParams, options ...RequestOption) (*PatientStatsResponse, error)
 	// GetPayment invokes getPayment operation.
 	//
@@ -314,6 +314,12 @@ type Invoker interface {
 	//
 	// GET /sites/{id}
 	GetSite(ctx context.Context, params GetSiteParams, options ...RequestOption) (*SiteResponse, error)
+	// GetStatsOfPatient invokes getStatsOfPatient operation.
+	//
+	// Get statistics of a patient.
+	//
+	// GET /patients/{id}/stats
+	GetStatsOfPatient(ctx context.Context, params GetStatsOfPatientParams, options ...RequestOption) (*PatientStatsResponse, error)
 	// GetSundry invokes getSundry operation.
 	//
 	// Get a sundry.
@@ -3233,9 +3239,9 @@ func (c *Client) sendGetPatientReferral(ctx context.Context, params GetPatientRe
 
 // GetPatientStats invokes getPatientStats operation.
 //
-// Get statistics of a patient.
+// Get statistics by id.
 //
-// GET /patients/{id}/stats
+// GET /patient_stats/{id}
 func (c *Client) GetPatientStats(ctx context.Context, params GetPatientStatsParams, options ...RequestOption) (*PatientStatsResponse, error) {
 	res, err := c.sendGetPatientStats(ctx, params, options...)
 	return res, err
@@ -3254,8 +3260,8 @@ func (c *Client) sendGetPatientStats(ctx context.Context, params GetPatientStats
 		u = override
 	}
 	u = uri.Clone(u)
-	var pathParts [3]string
-	pathParts[0] = "/patients/"
+	var pathParts [2]string
+	pathParts[0] = "/patient_stats/"
 	{
 		// Encode "id" parameter.
 		e := uri.NewPathEncoder(uri.PathEncoderConfig{
@@ -3274,7 +3280,6 @@ func (c *Client) sendGetPatientStats(ctx context.Context, params GetPatientStats
 		}
 		pathParts[1] = encoded
 	}
-	pathParts[2] = "/stats"
 	uri.AddPathParts(u, pathParts[:]...)
 
 	r, err := ht.NewRequest(ctx, "GET", u)
@@ -3903,6 +3908,94 @@ func (c *Client) sendGetSite(ctx context.Context, params GetSiteParams, requestO
 	}
 
 	result, err := decodeGetSiteResponse(resp)
+	if err != nil {
+		return res, errors.Wrap(err, "decode response")
+	}
+
+	return result, nil
+}
+
+// GetStatsOfPatient invokes getStatsOfPatient operation.
+//
+// Get statistics of a patient.
+//
+// GET /patients/{id}/stats
+func (c *Client) GetStatsOfPatient(ctx context.Context, params GetStatsOfPatientParams, options ...RequestOption) (*PatientStatsResponse, error) {
+	res, err := c.sendGetStatsOfPatient(ctx, params, options...)
+	return res, err
+}
+
+func (c *Client) sendGetStatsOfPatient(ctx context.Context, params GetStatsOfPatientParams, requestOptions ...RequestOption) (res *PatientStatsResponse, err error) {
+
+	var reqCfg requestConfig
+	reqCfg.setDefaults(c.baseClient)
+	for _, o := range requestOptions {
+		o(&reqCfg)
+	}
+
+	u := c.serverURL
+	if override := reqCfg.ServerURL; override != nil {
+		u = override
+	}
+	u = uri.Clone(u)
+	var pathParts [3]string
+	pathParts[0] = "/patients/"
+	{
+		// Encode "id" parameter.
+		e := uri.NewPathEncoder(uri.PathEncoderConfig{
+			Param:   "id",
+			Style:   uri.PathStyleSimple,
+			Explode: false,
+		})
+		if err := func() error {
+			return e.EncodeValue(conv.Int64ToString(params.ID))
+		}(); err != nil {
+			return res, errors.Wrap(err, "encode path")
+		}
+		encoded, err := e.Result()
+		if err != nil {
+			return res, errors.Wrap(err, "encode path")
+		}
+		pathParts[1] = encoded
+	}
+	pathParts[2] = "/stats"
+	uri.AddPathParts(u, pathParts[:]...)
+
+	r, err := ht.NewRequest(ctx, "GET", u)
+	if err != nil {
+		return res, errors.Wrap(err, "create request")
+	}
+
+	if err := c.onRequest(ctx, r); err != nil {
+		return res, errors.Wrap(err, "client edit request")
+	}
+
+	if err := reqCfg.onRequest(r); err != nil {
+		return res, errors.Wrap(err, "edit request")
+	}
+
+	resp, err := reqCfg.Client.Do(r)
+	if err != nil {
+		return res, errors.Wrap(err, "do request")
+	}
+	body := resp.Body
+	defer func() {
+		// Drain the body to EOF before closing, so the underlying
+		// connection can be reused by the Transport regardless of the
+		// response status code. See https://github.com/ogen-go/ogen/issues/1670.
+		_, _ = io.Copy(io.Discard, body)
+		_ = body.Close()
+	}()
+
+	if err := c.onResponse(ctx, resp); err != nil {
+		return res, errors.Wrap(err, "client edit response")
+	}
+
+	if err := reqCfg.onResponse(resp); err != nil {
+		return res, errors.Wrap(err, "edit response")
+	}
+
+	result, err := decodeGetStatsOfPatientResponse(resp)
 	if err != nil {
 		return res, errors.Wrap(err, "decode response")
 	}
@@ -8881,6 +8974,23 @@ func (c *Client) sendListPatientStats(ctx context.Context, params ListPatientSta
 		if err := q.EncodeParam(cfg, func(e uri.Encoder) error {
 			if val, ok := params.Active.Get(); ok {
 				return e.EncodeValue(conv.BoolToString(val))
+			}
+			return nil
+		}); err != nil {
+			return res, errors.Wrap(err, "encode query")
+		}
+	}
+	{
+		// Encode "patient_id" parameter.
+		cfg := uri.QueryParameterEncodingConfig{
+			Name:    "patient_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.EncodeParam(cfg, func(e uri.Encoder) error {
+			if val, ok := params.PatientID.Get(); ok {
+				return e.EncodeValue(conv.Int64ToString(val))
 			}
 			return nil
 		}); err != nil {

@@ -2956,9 +2956,9 @@ func (s *Server) handleGetPatientReferralRequest(args [1]string, argsEscaped boo
 
 // handleGetPatientStatsRequest handles getPatientStats operation.
 //
-// Get statistics of a patient.
+// Get statistics by id.
 //
-// GET /patients/{id}/stats
+// GET /patient_stats/{id}
 func (s *Server) handleGetPatientStatsRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
 	statusWriter := &codeRecorder{ResponseWriter: w}
 	w = statusWriter
@@ -2989,7 +2989,7 @@ func (s *Server) handleGetPatientStatsRequest(args [1]string, argsEscaped bool, 
 		mreq := middleware.Request{
 			Context:          ctx,
 			OperationName:    GetPatientStatsOperation,
-			OperationSummary: "Get statistics of a patient",
+			OperationSummary: "Get statistics by id",
 			OperationID:      "getPatientStats",
 			Body:             nil,
 			RawBody:          rawBody,
@@ -3687,6 +3687,101 @@ func (s *Server) handleGetSiteRequest(args [1]string, argsEscaped bool, w http.R
 	}
 
 	if err := encodeGetSiteResponse(response, w); err != nil {
+		defer recordError("EncodeResponse", err)
+		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+		}
+		return
+	}
+}
+
+// handleGetStatsOfPatientRequest handles getStatsOfPatient operation.
+//
+// Get statistics of a patient.
+//
+// GET /patients/{id}/stats
+func (s *Server) handleGetStatsOfPatientRequest(args [1]string, argsEscaped bool, w http.ResponseWriter, r *http.Request) {
+	statusWriter := &codeRecorder{ResponseWriter: w}
+	w = statusWriter
+	ctx := r.Context()
+
+	var (
+		err          error
+		opErrContext = ogenerrors.OperationContext{
+			Name: GetStatsOfPatientOperation,
+			ID:   "getStatsOfPatient",
+		}
+	)
+	params, err := decodeGetStatsOfPatientParams(args, argsEscaped, r)
+	if err != nil {
+		err = &ogenerrors.DecodeParamsError{
+			OperationContext: opErrContext,
+			Err:              err,
+		}
+		defer recordError("DecodeParams", err)
+		s.cfg.ErrorHandler(ctx, w, r, err)
+		return
+	}
+
+	var rawBody []byte
+
+	var response *PatientStatsResponse
+	if m := s.cfg.Middleware; m != nil {
+		mreq := middleware.Request{
+			Context:          ctx,
+			OperationName:    GetStatsOfPatientOperation,
+			OperationSummary: "Get statistics of a patient",
+			OperationID:      "getStatsOfPatient",
+			Body:             nil,
+			RawBody:          rawBody,
+			Params: middleware.Parameters{
+				{
+					Name: "id",
+					In:   "path",
+				}: params.ID,
+			},
+			Raw: r,
+		}
+
+		type (
+			Request  = struct{}
+			Params   = GetStatsOfPatientParams
+			Response = *PatientStatsResponse
+		)
+		response, err = middleware.HookMiddleware[
+			Request,
+			Params,
+			Response,
+		](
+			m,
+			mreq,
+			unpackGetStatsOfPatientParams,
+			func(ctx context.Context, request Request, params Params) (response Response, err error) {
+				response, err = s.h.GetStatsOfPatient(ctx, params)
+				return response, err
+			},
+		)
+	} else {
+		response, err = s.h.GetStatsOfPatient(ctx, params)
+	}
+	if err != nil {
+		if errRes, ok := errors.Into[*ErrorStatusCode](err); ok {
+			if err := encodeErrorResponse(errRes, w); err != nil {
+				defer recordError("Internal", err)
+			}
+			return
+		}
+		if errors.Is(err, ht.ErrNotImplemented) {
+			s.cfg.ErrorHandler(ctx, w, r, err)
+			return
+		}
+		if err := encodeErrorResponse(s.h.NewError(ctx, err), w); err != nil {
+			defer recordError("Internal", err)
+		}
+		return
+	}
+
+	if err := encodeGetStatsOfPatientResponse(response, w); err != nil {
 		defer recordError("EncodeResponse", err)
 		if !errors.Is(err, ht.ErrInternalServerErrorResponse) {
 			s.cfg.ErrorHandler(ctx, w, r, err)
@@ -6707,6 +6802,10 @@ func (s *Server) handleListPatientStatsRequest(args [0]string, argsEscaped bool,
 					Name: "active",
 					In:   "query",
 				}: params.Active,
+				{
+					Name: "patient_id",
+					In:   "query",
+				}: params.PatientID,
 			},
 			Raw: r,
 		}

@@ -45,6 +45,7 @@ const (
 	GetRecallOperation                          OperationName = "GetRecall"
 	GetRoomOperation                            OperationName = "GetRoom"
 	GetSiteOperation                            OperationName = "GetSite"
+	GetStatsOfPatientOperation                  OperationName = "GetStatsOfPatient"
 	GetSundryOperation                          OperationName = "GetSundry"
 	GetTreatmentOperation                       OperationName = "GetTreatment"
 	GetTreatmentAppointmentOperation            OperationName = "GetTreatmentAppointment"

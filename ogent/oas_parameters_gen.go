@@ -1996,6 +1996,72 @@ func decodeGetSiteParams(args [1]string, argsEscaped bool, r *http.Request) (par
 	return params, nil
 }
 
+// GetStatsOfPatientParams is parameters of getStatsOfPatient operation.
+type GetStatsOfPatientParams struct {
+	// Identifier of the patient.
+	ID int64
+}
+
+func unpackGetStatsOfPatientParams(packed middleware.Parameters) (params GetStatsOfPatientParams) {
+	{
+		key := middleware.ParameterKey{
+			Name: "id",
+			In:   "path",
+		}
+		params.ID = packed[key].(int64)
+	}
+	return params
+}
+
+func decodeGetStatsOfPatientParams(args [1]string, argsEscaped bool, r *http.Request) (params GetStatsOfPatientParams, _ error) {
+	// Decode path: id.
+	if err := func() error {
+		param := args[0]
+		if argsEscaped {
+			unescaped, err := url.PathUnescape(args[0])
+			if err != nil {
+				return errors.Wrap(err, "unescape path")
+			}
+			param = unescaped
+		}
+		if len(param) > 0 {
+			d := uri.NewPathDecoder(uri.PathDecoderConfig{
+				Param:   "id",
+				Value:   param,
+				Style:   uri.PathStyleSimple,
+				Explode: false,
+			})
+
+			if err := func() error {
+				val, err := d.DecodeValue()
+				if err != nil {
+					return err
+				}
+
+				c, err := conv.ToInt64(val)
+				if err != nil {
+					return err
+				}
+
+				params.ID = c
+				return nil
+			}(); err != nil {
+				return err
+			}
+		} else {
+			return validate.ErrFieldRequired
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "id",
+			In:   "path",
+			Err:  err,
+		}
+	}
+	return params, nil
+}
+
 // GetSundryParams is parameters of getSundry operation.
 type GetSundryParams struct {
 	// Identifier of the sundry.
@@ -11021,6 +11087,8 @@ type ListPatientStatsParams struct {
 	SiteID OptUUID `json:",omitempty,omitzero"`
 	// True for active records only, false for archived ones only.
 	Active OptBool `json:",omitempty,omitzero"`
+	// Of this patient.
+	PatientID OptInt64 `json:",omitempty,omitzero"`
 }
 
 func unpackListPatientStatsParams(packed middleware.Parameters) (params ListPatientStatsParams) {
@@ -11130,6 +11198,15 @@ func unpackListPatientStatsParams(packed middleware.Parameters) (params ListPati
 		}
 		if v, ok := packed[key]; ok {
 			params.Active = v.(OptBool)
+		}
+	}
+	{
+		key := middleware.ParameterKey{
+			Name: "patient_id",
+			In:   "query",
+		}
+		if v, ok := packed[key]; ok {
+			params.PatientID = v.(OptInt64)
 		}
 	}
 	return params
@@ -11628,6 +11705,47 @@ func decodeListPatientStatsParams(args [0]string, argsEscaped bool, r *http.Requ
 	}(); err != nil {
 		return params, &ogenerrors.DecodeParamError{
 			Name: "active",
+			In:   "query",
+			Err:  err,
+		}
+	}
+	// Decode query: patient_id.
+	if err := func() error {
+		cfg := uri.QueryParameterDecodingConfig{
+			Name:    "patient_id",
+			Style:   uri.QueryStyleForm,
+			Explode: true,
+		}
+
+		if err := q.HasParam(cfg); err == nil {
+			if err := q.DecodeParam(cfg, func(d uri.Decoder) error {
+				var paramsDotPatientIDVal int64
+				if err := func() error {
+					val, err := d.DecodeValue()
+					if err != nil {
+						return err
+					}
+
+					c, err := conv.ToInt64(val)
+					if err != nil {
+						return err
+					}
+
+					paramsDotPatientIDVal = c
+					return nil
+				}(); err != nil {
+					return err
+				}
+				params.PatientID.SetTo(paramsDotPatientIDVal)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}(); err != nil {
+		return params, &ogenerrors.DecodeParamError{
+			Name: "patient_id",
 			In:   "query",
 			Err:  err,
 		}

@@ -468,6 +468,19 @@ func encodeGetSiteResponse(response *SiteResponse, w http.ResponseWriter) error 
 	return nil
 }
 
+func encodeGetStatsOfPatientResponse(response *PatientStatsResponse, w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(200)
+
+	e := new(jx.Encoder)
+	response.Encode(e)
+	if _, err := e.WriteTo(w); err != nil {
+		return errors.Wrap(err, "write")
+	}
+
+	return nil
+}
+
 func encodeGetSundryResponse(response *SundryResponse, w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(200)

@@ -196,9 +196,9 @@ type Handler interface {
 	GetPatientReferral(ctx context.Context, params GetPatientReferralParams) (*PatientReferralResponse, error)
 	// GetPatientStats implements getPatientStats operation.
 	//
-	// Get statistics of a patient.
+	// Get statistics by id.
 	//
-	// GET /patients/{id}/stats
+	// GET /patient_stats/{id}
 	GetPatientStats(ctx context.Context, params GetPatientStatsParams) (*PatientStatsResponse, error)
 	// GetPayment implements getPayment operation.
 	//
@@ -242,6 +242,12 @@ type Handler interface {
 	//
 	// GET /sites/{id}
 	GetSite(ctx context.Context, params GetSiteParams) (*SiteResponse, error)
+	// GetStatsOfPatient implements getStatsOfPatient operation.
+	//
+	// Get statistics of a patient.
+	//
+	// GET /patients/{id}/stats
+	GetStatsOfPatient(ctx context.Context, params GetStatsOfPatientParams) (*PatientStatsResponse, error)
 	// GetSundry implements getSundry operation.
 	//
 	// Get a sundry.

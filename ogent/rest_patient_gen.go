@@ -195,6 +195,24 @@ func PatientsRequest(p ListPatientsParams) list.Request[predicate.Patient] {
 	return r
 }
 
+// Patients returns those parameters that are of the list of patients.
+func (p ListPatientStatsParams) Patients() ListPatientsParams {
+	return ListPatientsParams{
+		Page:          p.Page,
+		PerPage:       p.PerPage,
+		SortBy:        p.SortBy,
+		SortDirection: p.SortDirection,
+		Cursor:        p.Cursor,
+		Query:         p.Query,
+		CreatedAfter:  p.CreatedAfter,
+		CreatedBefore: p.CreatedBefore,
+		Ids:           p.Ids,
+		UpdatedAfter:  p.UpdatedAfter,
+		SiteID:        p.SiteID,
+		Active:        p.Active,
+	}
+}
+
 // ReadPatients reads the page of a list request (list.List.Read).
 func (r Reads) ReadPatients(ctx context.Context, p ListPatientsParams, extra ...predicate.Patient) ([]Patient, Meta, error) {
 	rows, meta, _, err := Patients.Read(ctx, r.View(ctx), r.Client.Patient.Query(), PatientsRequest(p), extra...)

@@ -180,10 +180,15 @@ func (Patient) Annotations() []schema.Annotation {
 		Operations: []apispec.Operation{
 			{
 				ID: "listPatientStats", Path: "/patient_stats", Key: "patient_stats", Item: "PatientStats", Members: statsMembers, PatientData: true, Counted: true, Filtered: true,
-				Doc: "List statistics of patients.", Description: "Takes the parameters of the list of patients.",
+				Doc: "List statistics of patients.", Description: "Takes the parameters of the list of patients, and patient_id.",
+				Params: []apispec.Filter{{Param: "patient_id", Kind: codec.ID, Doc: "Of this patient."}},
 			},
 			{
-				ID: "getPatientStats", Path: "/patients/{id}/stats", Key: "patient_stats", Item: "PatientStats", Members: statsMembers, PatientData: true,
+				ID: "getPatientStats", Path: "/patient_stats/{id}", Key: "patient_stats", Item: "PatientStats", Members: statsMembers, PatientData: true,
+				Doc: "Get statistics by id.", Description: "The id is that of the patient, so the response is that of `GET /patients/{id}/stats`.",
+			},
+			{
+				ID: "getStatsOfPatient", Path: "/patients/{id}/stats", Key: "patient_stats", Item: "PatientStats", Members: statsMembers, PatientData: true,
 				Doc: "Get statistics of a patient.",
 			},
 		},

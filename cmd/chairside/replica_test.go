@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"chairside/internal/store"
 	"chairside/internal/test/localpg"
 )
 
-// TestServerOnAReplicaOnlyReads: it says so once and serves reads. When the replica is promoted, it
+// TestServerOnAReplicaOnlyReads: it says so once, is ready and serves reads. When the replica is promoted, it
 // writes what had to wait.
 func TestServerOnAReplicaOnlyReads(t *testing.T) {
 	t.Parallel()
@@ -50,6 +51,18 @@ func TestServerOnAReplicaOnlyReads(t *testing.T) {
 	db := openTest(t, "postgres", standby.URL("replicated"))
 
 	s := startLogged(t, standby.URL("replicated"))
+	ready := func(when string) {
+		t.Helper()
+		if status, body := get(t, s.base+"/readyz", ""); status != http.StatusOK {
+			t.Errorf("/readyz %s: %d: %s", when, status, body)
+		}
+	}
+	ready("on the replica")
+	writes := standby.URL("replicated") + "&target_session_attrs=primary"
+	if db, err := store.Open(t.Context(), writes); err == nil {
+		db.Close()
+		t.Error("a URL that asks for a primary opens a replica")
+	}
 	const requests = 150 // so many that the limit would be shared
 	for range requests {
 		if status, body := get(t, s.base+"/v1/patients?per_page=1", token); status != http.StatusOK {
@@ -70,6 +83,7 @@ func TestServerOnAReplicaOnlyReads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	ready("after the promotion")
 	if text := s.text(t); reads == 0 || !strings.Contains(text, "no replica any more") {
 		t.Errorf("after the promotion: %d entries of reads\n%s", reads, text)
 	}

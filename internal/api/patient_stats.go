@@ -40,17 +40,23 @@ var statsForm = list.Form[ogent.Patient]{
 }
 
 // ListPatientStats returns the statistics of a page of patients, in the order and with the
-// filters of the list of patients.
+// filters of the list of patients, or those of the one patient with patient_id.
 func (h *Handler) ListPatientStats(ctx context.Context, p ogent.ListPatientStatsParams) (*ogent.PatientStatsList, error) {
-	as := ogent.ListPatientsParams(p)
-	search, err := h.search(ctx, as.Query.Or(""))
+	as := p.Patients()
+	where, err := h.search(ctx, as.Query.Or(""))
 	if err != nil {
 		return nil, err
 	}
-	as.Query.Set = len(search) > 0
+	as.Query.Set = len(where) > 0
+	if id, ok := p.PatientID.Get(); ok {
+		where = append(where, patient.ID(id))
+		if len(as.Ids) == 0 { // so that the patient is found before the list is sorted
+			as.Ids = []int64{id}
+		}
+	}
 	patients := ogent.Patients
 	patients.Form = statsForm
-	rows, meta, _, err := patients.Read(ctx, h.View(ctx), h.Client.Patient.Query(), ogent.PatientsRequest(as), search...)
+	rows, meta, _, err := patients.Read(ctx, h.View(ctx), h.Client.Patient.Query(), ogent.PatientsRequest(as), where...)
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +67,19 @@ func (h *Handler) ListPatientStats(ctx context.Context, p ogent.ListPatientStats
 	return &ogent.PatientStatsList{PatientStats: stats, Meta: ogent.MetaOf(meta)}, nil
 }
 
-// GetPatientStats returns the statistics of one patient.
+// GetStatsOfPatient returns the statistics of one patient.
+func (h *Handler) GetStatsOfPatient(ctx context.Context, p ogent.GetStatsOfPatientParams) (*ogent.PatientStatsResponse, error) {
+	return h.statsOfOne(ctx, p.ID)
+}
+
+// GetPatientStats returns statistics by their id, which is the patient's.
 func (h *Handler) GetPatientStats(ctx context.Context, p ogent.GetPatientStatsParams) (*ogent.PatientStatsResponse, error) {
-	rows, err := list.All(ctx, h.View(ctx), h.Client.Patient.Query().Where(patient.ID(p.ID)), statsForm, 1)
+	return h.statsOfOne(ctx, p.ID)
+}
+
+// statsOfOne returns the statistics of one patient, or apierror.NotFound.
+func (h *Handler) statsOfOne(ctx context.Context, id int64) (*ogent.PatientStatsResponse, error) {
+	rows, err := list.All(ctx, h.View(ctx), h.Client.Patient.Query().Where(patient.ID(id)), statsForm, 1)
 	if err != nil {
 		return nil, err
 	}

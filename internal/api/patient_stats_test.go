@@ -102,6 +102,43 @@ func TestPatientStatsAgreeWithTheLists(t *testing.T) {
 	})
 }
 
+// TestPatientStatsOfOnePatient: by their id, which is the patient's, and by patient_id beside the other filters.
+func TestPatientStatsOfOnePatient(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		w := newWorld(t, e)
+		ids := e.Get(t, "/v1/patients?per_page=2&sort_by=last_name", w.token).Status(t, 200).Column(t, "patients", "id")
+		id, other := ids[0], ids[1]
+		want := fmt.Sprint(e.Get(t, "/v1/patients/"+id+"/stats", w.token).Status(t, 200).At(t, "patient_stats"))
+		if got := fmt.Sprint(e.Get(t, "/v1/patient_stats/"+id, w.token).Status(t, 200).At(t, "patient_stats")); got != want {
+			t.Errorf("by id %s, want %s", got, want)
+		}
+		if got := e.Get(t, "/v1/patient_stats/"+id+"?fields=total_paid", w.token).Status(t, 200).At(t, "patient_stats").(row); len(got) != 1 {
+			t.Errorf("fields=total_paid gives %v", got)
+		}
+		for query, rows := range map[string]int{
+			"":                                    1,
+			"&sort_by=last_name&per_page=1":       1,
+			"&ids=" + other + "," + id:            1,
+			"&page=2":                             0,
+			"&cursor=":                            1,
+			"&ids=" + other:                       0,
+			"&created_before=1990-01-01":          0,
+			"&site_id=" + w.homes[id]:             1,
+			"&query=zzyzx":                        0,
+			"&updated_since=1990-01-01&ids=" + id: 1,
+		} {
+			list := e.Get(t, "/v1/patient_stats?patient_id="+id+query, w.token).Status(t, 200)
+			if got := list.List(t, "patient_stats"); len(got) != rows || rows > 0 && fmt.Sprint(got[0]) != want {
+				t.Errorf("patient_id=%s%s gives %v", id, query, got)
+			}
+			if total := list.At(t, "meta").(row)["total"]; query == "&page=2" && text(total) != "1" || query != "&page=2" && query != "&cursor=" && text(total) != fmt.Sprint(rows) {
+				t.Errorf("patient_id=%s%s: total %v, want %d", id, query, total, rows)
+			}
+		}
+		e.Get(t, "/v1/patient_stats?patient_id=x", w.token).Error(t, 400, "invalid_parameter", "patient_id")
+	})
+}
+
 func TestPatientStatsTakeTheParametersOfPatients(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		w := newWorld(t, e)
@@ -128,9 +165,14 @@ func TestPatientStatsStayInThePracticeAndSite(t *testing.T) {
 		w := newWorld(t, e)
 		other := e.TokenOf(t, "admin@second.chairside.test", "patient", nil)
 		foreign := e.Get(t, "/v1/patients", other).Status(t, 200).Text(t, "patients.0.id")
-		e.Get(t, "/v1/patients/"+foreign+"/stats", w.token).Error(t, 404, "not_found")
-		e.Get(t, "/v1/patients/9223372036854775807/stats", w.token).Error(t, 404, "not_found")
-		e.Get(t, "/v1/patients/x/stats", w.token).Error(t, 404, "not_found")
+		for _, path := range []string{"/v1/patients/%s/stats", "/v1/patient_stats/%s"} {
+			for _, id := range []string{foreign, "9223372036854775807", "x"} {
+				e.Get(t, fmt.Sprintf(path, id), w.token).Error(t, 404, "not_found")
+			}
+		}
+		if got := e.Get(t, "/v1/patient_stats?patient_id="+foreign, w.token).Status(t, 200).List(t, "patient_stats"); len(got) > 0 {
+			t.Errorf("patient_id of the other practice gives %v", got)
+		}
 		e.Get(t, "/v1/patient_stats", e.Token(t, "appointment")).Error(t, 403, "insufficient_scope")
 
 		site, elsewhere := w.homes["1"], ""
@@ -141,6 +183,10 @@ func TestPatientStatsStayInThePracticeAndSite(t *testing.T) {
 		}
 		limited := e.TokenOf(t, "admin@demo.chairside.test", "patient", siteID(t, site))
 		e.Get(t, "/v1/patients/"+elsewhere+"/stats", limited).Error(t, 404, "not_found")
+		e.Get(t, "/v1/patient_stats/"+elsewhere, limited).Error(t, 404, "not_found")
+		if got := e.Get(t, "/v1/patient_stats?patient_id="+elsewhere, limited).Status(t, 200).List(t, "patient_stats"); len(got) > 0 {
+			t.Errorf("patient_id of another site gives %v", got)
+		}
 		for _, id := range e.Get(t, "/v1/patient_stats?per_page=100", limited).Status(t, 200).Column(t, "patient_stats", "patient_id") {
 			if w.homes[id] != site {
 				t.Errorf("patient %s of another site is listed", id)

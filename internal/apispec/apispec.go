@@ -200,7 +200,7 @@ type Operation struct {
 	Key         string     // with Members: wrapper of the elements
 	MaxPage     int        // maximum and default per_page of a list whose rows are not counted
 	Counted     bool       // a list with the paging and meta of a resource's list; without MaxPage and Counted, one record
-	Filtered    bool       // with Counted: takes the orders and filters of the resource's list
+	Filtered    bool       // with Counted: takes the orders and filters of the resource's list, beside Params
 	PatientData bool       // Members are patient data, so reads are audited
 }
 

@@ -222,6 +222,23 @@ func (e *entity) Param(name string) (string, error) {
 	return "p." + member, err
 }
 
+// SharedParams returns the members of the list's parameters, each with the Filtered operation's
+// parameter of the same name.
+func (e *entity) SharedParams(o apispec.Operation) (members []string, err error) {
+	for _, p := range e.Params() {
+		member, err := e.Model.names.param("list"+e.Many(), p.Name)
+		if err != nil {
+			return nil, err
+		}
+		same, err := e.Model.names.param(o.ID, p.Name)
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, member+": p."+same)
+	}
+	return members, nil
+}
+
 // sent returns the Go condition that at least one of the parameters is sent.
 func (e *entity) sent(names ...string) (string, error) {
 	conditions := make([]string, len(names))

@@ -18,7 +18,7 @@ const probeTime = 2 * time.Second
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) { status(w, "ok") }
 
 // readyz responds 200 unless the server is stopping, the database cannot be read, or
-// migrations are pending. Once it has found them all applied it does not check again: a newer
+// migrations are pending. A read-only replica is ready: the server serves reads. Once it has found them all applied it does not check again: a newer
 // program may then migrate while this one still serves.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if err := s.ready(r.Context()); err != nil {

@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"chairside/ent/feedchange"
+	"chairside/ent/ratebucket"
 	"chairside/internal/store/counters"
 
 	"github.com/lib/pq"
@@ -20,10 +22,17 @@ const readyTime = 800 * time.Millisecond
 // readyLockTimeout is how long Ready waits for a lock of a table: less than readyTime.
 const readyLockTimeout = "200ms"
 
+// notProbed are the tables that Ready does not read.
+var notProbed = []string{
+	counters.ChangesTable, feedchange.Table, // slow: they begin with many dead rows
+	ratebucket.Table, // unlogged, so a replica cannot read it; servers limit without it
+}
+
 // Ready returns nil if the database can be read now: all tables of the schema that are not
-// locked, and the history of migrations. It has its own connection, so that it does not wait
-// behind requests, and concurrent callers share one query. It returns when ctx ends, whatever
-// the database does.
+// locked and not in notProbed, and the history of migrations. A replica of PostgreSQL is ready: its
+// server serves reads, and writes once the replica is promoted. Ready has its own connection, so
+// that it does not wait behind requests, and concurrent callers share one query. It returns when
+// ctx ends, whatever the database does.
 func (db *DB) Ready(ctx context.Context) error {
 	result := db.readiness.DoChan("", func() (any, error) {
 		err := db.readTables()
@@ -47,7 +56,7 @@ func (db *DB) readTables() error {
 	var text strings.Builder
 	text.WriteString("SELECT (SELECT count(*) FROM " + MigrationsTable + ")")
 	for _, t := range db.tables {
-		if t.Name != counters.ChangesTable && t.Name != feedchange.Table { // slow: they begin with many dead rows
+		if !slices.Contains(notProbed, t.Name) {
 			text.WriteString(" + (SELECT count(*) FROM (SELECT * FROM " + t.Name + " LIMIT 1) AS row)")
 		}
 	}

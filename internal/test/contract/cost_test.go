@@ -75,6 +75,7 @@ var costs = map[string]cost{
 
 	"listTreatmentAppointments":   {0, 1},
 	"listPatientStats":            {0, 6}, // three of appointments, invoices, payments; total from a counter
+	"getStatsOfPatient":           {0, 6},
 	"getPatientStats":             {0, 6},
 	"listRotaPractitionerDiaries": {0, 2}, // practitioners, sessions; opening hours for those without
 	"listNHSClaims":               {0, 1},

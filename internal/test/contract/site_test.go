@@ -74,7 +74,7 @@ func newSiteToken(t testing.TB, e *harness.Env) siteToken {
 			}
 		}
 	}
-	l.inside.ids["patient_stats"] = l.inside.ids["patients"]
+	l.inside.ids["patient_stats"], l.outside.ids["patient_stats"] = l.inside.ids["patients"], l.outside.ids["patients"]
 	return l
 }
 
