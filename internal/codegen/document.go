@@ -243,7 +243,7 @@ func (d *document) input(e *entity, create bool) *ogen.Schema {
 func (d *document) inputSchema(c *column) *ogen.Schema {
 	s := copyOf(c.schema)
 	if c.API.Required {
-		s.SetNullable(false)
+		setNullable(s, false)
 	}
 	if !d.published {
 		return s

@@ -66,14 +66,13 @@ func element(response json.RawMessage, key string) (object map[string]json.RawMe
 	return object
 }
 
-// illustrate gives a property of a response the recorded value, or value without one. An
-// enumeration never gets null as its example: null is not in its list of values.
+// illustrate gives a property of a response the recorded value, or value without one.
 func (d *document) illustrate(s *ogen.Schema, recorded, value json.RawMessage) *ogen.Schema {
 	switch {
 	case !d.published:
 	case recorded == nil:
 		s.Example = ogen.ExampleValue(value)
-	case string(recorded) != "null" || len(s.Enum) == 0:
+	default:
 		s.Example = ogen.ExampleValue(recorded)
 	}
 	return s

@@ -382,7 +382,18 @@ func annotateOwnTypes(next gen.Generator) gen.Generator {
 // componentSchema adds nullability and description to the schema that entoas derived for a
 // column. It drops the default, which belongs to requests, not to components.
 func componentSchema(c *column, derived *ogen.Schema) *ogen.Schema {
-	return copyOf(derived).SetNullable(c.Nullable()).SetDescription(c.Comment()).SetDefault(nil)
+	return setNullable(copyOf(derived), c.Nullable()).SetDescription(c.Comment()).SetDefault(nil)
+}
+
+// setNullable sets whether a value may be null. An enumeration must then list null as well
+// (clarification of nullable in OpenAPI 3.0.3).
+func setNullable(s *ogen.Schema, may bool) *ogen.Schema {
+	isNull := func(value json.RawMessage) bool { return string(value) == "null" }
+	s.Enum = slices.DeleteFunc(slices.Clone(s.Enum), isNull)
+	if may && len(s.Enum) > 0 {
+		s.Enum = append(s.Enum, json.RawMessage("null"))
+	}
+	return s.SetNullable(may)
 }
 
 // texts returns words as JSON strings.
