@@ -119,8 +119,8 @@ func (h openingHours) widen(opens, closes, day int) openingHours {
 }
 
 // siteHours are the opening hours of a group's site: from the first start to the last finish of the
-// shifts there on each weekday. Nobody can be given a shift outside them, and no site is open without
-// staff, except for lunch.
+// shifts there on each weekday. So every shift is within opening hours, and an open site
+// is staffed except at lunch.
 func (b blueprint) siteHours(site int) openingHours {
 	hours := b.open
 	for _, p := range b.posts {

@@ -66,7 +66,7 @@ func TestSitesAreOpenWhenTheyAreStaffed(t *testing.T) {
 				opens, closes := minutes(t, hours.Open), minutes(t, hours.Close)
 				here := staffed[siteDay{s.ID, day}]
 				if here == nil {
-					t.Errorf("%s is open on %s, when nobody works there", s.Name, day)
+					t.Errorf("%s is open on %s without staff", s.Name, day)
 					continue
 				}
 				alone := 0

@@ -15,8 +15,8 @@ import (
 	"chairside/schema"
 )
 
-// TestEverythingHasAnAudience checks that each treatment, and each question that asks, says for whom it
-// is, and that there is something to note about each treatment for everyone who may have it.
+// TestEverythingHasAnAudience checks that every treatment and every question names its audience, and
+// that there are notes for every treatment and patient.
 func TestEverythingHasAnAudience(t *testing.T) {
 	valid := func(what string, a audience) {
 		if a.from < 0 || a.to < a.from || a.to > oldest || a.to == 0 {

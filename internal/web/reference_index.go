@@ -18,12 +18,12 @@ type searchIndex []*indexed
 // indexed is a page with its words.
 type indexed struct {
 	found
-	names   []string // what a reader may call it, without spaces and punctuation
-	members []string // of the record, likewise
-	title   words    // of its name
-	shown   words    // of the text below
-	rest    words    // of what results do not show
-	telling int      // the words of the name that are no fillers
+	names   []string // its names, without spaces and punctuation
+	members []string // names of the record's members, likewise
+	title   words
+	shown   words // of the text in the results
+	rest    words // of the text that results leave out
+	telling int   // number of words in the title that are not fillers
 }
 
 // entry is a page before its words are found.

@@ -54,7 +54,7 @@ const lateAfter = 10 * time.Minute
 // closed reports whether a practice is closed: its schedules do not run, and are deleted with its other rows.
 func closed(p *ent.Practice, now time.Time) bool { return p.ClosesAt != nil && !p.ClosesAt.After(now) }
 
-// NextAttempt is the time of a schedule's next attempt; nil if there is none. p is its practice.
+// NextAttempt returns when a schedule of the practice p is tried next, or nil if it is stopped or p is closed.
 func NextAttempt(row *ent.ReportSchedule, p *ent.Practice, now time.Time) *time.Time {
 	if row.StoppedAt != nil || closed(p, now) {
 		return nil
