@@ -54,9 +54,9 @@ func enterGate(ctx context.Context, gate *admission.Gate) (leave func(), err err
 // Usage returns how each kind of request uses the pool.
 func (db *DB) Usage() []admission.Usage {
 	if db.systemGate == db.gate {
-		return db.gate.Usage()
+		return admission.Sum(db.gate.Usage(), db.reports.Usage())
 	}
-	return admission.Sum(db.gate.Usage(), db.systemGate.Usage())
+	return admission.Sum(db.gate.Usage(), db.systemGate.Usage(), db.reports.Usage())
 }
 
 func (g *gated) Exec(ctx context.Context, text string, args, result any) error {

@@ -58,6 +58,7 @@ type DB struct {
 	gate       *admission.Gate // in front of the pool, for Ent, Tx and View
 	serving    *sql.DB         // pool for work with a principal: SQL, or that of the serving role
 	systemGate *admission.Gate // in front of SQL: gate, unless serving is another pool
+	reports    *admission.Gate // turns of ViewForReport
 	front      *DB             // opened serving; nil if it is SQL
 	replicas   *replicas       // nil without UseReplicas
 	// servingAccess is how serving connects; replicas are reached in the same way.
@@ -147,7 +148,7 @@ func (db *DB) assemble(ctx context.Context) error {
 	db.Counters = counters.New(db.SQL, db.Dialect, db.tables, db.Maintenance)
 	db.health.SetMaxOpenConns(1)
 	driver := newGated(db.Dialect, db.SQL)
-	db.systemGate = driver.gate
+	db.systemGate, db.reports = driver.gate, newReportTurns()
 	if db.gate = db.systemGate; db.serving != nil {
 		driver.serving = newGated(db.Dialect, db.serving)
 		db.gate = driver.serving.gate

@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"runtime"
+	"time"
 
 	gen "entgo.io/ent"
 	"entgo.io/ent/dialect"
@@ -15,6 +17,7 @@ import (
 	"github.com/lib/pq/pqerror"
 
 	"chairside/ent"
+	"chairside/internal/store/admission"
 )
 
 // viewSettings are for rare queries that read much. With this memory the sums of a year need no
@@ -36,9 +39,26 @@ func (db *DB) View(ctx context.Context, work func(client *ent.Client) error) err
 	return db.Snapshot(ctx, func(client *ent.Client, _ *sql.Tx) error { return work(client) })
 }
 
-// ViewOnReplica is View on a replica if one can answer, or else on the primary (OnReplica). If the replica
-// fails, work runs a second time, unless a statement has taken too long: it would on the primary too.
-func (db *DB) ViewOnReplica(ctx context.Context, work func(client *ent.Client) error) error {
+// reportTurnWait is how long a report waits for its turn, a part of the 25 s that it has in all.
+const reportTurnWait = 15 * time.Second
+
+// newReportTurns returns the turns of the reports that a process runs. They may use half of its
+// processors, and as many of the database's: each adds up many rows, and requests that read a few
+// would wait behind them.
+func newReportTurns() *admission.Gate {
+	return admission.NewTurns(max(1, runtime.GOMAXPROCS(0)/2), reportTurnWait)
+}
+
+// ViewForReport is View for a report, on a replica if one can answer, or else on the primary (OnReplica).
+// Reports take turns, so that they do not slow other requests: it fails with context.DeadlineExceeded if
+// its turn does not come. If the replica fails, work runs a second time, unless a statement has
+// taken too long: it would on the primary too.
+func (db *DB) ViewForReport(ctx context.Context, work func(client *ent.Client) error) error {
+	leave, err := enterGate(admission.With(ctx, admission.ReportTurns, ""), db.reports)
+	if err != nil {
+		return fmt.Errorf("store: report: %w", err)
+	}
+	defer leave()
 	done, err := db.OnReplica(ctx, Reading{Report: true}, func(ctx context.Context) error { return db.View(ctx, work) })
 	var refused *pq.Error
 	if done || errors.As(err, &refused) && refused.Code == pqerror.QueryCanceled {

@@ -3,7 +3,11 @@ package store_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"entgo.io/ent/dialect"
 
@@ -92,5 +96,43 @@ func TestViewIsReadOnlyInTheDatabase(t *testing.T) {
 				t.Errorf("after %s: %v", name, err)
 			}
 		}
+	})
+}
+
+// TestReportsTakeTurns checks that no more reports run at once than half of the processors, and that a
+// view that is none does not wait for them.
+func TestReportsTakeTurns(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := migrated(t, url)
+		ctx := principal.AsSystem(t.Context())
+		turns := int64(max(1, runtime.GOMAXPROCS(0)/2))
+		var running atomic.Int64
+		var group sync.WaitGroup
+		for range turns + 3 {
+			group.Go(func() {
+				err := db.ViewForReport(ctx, func(client *ent.Client) error {
+					if n := running.Add(1); n > turns {
+						t.Errorf("%d reports run at once", n)
+					}
+					defer running.Add(-1)
+					_, err := client.Practice.Query().Count(ctx)
+					time.Sleep(20 * time.Millisecond)
+					return err
+				})
+				if err != nil {
+					t.Errorf("report: %v", err)
+				}
+			})
+		}
+		err := db.ViewForReport(ctx, func(*ent.Client) error {
+			return db.View(ctx, func(client *ent.Client) error {
+				_, err := client.Practice.Query().Count(ctx)
+				return err
+			})
+		})
+		if err != nil {
+			t.Errorf("a view beside reports: %v", err)
+		}
+		group.Wait()
 	})
 }

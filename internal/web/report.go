@@ -64,7 +64,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	if file == "" && r.Method == http.MethodGet {
 		ctx = report.WithProgress(ctx, page.step)
 	}
-	err = s.DB.ViewOnReplica(ctx, func(client *ent.Client) (err error) {
+	err = s.DB.ViewForReport(ctx, func(client *ent.Client) (err error) {
 		if page.Choices, err = readChoices(ctx, client, found); err != nil || len(q.form.wrong) > 0 {
 			return err
 		}

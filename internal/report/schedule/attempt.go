@@ -167,7 +167,7 @@ func (r *Runner) ask(ctx context.Context, x *run) (a *report.Answer, err error) 
 	f := report.Filter{Keys: r.db.Keys}
 	f.From, f.To = Period(x.row.Period).Days(x.report, civil.Of(x.due.In(x.zone)))
 	once := principal.WithSession(reading, uuid.New()) // replicas know their clients: this one has written nothing
-	err = r.db.ViewOnReplica(once, func(client *ent.Client) (err error) {
+	err = r.db.ViewForReport(once, func(client *ent.Client) (err error) {
 		a, err = x.report.Ask(reading, client, f)
 		return err
 	})

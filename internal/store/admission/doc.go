@@ -16,8 +16,11 @@
 //     so a locked table or a slow report cannot take every connection, even if it
 //     came first.
 //   - Of the requests that wait, the one whose practice, kind and operation hold the
-//     fewest places goes first; among equals, the one that has waited longest.
+//     fewest places goes first; among equals, the one with the fewest requests of its practice
+//     before it, then the one that has waited longest.
 //   - A request that has waited 2 s is refused.
+//   - Work that keeps processors busy for long also takes turns (NewTurns), before it waits for a
+//     connection.
 //   - A few connections have no place. Readiness probes and background work use them
 //     without passing the gate.
 //

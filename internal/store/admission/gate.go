@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,13 +16,15 @@ import (
 // MaxWait is the longest wait for a place.
 const MaxWait = 2 * time.Second
 
-// errFull wraps context.DeadlineExceeded, the error of a pool without a free connection.
-var errFull = fmt.Errorf("admission: no connection became free within %v: %w", MaxWait, context.DeadlineExceeded)
+// fullError wraps context.DeadlineExceeded, the error of a pool without a free connection.
+func (g *Gate) fullError() error {
+	return fmt.Errorf("admission: no place became free within %v: %w", g.maxWait, context.DeadlineExceeded)
+}
 
 // Gate admits requests to a pool of connections. It is safe for concurrent use.
 type Gate struct {
 	limits
-	maxWait time.Duration // MaxWait, except in tests
+	maxWait time.Duration
 
 	mu         sync.Mutex
 	inUse      int
@@ -79,6 +82,7 @@ type queue struct {
 type waiter struct {
 	ready  chan struct{}
 	number int64 // position in the order of arrival, over all queues
+	ahead  int   // requests of its practice that waited or ran when it came
 }
 
 // NewGate returns a gate for a pool of that many connections.
@@ -90,6 +94,15 @@ func NewGate(connections int) *Gate {
 		operations: map[string]int{},
 		kinds:      map[string]*Usage{},
 	}
+}
+
+// NewTurns returns a gate for work that runs at most so many times at once, whatever connections are
+// free. It reserves no place, and a request may wait longer than MaxWait.
+func NewTurns(places int, maxWait time.Duration) *Gate {
+	g := NewGate(places)
+	g.limits = limits{places: places, half: places, practice: places, kind: places, both: places}
+	g.maxWait = maxWait
+	return g
 }
 
 // Enter waits for a place, which allows the use of one connection until leave is called.
@@ -144,7 +157,7 @@ func (g *Gate) enter(ctx context.Context, s share) (leave func(), err error) {
 	case <-ctx.Done():
 		err = fmt.Errorf("admission: wait for a connection: %w", ctx.Err())
 	case <-timer.C:
-		err = errFull
+		err = g.fullError()
 	}
 	if g.giveUp(s, w) {
 		return nil, err
@@ -226,7 +239,7 @@ func (g *Gate) admit() {
 }
 
 // before reports whether a is served before b: shares below their half first, then by
-// places in use, then by arrival.
+// places in use, then by the requests of the practice that came before, then by arrival.
 func (g *Gate) before(a, b *queue) bool {
 	if above, other := g.above(a.share), g.above(b.share); above != other {
 		return other
@@ -234,7 +247,8 @@ func (g *Gate) before(a, b *queue) bool {
 	if used, other := g.used(a.share), g.used(b.share); used != other {
 		return used < other
 	}
-	return a.waiters[0].number < b.waiters[0].number
+	first, second := a.waiters[0], b.waiters[0]
+	return cmp.Or(cmp.Compare(first.ahead, second.ahead), cmp.Compare(first.number, second.number)) < 0
 }
 
 // above reports whether the kind or the practice of s holds at least half of the places.
@@ -252,6 +266,12 @@ func (g *Gate) enqueue(s share, w *waiter) {
 	u := g.usageOf(s)
 	u.Waiting++
 	u.Waited++
+	w.ahead = g.practices[s.practice]
+	for _, l := range g.queues {
+		if l.practice == s.practice {
+			w.ahead += len(l.waiters)
+		}
+	}
 	for _, l := range g.queues {
 		if l.share == s {
 			l.waiters = append(l.waiters, w)
@@ -299,10 +319,10 @@ func (g *Gate) Usage() []Usage {
 	return all
 }
 
-// Sum adds up the usage of two gates.
-func Sum(a, b []Usage) []Usage {
+// Sum adds up the usage of gates.
+func Sum(gates ...[]Usage) []Usage {
 	byKind := map[string]Usage{}
-	for _, u := range slices.Concat(a, b) {
+	for _, u := range slices.Concat(gates...) {
 		all := byKind[u.Kind]
 		byKind[u.Kind] = Usage{u.Kind, all.InUse + u.InUse, all.Waiting + u.Waiting, all.Admitted + u.Admitted, all.Waited + u.Waited, all.Refused + u.Refused}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -231,6 +232,40 @@ func TestGateCountsConcurrentRequests(t *testing.T) {
 			t.Errorf("usage %+v", u)
 		}
 	}
+}
+
+// TestTurns checks that one request runs at a time, that others wait as long as they may, and that many
+// of one practice do not hold up the first of another.
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewTurns(1, 2*time.Minute)
+		first, err := g.Enter(work(t, practiceA, ReportTurns))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []uuid.UUID
+		for _, practice := range []uuid.UUID{practiceA, practiceA, practiceB} {
+			go func() {
+				leave, err := g.Enter(work(t, practice, ReportTurns))
+				if err != nil {
+					t.Errorf("refused: %v", err)
+					return
+				}
+				order = append(order, practice)
+				time.Sleep(20 * time.Second) // longer than MaxWait
+				leave()
+			}()
+			synctest.Wait()
+		}
+		if len(order) > 0 {
+			t.Errorf("%d more at once", len(order))
+		}
+		first()
+		time.Sleep(2 * time.Minute)
+		if want := []uuid.UUID{practiceB, practiceA, practiceA}; !slices.Equal(order, want) {
+			t.Errorf("the turns were %v", order)
+		}
+	})
 }
 
 func (g *Gate) total() int {

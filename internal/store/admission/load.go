@@ -14,6 +14,8 @@ const (
 	// Tokens is the lookup of access tokens. It precedes every operation, so it must not
 	// queue behind one of their kinds.
 	Tokens = "tokens"
+	// ReportTurns is the wait of a report for its turn, which comes before its wait for a connection.
+	ReportTurns = "report_turns"
 	// Other is the kind of a context that names none.
 	Other = "other"
 )
