@@ -20,7 +20,7 @@ WITH hours AS MATERIALIZED (
 	SELECT a.practitioner_id, s.week, range_agg(tstzrange(a.start_time, a.finish_time) * s.span) FILTER (WHERE a.patient_id IS NOT NULL) AS busy,
 		range_agg(tstzrange(a.start_time, a.finish_time) * s.span) FILTER (WHERE a.patient_id IS NULL) AS blocked
 	FROM spans s
-	JOIN appointments a ON a.practice_id = @practice AND a.start_time > lower(s.span) - interval '1 day' AND a.start_time < upper(s.span) AND a.finish_time > lower(s.span)
+	JOIN appointments a ON a.practice_id = @practice AND a.start_time > lower(s.span) - interval '24 hours' AND a.start_time < upper(s.span) AND a.finish_time > lower(s.span)
 	WHERE a.state NOT IN ('Cancelled', 'Did not attend')
 	GROUP BY 1, 2
 ), rota AS MATERIALIZED (

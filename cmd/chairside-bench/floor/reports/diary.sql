@@ -20,7 +20,7 @@ WITH hours AS MATERIALIZED (
 	SELECT a.practitioner_id, s.month, range_agg(tstzrange(a.start_time, a.finish_time) * s.span) FILTER (WHERE a.patient_id IS NOT NULL) AS busy,
 		range_agg(tstzrange(a.start_time, a.finish_time) * s.span) FILTER (WHERE a.patient_id IS NULL) AS blocked
 	FROM spans s
-	JOIN appointments a ON a.practice_id = @practice AND a.start_time > lower(s.span) - interval '1 day' AND a.start_time < upper(s.span) AND a.finish_time > lower(s.span)
+	JOIN appointments a ON a.practice_id = @practice AND a.start_time > lower(s.span) - interval '24 hours' AND a.start_time < upper(s.span) AND a.finish_time > lower(s.span)
 	WHERE a.state NOT IN ('Cancelled', 'Did not attend')
 	GROUP BY 1, 2
 ), rota AS MATERIALIZED (
@@ -42,9 +42,9 @@ WITH hours AS MATERIALIZED (
 ), visits AS MATERIALIZED (
 	SELECT a.practitioner_id, coalesce(e.site_id, p.site_id) AS site_id, s.month,
 		count(*) FILTER (WHERE a.state <> 'Cancelled') AS due, count(*) FILTER (WHERE a.state = 'Cancelled') AS cancelled,
-		count(*) FILTER (WHERE a.state = 'Cancelled' AND a.cancelled_at > a.start_time - interval '1 day') AS short_notice,
+		count(*) FILTER (WHERE a.state = 'Cancelled' AND a.cancelled_at > a.start_time - interval '24 hours') AS short_notice,
 		count(*) FILTER (WHERE a.state = 'Did not attend') AS missed,
-		coalesce(sum(extract(epoch FROM a.finish_time - a.start_time) / 60) FILTER (WHERE a.state = 'Did not attend' OR a.state = 'Cancelled' AND a.cancelled_at > a.start_time - interval '1 day'), 0) AS lost
+		coalesce(sum(extract(epoch FROM a.finish_time - a.start_time) / 60) FILTER (WHERE a.state = 'Did not attend' OR a.state = 'Cancelled' AND a.cancelled_at > a.start_time - interval '24 hours'), 0) AS lost
 	FROM spans s
 	JOIN appointments a ON a.practice_id = @practice AND a.start_time >= lower(s.span) AND a.start_time < upper(s.span)
 	JOIN practitioners p ON p.id = a.practitioner_id

@@ -20,7 +20,7 @@ WITH hours AS MATERIALIZED (
 	LEFT JOIN elsewhere e ON e.practitioner_id = a.practitioner_id AND e.weekday = extract(dow FROM a.start_time)
 		AND e.start_minute <= extract(hour FROM a.start_time) * 60 + extract(minute FROM a.start_time) AND e.finish_minute > extract(hour FROM a.start_time) * 60 + extract(minute FROM a.start_time)
 	WHERE a.practice_id = @practice AND a.patient_id IS NOT NULL AND a.start_time >= @from::date AND a.start_time < @to::date + 1
-	AND (a.state = 'Did not attend' OR a.state = 'Cancelled' AND a.cancelled_at > a.start_time - interval '1 day')
+	AND (a.state = 'Did not attend' OR a.state = 'Cancelled' AND a.cancelled_at > a.start_time - interval '24 hours')
 ), filled AS ( -- the time of each that other appointments, or earlier lost ones, take
 	SELECT l.id, (SELECT coalesce(sum(extract(epoch FROM upper(r) - lower(r))), 0) / 60 FROM unnest(t.times * tstzmultirange(tstzrange(l.start_time, l.finish_time))) AS r) AS minutes
 	FROM lost l
@@ -28,9 +28,9 @@ WITH hours AS MATERIALIZED (
 		SELECT range_agg(tstzrange(o.start_time, o.finish_time)) AS times
 		FROM appointments o
 		WHERE o.practice_id = @practice AND o.practitioner_id = l.practitioner_id
-		AND o.start_time > l.start_time - interval '1 day' AND o.start_time < l.finish_time AND o.finish_time > l.start_time
+		AND o.start_time > l.start_time - interval '24 hours' AND o.start_time < l.finish_time AND o.finish_time > l.start_time
 		AND (o.state NOT IN ('Cancelled', 'Did not attend') OR o.patient_id IS NOT NULL AND o.start_time >= @from::date AND (o.start_time, o.id) < (l.start_time, l.id)
-			AND (o.state = 'Did not attend' OR o.cancelled_at > o.start_time - interval '1 day'))
+			AND (o.state = 'Did not attend' OR o.cancelled_at > o.start_time - interval '24 hours'))
 	) t
 ), invoiced AS (
 	SELECT it.practitioner_id, sum(it.total_price) AS amount
