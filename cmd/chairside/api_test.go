@@ -209,6 +209,7 @@ func TestCompletion(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
 		"us": "user", "user re": "reset-password reset-second-factor", "user list --fo": "--format", "user list --format ''": "table json", "completion ''": "bash zsh fish",
+		"report inc": "income", "report income --fo": "--format", "report show inc": "income", "user create --role rec": "receptionist",
 		"nothing": "",
 	} {
 		words := "(chairside " + typed + ")"

@@ -134,7 +134,7 @@ type appDelete struct {
 func (a *appDelete) Run(c *console) error {
 	id, err := uuid.Parse(a.ID)
 	if err != nil {
-		return errors.New("ID must be a UUID; see \"chairside app list\"")
+		return config.Mistakes{"ID must be a UUID; see \"chairside app list\""}
 	}
 	return c.withDatabase(a.Database, func(db *store.DB) error {
 		app, err := oauth.ApplicationByID(principal.AsSystem(c), db.Ent, id)

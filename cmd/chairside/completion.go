@@ -71,10 +71,12 @@ func complete(out io.Writer, model *kong.Application, words []string) {
 	typed, before := words[len(words)-1], words[:len(words)-1]
 	node := model.Node
 	for _, word := range before {
-		for _, child := range node.Children {
-			if child.Name == word {
-				node = child
-			}
+		at := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
+		switch {
+		case at >= 0:
+			node = node.Children[at]
+		case node.DefaultCmd != nil && !strings.HasPrefix(word, "-"):
+			node = node.DefaultCmd // word is its argument
 		}
 	}
 	for _, word := range candidates(node, before, typed) {
@@ -94,7 +96,7 @@ func candidates(node *kong.Node, before []string, typed string) (all []string) {
 	if len(before) > 0 {
 		i := slices.IndexFunc(flags, func(f *kong.Flag) bool { return "--"+f.Name == before[len(before)-1] && !f.IsBool() })
 		if i >= 0 {
-			return flags[i].EnumSlice()
+			return valuesOf(flags[i].Value)
 		}
 	}
 	if strings.HasPrefix(typed, "-") {
@@ -108,8 +110,21 @@ func candidates(node *kong.Node, before []string, typed string) (all []string) {
 			all = append(all, child.Name)
 		}
 	}
-	for _, argument := range node.Positional {
-		all = append(all, argument.EnumSlice()...)
+	arguments := node.Positional
+	if node.DefaultCmd != nil {
+		arguments = node.DefaultCmd.Positional
+	}
+	for _, argument := range arguments {
+		all = append(all, valuesOf(argument)...)
 	}
 	return slices.DeleteFunc(all, func(word string) bool { return word == "" })
+}
+
+// valuesOf returns the values that the parser or the program allows for a flag or an argument. The tag
+// "words" names those of the program in variables.
+func valuesOf(v *kong.Value) []string {
+	if name := v.Tag.Get("words"); name != "" {
+		return strings.Split(variables()[name], ", ")
+	}
+	return v.EnumSlice()
 }

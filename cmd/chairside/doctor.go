@@ -71,24 +71,26 @@ func (d *doctorCommand) Run(c *console) error {
 	return nil
 }
 
-// diagnose returns the outcomes of the checks. Migrations come first, as for a server: without them
-// the other checks mean nothing. An error means that the database cannot be opened.
+// diagnose returns the outcomes of the checks. Migrations come first, as for a server: without them most others
+// mean nothing.
 func (c *console) diagnose(d config.Doctor) (checks []web.Check, err error) {
+	in := &server.Installation{Network: server.Network{BaseURL: d.BaseURL, CertFile: d.CertFile, KeyFile: d.KeyFile, TrustedProxies: d.TrustedProxies}}
+	if in.BaseURL == "" {
+		in.BaseURL = urlOf(d.Addr, d.CertFile != "")
+	}
+	without := func(name string, err error) ([]web.Check, error) {
+		in.DB, in.SecretFiles = nil, secretFiles(nil, d.Database)
+		return in.DiagnoseWithout(c, web.Check{Name: name, State: web.Failed, Text: oneLine(packageName.ReplaceAllString(err.Error(), ""))}), nil
+	}
 	first := cmp.Or(d.SystemDatabaseURL, d.Database.DatabaseURL) // the serving role may read no migrations
 	db, err := store.OpenExisting(c, first)
 	if err != nil {
-		return nil, err
+		return without("Database", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	backups, err := openBackups(d.Backup)
-	if err != nil {
+	in.DB, in.SecretFiles = db, secretFiles(db, d.Database)
+	if in.Backups, err = openBackups(d.Backup); err != nil {
 		return nil, err
-	}
-	in := &server.Installation{DB: db, SecretFiles: secretFiles(db, d.Database), Backups: backups, Network: server.Network{
-		BaseURL: d.BaseURL, CertFile: d.CertFile, KeyFile: d.KeyFile, TrustedProxies: d.TrustedProxies,
-	}}
-	if in.BaseURL == "" {
-		in.BaseURL = urlOf(d.Addr, d.CertFile != "")
 	}
 	if checks, err = in.NotMigrated(c); err != nil || checks != nil {
 		return checks, err
@@ -97,11 +99,11 @@ func (c *console) diagnose(d config.Doctor) (checks []web.Check, err error) {
 	if db.File == "" {
 		serving, err := store.OpenServing(c, d.Database.DatabaseURL, d.SystemDatabaseURL)
 		if err != nil {
-			return []web.Check{{Name: "Database", State: web.Failed, Text: err.Error()}}, nil
+			return without("Database", err)
 		}
 		defer func() { err = errors.Join(err, serving.Close()) }()
 		if err := serving.UseReplicas(d.ReplicaURLs, slog.New(slog.DiscardHandler)); err != nil {
-			return []web.Check{{Name: "Replicas", State: web.Failed, Text: err.Error()}}, nil
+			return without("Replicas", err)
 		}
 		serving.Keys, serving.AuditKey, in.DB = db.Keys, db.AuditKey, serving
 	}

@@ -53,7 +53,7 @@ func secretFiles(db *store.DB, d config.Database, further ...string) (files []st
 			files = append(files, file)
 		}
 	}
-	if db.File != "" {
+	if db != nil && db.File != "" {
 		files = append(files, keysBeside(db.File))
 	}
 	return files

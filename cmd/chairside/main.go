@@ -17,6 +17,7 @@ import (
 
 	"chairside/internal/config"
 	"chairside/internal/importer"
+	"chairside/internal/report"
 	"chairside/internal/scope"
 	"chairside/internal/store"
 )
@@ -87,9 +88,16 @@ func main() {
 // packageName matches the Go package's name that begins a message for developers.
 var packageName = regexp.MustCompile(`(?m)^(admission|audit|chain|civil|clock|closure|codec|decimal|ent|extract|feed|guides|idempotency|lint|migrate|ogen|principal|report|rowscan|rowsecurity|schedule|schema|seal|seed|server|signin|store|subject|web|webhook|write): `)
 
-// variables are the values that help texts name.
+// variables are the values that help texts name and completion offers.
 func variables() kong.Vars {
-	return kong.Vars{"roles": config.Roles(), "scopes": strings.Join(scope.Families, ", "), "actions": config.Actions(), "mappings": importer.ReadyNames()}
+	var reports []string
+	for _, r := range report.All {
+		reports = append(reports, r.Name)
+	}
+	return kong.Vars{
+		"roles": config.Roles(), "scopes": strings.Join(scope.Families, ", "), "actions": config.Actions(), "mappings": importer.ReadyNames(),
+		"reports": strings.Join(reports, ", "),
+	}
 }
 
 // run parses and runs a command line and returns the exit status.

@@ -10,7 +10,7 @@ import (
 
 type mappingCommand struct {
 	listing
-	Name string `arg:"" optional:"" help:"Ready mapping to print: ${mappings}."`
+	Name string `arg:"" optional:"" words:"mappings" help:"Ready mapping to print: ${mappings}."`
 }
 
 // Help is the text of --help.

@@ -45,7 +45,7 @@ func (l reportList) Run(c *console) error {
 
 type reportShow struct {
 	config.ReportFlags
-	Name string `arg:"" help:"Name of the report; see \"chairside report list\"."`
+	Name string `arg:"" words:"reports" help:"Name of the report; see \"chairside report list\"."`
 }
 
 // Help is the text of --help.

@@ -26,7 +26,7 @@ type scheduleCommands struct {
 
 type scheduleAdd struct {
 	config.ReportScheduleFlags
-	Name string `arg:"" help:"Name of the report; see \"chairside report list\"."`
+	Name string `arg:"" words:"reports" help:"Name of the report; see \"chairside report list\"."`
 }
 
 // Help is the text of --help.

@@ -139,7 +139,7 @@ func (t *tokenRevoke) Run(c *console) error {
 	}
 	id, err := uuid.Parse(t.ID)
 	if err != nil {
-		return errors.New("ID must be a UUID; see \"chairside token list\"")
+		return config.Mistakes{"ID must be a UUID; see \"chairside token list\""}
 	}
 	return c.withDatabase(t.Database, func(db *store.DB) error {
 		row, err := db.Ent.AccessToken.Query().Where(accesstoken.ID(id)).WithUser().Only(principal.AsSystem(c))

@@ -125,7 +125,7 @@ type webhookFlags struct {
 func (f webhookFlags) with(c *console, work func(db *store.DB, row *ent.Webhook) error) error {
 	id, err := uuid.Parse(f.ID)
 	if err != nil {
-		return errors.New("ID must be a UUID; see \"chairside webhook list\"")
+		return config.Mistakes{"ID must be a UUID; see \"chairside webhook list\""}
 	}
 	return c.withDatabase(f.Database, func(db *store.DB) error {
 		row, err := db.Ent.Webhook.Get(principal.AsSystem(c), id)

@@ -79,7 +79,7 @@ type UserFlags struct {
 	Email     string `required:"" help:"E-mail address for signing in."`
 	FirstName string `required:"" help:"First name."`
 	LastName  string `required:"" help:"Last name."`
-	Role      string `required:"" help:"Role: ${roles}."`
+	Role      string `required:"" words:"roles" help:"Role: ${roles}."`
 }
 
 // Roles lists the values of --role.

@@ -42,19 +42,21 @@ const clockLimit = 2 * time.Second
 var examinations = []struct {
 	name string
 	run  func(*Installation, context.Context) ([]web.Check, error)
+	// alone is whether it means something without the database.
+	alone bool
 }{
-	{"Migrations", (*Installation).CheckMigrations},
-	{"Keys", (*Installation).checkKeys},
-	{"File permissions", (*Installation).checkFiles},
-	{"Totals of lists", (*Installation).checkTotals},
-	{"Audit log", (*Installation).checkMonths},
-	{"Row-level security", (*Installation).checkRoles},
-	{"Time limits", (*Installation).checkLimits},
-	{"Replicas", (*Installation).checkReplicas},
-	{"Backups", (*Installation).checkBackups},
-	{"Clock", (*Installation).checkClock},
-	{"Certificate", func(i *Installation, ctx context.Context) ([]web.Check, error) { return i.checkCertificate(ctx) }},
-	{"Address and proxies", func(i *Installation, _ context.Context) ([]web.Check, error) { return i.checkAddress() }},
+	{"Migrations", (*Installation).CheckMigrations, false},
+	{"Keys", (*Installation).checkKeys, false},
+	{"File permissions", (*Installation).checkFiles, true},
+	{"Totals of lists", (*Installation).checkTotals, false},
+	{"Audit log", (*Installation).checkMonths, false},
+	{"Row-level security", (*Installation).checkRoles, false},
+	{"Time limits", (*Installation).checkLimits, false},
+	{"Replicas", (*Installation).checkReplicas, false},
+	{"Backups", (*Installation).checkBackups, false},
+	{"Clock", (*Installation).checkClock, false},
+	{"Certificate", func(i *Installation, ctx context.Context) ([]web.Check, error) { return i.checkCertificate(ctx) }, true},
+	{"Address and proxies", func(i *Installation, _ context.Context) ([]web.Check, error) { return i.checkAddress() }, true},
 }
 
 // Diagnose makes all checks, each within limit unless it is 0. The outcome of one that failed to be made has the
@@ -125,22 +127,37 @@ func (i *Installation) CheckMigrations(ctx context.Context) ([]web.Check, error)
 	return nil, err
 }
 
-// NotMigrated makes the check without which the others mean nothing. It returns nil if the check passed, and otherwise the
-// outcomes of all checks, the others not made.
+// NotMigrated makes the check without which most others mean nothing. It returns nil if the check passed, and otherwise
+// the outcomes of all checks.
 func (i *Installation) NotMigrated(ctx context.Context) (all []web.Check, err error) {
 	found, err := i.CheckMigrations(ctx)
 	if err != nil || found[0].State == web.Passed {
 		return nil, err
 	}
-	for n, x := range examinations {
-		c := web.Check{State: web.NotChecked, Text: "means nothing while this fails: " + strings.ToLower(examinations[0].name)}
-		if n == 0 {
-			c = found[0]
+	found[0].Name = examinations[0].name
+	return i.DiagnoseWithout(ctx, found[0]), nil
+}
+
+// DiagnoseWithout makes the checks that need no database, after one that says why the others are not made.
+func (i *Installation) DiagnoseWithout(ctx context.Context, failed web.Check) []web.Check {
+	all := []web.Check{failed}
+	for _, x := range examinations {
+		if x.name == failed.Name {
+			continue
 		}
-		c.Name = x.name
-		all = append(all, c)
+		found := []web.Check{{State: web.NotChecked, Text: "means nothing while this fails: " + strings.ToLower(failed.Name)}}
+		if x.alone {
+			var err error
+			if found, err = x.run(i, ctx); err != nil {
+				found = append(found, notMade(ctx, err, 0))
+			}
+		}
+		for k := range found {
+			found[k].Name = x.name
+		}
+		all = append(all, found...)
 	}
-	return all, nil
+	return all
 }
 
 func (i *Installation) checkKeys(ctx context.Context) ([]web.Check, error) {
@@ -165,7 +182,7 @@ func (i *Installation) checkFiles(context.Context) (all []web.Check, err error) 
 		return notChecked("files of Windows have no such permissions")
 	}
 	found, files := 0, slices.Clone(i.SecretFiles)
-	if i.DB.File != "" {
+	if i.DB != nil && i.DB.File != "" {
 		files = append(files, i.DB.File)
 	}
 	for _, file := range files {

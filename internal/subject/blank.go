@@ -15,7 +15,7 @@ import (
 // other rows about the patient are removed. The audit log stays as it is; of the others, columns
 // that are sensitive (schema.AuditHashed) are blanked, and references to removed rows cleared.
 var keptTables = map[string]string{
-	auditevent.Table:       "its entries are chained by hashes, so removing one would break the evidence. They hold ids, times, names of columns and values that identify nobody; names, texts and health data appear only as keyed hashes",
+	auditevent.Table:       "its entries are chained by hashes, so removing one would break the evidence. They hold ids, times, names of columns and values that do not identify a person; names, texts and health data appear only as keyed hashes",
 	"accounts":             "amounts",
 	"invoice_items":        "amounts, without the description",
 	"invoices":             "amounts, dates and numbers, without the footnote",

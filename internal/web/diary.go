@@ -89,7 +89,11 @@ func (s *Site) showDiary(w http.ResponseWriter, r *http.Request, path, name stri
 		audit.From(r.Context()).Event(audit.Event{Action: "report", Record: name})
 	}
 	v.addLinks(q)
-	s.show(w, r, status, "diary", view{Title: "Diary", Here: diaryPath, Form: q.form, Page: v})
+	title := "Diary"
+	if path == weekPath {
+		title = "Diary: week"
+	}
+	s.show(w, r, status, "diary", view{Title: title, Here: diaryPath, Form: q.form, Page: v})
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -37,9 +38,10 @@ type apiOperation struct {
 	Security             []map[string][]string
 
 	Method, Path, server string
-	Label                string     // the summary, with the method if another operation has the same
-	Body                 *apiSchema // the record in the body, or the body
-	BodyKey              string     // the name of that record in the body
+	Label                string        // the summary, with the method if another operation has the same
+	Lists, Creates       *apiOperation // for a path with an id: where to get one; nil if there is no such operation
+	Body                 *apiSchema    // the record in the body, or the body
+	BodyKey              string        // the name of that record in the body
 }
 
 type apiParameter struct {
@@ -138,6 +140,9 @@ func parseDocument(text []byte) (*apiDocument, error) {
 			d.operations = append(d.operations, m.o)
 		}
 	}
+	for _, o := range d.operations {
+		o.Lists, o.Creates = d.sourcesOf(o)
+	}
 	same := map[string]int{}
 	for _, o := range d.operations {
 		same[o.Summary]++
@@ -148,6 +153,25 @@ func parseDocument(text []byte) (*apiDocument, error) {
 		}
 	}
 	return d, nil
+}
+
+// sourcesOf returns the operations that list and create the records of a path with an id. They are
+// at the path before it.
+func (d *apiDocument) sourcesOf(o *apiOperation) (lists, creates *apiOperation) {
+	before, _, hasID := strings.Cut(o.Path, "/{id}")
+	if !hasID {
+		return nil, nil
+	}
+	for _, other := range d.operations {
+		switch {
+		case other.Path != before:
+		case other.Method == http.MethodGet:
+			lists = other
+		case other.Method == http.MethodPost:
+			creates = other
+		}
+	}
+	return lists, creates
 }
 
 // inner returns the name and the schema of the only member of a body, which is a record. For a body

@@ -39,10 +39,10 @@ type requestsView struct {
 	Tokens, Applications []choice
 	Errors, Requests     []requestRow // Errors only before the first page of all requests
 	Filtered             bool
-	Limit                *limitView // of the chosen token
-	Older                string     // URL of the next page; "" on the last one
-	Days, Most           int        // how long, and how many, entries are kept
-	Webhooks             bool       // the visitor may open webhooks
+	Limits               []limitView // of the chosen token, or of those of the chosen application
+	Older                string      // URL of the next page; "" on the last one
+	Days, Most           int         // how long, and how many, entries are kept
+	Webhooks             bool        // the visitor may open webhooks
 }
 
 // limitView is how much of its rate limit a token uses.
@@ -116,7 +116,7 @@ func (s *Site) requests(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if first {
-		if page.Limit, err = s.limitOf(ctx, &f, names, mine); err != nil {
+		if page.Limits, err = s.limitsOf(ctx, &f, names, mine); err != nil {
 			return err
 		}
 	} else {
@@ -237,24 +237,34 @@ func (s *Site) requestRows(ctx context.Context, names map[uuid.UUID]string, limi
 	return rows, 0, nil
 }
 
-// limitOf returns how much of its rate limit the chosen token uses; nil without one.
-func (s *Site) limitOf(ctx context.Context, f *form, names map[uuid.UUID]string, mine []predicate.LoggedRequest) (*limitView, error) {
-	id, err := uuid.Parse(f.Value("token"))
-	if err != nil {
-		return nil, nil
-	}
+// limitsOf returns how much of their rate limits the chosen token uses, and the tokens that the chosen
+// application has used in the last hour, in which a limit is available again; nil without a choice.
+func (s *Site) limitsOf(ctx context.Context, f *form, names map[uuid.UUID]string, mine []predicate.LoggedRequest) (all []limitView, err error) {
 	now := clock.Now(ctx)
-	recent, err := s.DB.Ent.LoggedRequest.Query().Where(mine...).Where(loggedrequest.TokenID(id), loggedrequest.AtGTE(now.Add(-time.Minute))).All(ctx)
-	if err != nil {
-		return nil, err
+	recent := s.DB.Ent.LoggedRequest.Query().Where(mine...)
+	var tokens []uuid.UUID
+	if id, err := uuid.Parse(f.Value("token")); err == nil {
+		tokens = []uuid.UUID{id}
+	} else if id, err := uuid.Parse(f.Value("application")); err == nil {
+		used := recent.Clone().Where(loggedrequest.ApplicationID(id), loggedrequest.AtGTE(now.Add(-time.Hour)))
+		if err := used.Unique(true).Order(loggedrequest.ByTokenID()).Select(loggedrequest.FieldTokenID).Scan(ctx, &tokens); err != nil {
+			return nil, err
+		}
 	}
-	usage := s.Limits(id, signin.From(ctx).User.PracticeID, now)
-	l := &limitView{Name: names[id], Limit: usage.Token.Limit, Remaining: usage.Token.Remaining, FullAt: usage.Token.Full, Unlimited: usage.Token.Remaining == ratelimit.Unlimited}
-	if usage.Practice.Limit > 0 {
-		l.PracticeLeft, l.OfHour = usage.Practice.Remaining, usage.Practice.Limit
+	for _, id := range tokens {
+		rows, err := recent.Clone().Where(loggedrequest.TokenID(id), loggedrequest.AtGTE(now.Add(-time.Minute))).All(ctx)
+		if err != nil {
+			return nil, err
+		}
+		usage := s.Limits(id, signin.From(ctx).User.PracticeID, now)
+		l := limitView{Name: names[id], Limit: usage.Token.Limit, Remaining: usage.Token.Remaining, FullAt: usage.Token.Full, Unlimited: usage.Token.Remaining == ratelimit.Unlimited}
+		if usage.Practice.Limit > 0 {
+			l.PracticeLeft, l.OfHour = usage.Practice.Remaining, usage.Practice.Limit
+		}
+		for _, r := range rows {
+			l.LastMinute += 1 + r.Further
+		}
+		all = append(all, l)
 	}
-	for _, r := range recent {
-		l.LastMinute += 1 + r.Further
-	}
-	return l, nil
+	return all, nil
 }
