@@ -228,6 +228,28 @@ func TestSamplesSayThatASecondOneConflicts(t *testing.T) {
 	}
 }
 
+// TestSamplesSayWhereToTakeAnID checks that the example id in a path comes with the operations that list and
+// create such records.
+func TestSamplesSayWhereToTakeAnID(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const list, create = `take one from <a href="/docs/operations/listWebhooks">`, `create a record with <a href="/docs/operations/%s"><code>POST %s</code></a>`
+	for id, want := range map[string][]string{
+		"getWebhook":            {list, fmt.Sprintf(create, "createWebhook", "/webhooks")},
+		"deleteAppointmentHold": {"The <code>id</code> is an example: " + fmt.Sprintf(create, "createAppointmentHold", "/appointments/holds")},
+	} {
+		page := b.get("/docs/operations/"+id, "Authorization:").ok(t, 200)
+		for _, words := range want {
+			if !strings.Contains(page.body, words) {
+				t.Errorf("%s: no %q", id, words)
+			}
+		}
+	}
+	if page := b.get("/docs/operations/listWebhooks", "Authorization:").ok(t, 200); strings.Contains(page.body, "is an example:") {
+		t.Error("listWebhooks has no id")
+	}
+}
+
 // TestReferenceSearchIsRanked checks that what the query names comes first.
 func TestReferenceSearchIsRanked(t *testing.T) {
 	t.Parallel()
