@@ -18,6 +18,9 @@ import (
 // ErrNoSite means that the practice has no active site.
 var ErrNoSite = errors.New("the practice has no active site")
 
+// ErrNeedsSite means that a user without a site cannot become a practitioner, who works at one.
+var ErrNeedsSite = errors.New("a practitioner needs a site")
+
 // UserIDs are the ids of a new user.
 type UserIDs struct {
 	User         int64  `json:"user_id"`
@@ -58,13 +61,16 @@ func User(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, p Person, r
 	return ids, nil
 }
 
-// ChangeUser changes a user's name, role and site; the rest of p is not used. A user who begins to
-// treat patients also becomes a practitioner, and stays one. It fails with
-// store.ErrLastAdministrator. tx is the client of a transaction.
+// ChangeUser changes a user's name, role and site, which stays if p has none; the rest of p is not used. A
+// user who begins to treat patients also becomes a practitioner, and stays one. It fails with
+// store.ErrLastAdministrator and ErrNeedsSite. tx is the client of a transaction.
 func ChangeUser(ctx context.Context, tx *ent.Client, u *ent.User, p Person, role schema.Role) error {
 	ctx = principal.AsSystem(ctx)
-	err := tx.User.UpdateOne(u).SetFirstName(p.FirstName).SetLastName(p.LastName).SetRole(role).SetSiteID(p.Site).Exec(ctx)
-	if err != nil {
+	change := tx.User.UpdateOne(u).SetFirstName(p.FirstName).SetLastName(p.LastName).SetRole(role)
+	if p.Site != uuid.Nil {
+		change.SetSiteID(p.Site)
+	}
+	if err := change.Exec(ctx); err != nil {
 		return fmt.Errorf("change user: %w", err)
 	}
 	if !treats(role) {
@@ -74,9 +80,13 @@ func ChangeUser(ctx context.Context, tx *ent.Client, u *ent.User, p Person, role
 	if err != nil {
 		return fmt.Errorf("find the practitioner: %w", err)
 	}
-	if !known {
-		_, err = createPractitioner(ctx, tx, u, p.Site)
+	switch {
+	case known:
+		return nil
+	case p.Site == uuid.Nil:
+		return ErrNeedsSite
 	}
+	_, err = createPractitioner(ctx, tx, u, p.Site)
 	return err
 }
 

@@ -45,7 +45,7 @@ func (s *Site) user(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Site) showUser(w http.ResponseWriter, r *http.Request, status int, u *ent.User, f form) error {
-	c, err := s.userChoices(r)
+	c, err := s.userChoices(r, u)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Site) editUser(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.userChoices(r)
+	c, err := s.userChoices(r, u)
 	if err != nil {
 		return err
 	}
@@ -75,6 +75,8 @@ func (s *Site) editUser(w http.ResponseWriter, r *http.Request) error {
 		switch {
 		case errors.Is(err, store.ErrLastAdministrator):
 			f.add("role", "This is the practice’s last administrator. Make another user one first.")
+		case errors.Is(err, provision.ErrNeedsSite):
+			f.add("site", "Choose a site. A practitioner works at one.")
 		case err != nil:
 			return err
 		default:

@@ -75,15 +75,27 @@ func (s *Site) users(w http.ResponseWriter, r *http.Request) error {
 }
 
 // userChoices are the options of the forms of users.
-type userChoices struct{ Roles, Sites []choice }
+type userChoices struct {
+	Roles, Sites []choice
+	NoSite       bool // is an option
+}
 
-func (s *Site) userChoices(r *http.Request) (c userChoices, err error) {
+// userChoices returns the options for a user, or for a new one if u is nil. The site that u has, or none, stays
+// an option.
+func (s *Site) userChoices(r *http.Request, u *ent.User) (c userChoices, err error) {
 	for _, role := range schema.Role("").Values() {
 		c.Roles = append(c.Roles, choice{role, roleName(role), true})
 	}
 	sites, err := s.DB.Ent.Site.Query().Where(site.Active(true)).Order(site.ByName(), site.ByID()).All(r.Context())
 	for _, at := range sites {
 		c.Sites = append(c.Sites, choice{at.ID.String(), at.Name, true})
+	}
+	switch {
+	case u == nil:
+	case u.Edges.Site == nil:
+		c.NoSite = true
+	case !u.Edges.Site.Active:
+		c.Sites = append(c.Sites, choice{u.Edges.Site.ID.String(), u.Edges.Site.Name, false})
 	}
 	return c, err
 }
@@ -102,11 +114,13 @@ func (f *form) readUser(c userChoices) (p provision.Person, role schema.Role) {
 	if !slices.Contains(schema.Role("").Values(), f.Value("role")) {
 		f.add("role", "Choose a role.")
 	}
-	if !slices.ContainsFunc(c.Sites, func(at choice) bool { return at.ID == f.Value("site") }) {
+	switch {
+	case c.NoSite && f.Value("site") == "":
+	case slices.ContainsFunc(c.Sites, func(at choice) bool { return at.ID == f.Value("site") }):
+		p.Site = uuid.MustParse(f.Value("site")) // one of the practice's
+	default:
 		f.add("site", "Choose a site.")
-		return p, schema.Role(f.Value("role"))
 	}
-	p.Site = uuid.MustParse(f.Value("site")) // one of the practice's
 	return p, schema.Role(f.Value("role"))
 }
 
@@ -116,7 +130,7 @@ func (s *Site) newUser(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Site) showNewUser(w http.ResponseWriter, r *http.Request, status int, f form) error {
-	c, err := s.userChoices(r)
+	c, err := s.userChoices(r, nil)
 	if err != nil {
 		return err
 	}
@@ -127,7 +141,7 @@ func (s *Site) showNewUser(w http.ResponseWriter, r *http.Request, status int, f
 // createUser adds a user without a password and shows the invitation, in this response only.
 func (s *Site) createUser(w http.ResponseWriter, r *http.Request) error {
 	ctx, f := r.Context(), submitted(r)
-	c, err := s.userChoices(r)
+	c, err := s.userChoices(r, nil)
 	if err != nil {
 		return err
 	}

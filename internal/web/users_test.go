@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"chairside/ent"
 	"chairside/ent/user"
 	"chairside/internal/principal"
 	"chairside/internal/seed"
@@ -166,6 +167,13 @@ func TestAdministratorsChangeUsers(t *testing.T) {
 		if err != nil || changed.LastName != "Renamed" || changed.Role != schema.RoleDentist || changed.Edges.Practitioner == nil {
 			t.Fatalf("%+v: %v", changed, err)
 		}
+		withoutSite := userWithRole(t, e, schema.RoleManager)
+		if err := e.DB.Tx(ctx, func(tx *ent.Client) error { return tx.User.UpdateOneID(withoutSite.ID).ClearSiteID().Exec(ctx) }); err != nil {
+			t.Fatal(err)
+		}
+		nowhere := fmt.Sprintf("%s/%d", usersList, withoutSite.ID)
+		b.Submit(b.Get(nowhere).Form(t, nowhere), nil).Redirect(t)
+		checkFieldErrors(t, b.Submit(b.Get(nowhere).Form(t, nowhere), url.Values{"role": {"dentist"}}), map[string]string{"site": "Choose a site. A practitioner works at one."})
 		signedIn := e.Browser(t).SignIn(u.Email)
 		b.Submit(b.Get(path).Form(t, path+"/end-sessions"), nil).Redirect(t)
 		signedIn.Get("/settings/tokens").Redirect(t)
