@@ -183,7 +183,7 @@ func TestServersShareRateLimits(t *testing.T) {
 }
 
 // TestBurstsOverTwoServersShareTheLimit: requests of one token, all at once to two servers on one database,
-// get what one server would serve, to within 5 %. The clock stands still, so nothing refills. A database
+// get what one server would serve, to within 5 %. The clock stands still in a burst, so nothing refills. A database
 // that answers later than requests wait for it lets more through, by design, so on a slow machine one of
 // several bursts must keep the limit; none may be served less.
 func TestBurstsOverTwoServersShareTheLimit(t *testing.T) {
@@ -228,6 +228,9 @@ func TestBurstsOverTwoServersShareTheLimit(t *testing.T) {
 				}
 				if served.Load() <= limit*105/100 {
 					return
+				}
+				for _, e := range servers { // which do not share for a moment after a statement has failed
+					e.Clock.Advance(time.Minute)
 				}
 			}
 			t.Errorf("in each of %d bursts more than %d requests were served", tries, limit*105/100)
