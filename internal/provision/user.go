@@ -61,9 +61,10 @@ func User(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, p Person, r
 	return ids, nil
 }
 
-// ChangeUser changes a user's name, role and site, which stays if p has none; the rest of p is not used. A
-// user who begins to treat patients also becomes a practitioner, and stays one. It fails with
-// store.ErrLastAdministrator and ErrNeedsSite. tx is the client of a transaction.
+// ChangeUser sets a user's name, role and site from p. A zero site leaves the user's site unchanged; the
+// e-mail address and password are never changed. A user who begins to treat patients also becomes a
+// practitioner, and stays one. It fails with store.ErrLastAdministrator and ErrNeedsSite. tx is the
+// client of a transaction.
 func ChangeUser(ctx context.Context, tx *ent.Client, u *ent.User, p Person, role schema.Role) error {
 	ctx = principal.AsSystem(ctx)
 	change := tx.User.UpdateOne(u).SetFirstName(p.FirstName).SetLastName(p.LastName).SetRole(role)

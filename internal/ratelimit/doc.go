@@ -29,17 +29,18 @@
 // practice and all its tokens that have spent, and returns what all processes have spent together.
 // What others have spent is deducted even below zero, so in the long run the limit is exact.
 //
-// What all processes have not shared is what they can exceed a limit by. So they share the sooner the
-// less is left, of a practice's bucket above what the token must leave (due):
+// Processes can exceed a limit by what they have not shared yet. So the less is left, the sooner they
+// share. Of a practice's bucket, what the token must leave to others does not count as left. A process
+// shares (due)
 //
-//   - spending slower than the refill: beyond a tenth of what is left, and 1/22 of the limit;
-//   - a burst: beyond a seventh of what is left, and 1/100 of the limit;
-//   - a burst in a process that has never shared the bucket, or not within ten seconds: beyond
-//     1/100 of the limit, because others may have emptied it.
+//   - requests that are slower than the refill after a tenth of what is left, and at least 1/22 of the limit
+//   - a burst after a seventh of what is left, and at least 1/100 of the limit
+//   - a burst of a bucket that it has not shared for ten seconds after 1/100 of the limit, because
+//     other processes may have emptied it
 //
 // Between two statements a process expects that the others go on as they did: it counts each of its
 // requests as many times as processes have made them together (unheard, learn). So each uses
-// its part of what is left, and the next statement corrects the guess. Up to five processes
+// only its part of the rest, and the next statement corrects the estimate. Up to five processes
 // together exceed a limit by at most 1/20 in a burst, and the front desk still finds what busy
 // tokens leave. Tests simulate one to five processes.
 //

@@ -57,10 +57,10 @@ const (
 	// maxAwait is how long a request waits for sharing under way, if its token or practice has
 	// spent much since it began.
 	maxAwait = 250 * time.Millisecond
-	// A process shares what it has spent of a bucket when that exceeds 1/slowPart of what is left,
-	// and 1/slowLeast of the limit.
+	// A process shares a bucket once it has spent 1/slowPart of the rest, and at least 1/slowLeast of
+	// the limit.
 	slowPart, slowLeast = 10, 22
-	// A burst, spending faster than the refill, is shared beyond 1/burstPart of what is left, and
+	// A burst is faster than the refill. A process shares it after 1/burstPart of the rest, and at least
 	// 1/burstLeast of the limit. Five processes that empty a bucket together then exceed its limit by
 	// at most 4/burstLeast, with a statement per hundred requests of 3600.
 	burstPart, burstLeast = 7, 100

@@ -17,9 +17,10 @@ const probeTime = 2 * time.Second
 // healthz responds 200 while the process runs.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) { status(w, "ok") }
 
-// readyz responds 200 unless the server is stopping, the database cannot be read, or
-// migrations are pending. A read-only replica is ready: the server serves reads. Once it has found them all applied it does not check again: a newer
-// program may then migrate while this one still serves.
+// readyz responds 200 unless the server is stopping, the database cannot be read, or migrations
+// are pending. On a read-only replica the server is ready, because it serves reads. Once all
+// migrations were applied it does not check them again: a newer program may then migrate while
+// this one still serves.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	if err := s.ready(r.Context()); err != nil {
 		s.fail(w, stateOf(r.Context()), apierror.Unavailable(err))

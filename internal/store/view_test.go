@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"runtime"
 	"sync"
@@ -99,8 +100,30 @@ func TestViewIsReadOnlyInTheDatabase(t *testing.T) {
 	})
 }
 
-// TestReportsTakeTurns checks that no more reports run at once than half of the processors, and that a
-// view that is none does not wait for them.
+// TestViewUsesOneProcessor checks that PostgreSQL starts no parallel workers for a view.
+func TestViewUsesOneProcessor(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := migrated(t, url)
+		if db.Dialect != dialect.Postgres { // SQLite has none
+			return
+		}
+		ctx := principal.AsSystem(t.Context())
+		err := db.Snapshot(ctx, func(_ *ent.Client, tx *sql.Tx) (err error) {
+			var workers string
+			err = tx.QueryRowContext(ctx, "SHOW max_parallel_workers_per_gather").Scan(&workers)
+			if workers != "0" {
+				t.Errorf("%s parallel workers", workers)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestReportsTakeTurns checks that at most half of the processors run reports, and that other views do not
+// wait for them.
 func TestReportsTakeTurns(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, url string) {
 		db := migrated(t, url)

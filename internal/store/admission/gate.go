@@ -266,10 +266,12 @@ func (g *Gate) enqueue(s share, w *waiter) {
 	u := g.usageOf(s)
 	u.Waiting++
 	u.Waited++
-	w.ahead = g.practices[s.practice]
-	for _, l := range g.queues {
-		if l.practice == s.practice {
-			w.ahead += len(l.waiters)
+	if s.practice != uuid.Nil { // requests of no practice, such as lookups of tokens, do not wait for each other
+		w.ahead = g.practices[s.practice]
+		for _, l := range g.queues {
+			if l.practice == s.practice {
+				w.ahead += len(l.waiters)
+			}
 		}
 	}
 	for _, l := range g.queues {

@@ -268,6 +268,40 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// TestLookupsAreNotHeldUpByEachOther checks that the lookup of a token, whose practice is not known yet, goes
+// before a later request of a practice, however many lookups wait.
+func TestLookupsAreNotHeldUpByEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewTurns(1, time.Minute)
+		leave, err := g.Enter(work(t, practiceA, "lists"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		enter := func(practice uuid.UUID, kind string) {
+			go func() {
+				leave, err := g.Enter(work(t, practice, kind))
+				if err != nil {
+					t.Errorf("refused: %v", err)
+					return
+				}
+				order = append(order, kind)
+				time.Sleep(time.Second)
+				leave()
+			}()
+			synctest.Wait()
+		}
+		enter(uuid.Nil, Tokens)
+		enter(uuid.Nil, Tokens)
+		enter(practiceB, "lists")
+		leave()
+		time.Sleep(time.Minute)
+		if want := []string{Tokens, Tokens, "lists"}; !slices.Equal(order, want) {
+			t.Errorf("the order was %v", order)
+		}
+	})
+}
+
 func (g *Gate) total() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
