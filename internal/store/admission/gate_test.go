@@ -262,6 +262,7 @@ func TestTurns(t *testing.T) {
 		}
 		first()
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		if want := []uuid.UUID{practiceB, practiceA, practiceA}; !slices.Equal(order, want) {
 			t.Errorf("the turns were %v", order)
 		}
@@ -296,6 +297,7 @@ func TestLookupsAreNotHeldUpByEachOther(t *testing.T) {
 		enter(practiceB, "lists")
 		leave()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if want := []string{Tokens, Tokens, "lists"}; !slices.Equal(order, want) {
 			t.Errorf("the order was %v", order)
 		}
