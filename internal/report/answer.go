@@ -95,9 +95,11 @@ func (a *Answer) run(ctx context.Context, client *ent.Client) (err error) {
 		return err
 	}
 	f.From, f.To = b.From, b.To
-	b.Result, err = a.Run(WithProgress(ctx, func(int, int) {}), client, f)
+	if b.Result, err = a.Run(WithProgress(ctx, func(int, int) {}), client, f); err != nil {
+		return err
+	}
 	a.Before = b
-	return err
+	return b.findStart(ctx, client)
 }
 
 // lookUpNames fills in the names, and checks that the site and the practitioner exist.
@@ -219,7 +221,13 @@ func (r *Report) periodName(from, to civil.Date) string {
 }
 
 // NameBefore describes the period before in words.
-func (a *Answer) NameBefore() string { return a.periodName(a.Before.From, a.Before.To) }
+func (a *Answer) NameBefore() string {
+	name := a.periodName(a.Before.From, a.Before.To)
+	if started := a.Before.Started; !started.IsZero() {
+		name += fmt.Sprintf(" (not complete: the first appointment here was on %s)", dayName(started))
+	}
+	return name
+}
 
 // Scope describes the filter in words: period, site, practitioner.
 func (a *Answer) Scope() string {

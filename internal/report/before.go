@@ -1,16 +1,37 @@
 package report
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"time"
 
+	"chairside/ent"
+	"chairside/ent/appointment"
 	"chairside/internal/civil"
+	"chairside/internal/principal"
 )
 
 // Before is the result of the period before that of an answer.
 type Before struct {
 	From, To civil.Date
+	Started  civil.Date // day of the practice's first appointment, if it is after From
 	*Result
+}
+
+// findStart sets Started, so that a reader is told why a practice that is new here had little before.
+func (b *Before) findStart(ctx context.Context, client *ent.Client) error {
+	var first []struct {
+		StartTime time.Time `sql:"start_time"`
+	}
+	err := client.Appointment.Query().Order(appointment.ByStartTime()).Limit(1).Select(appointment.FieldStartTime).Scan(ctx, &first)
+	if err != nil || len(first) == 0 {
+		return err
+	}
+	if day := civil.Of(first[0].StartTime.In(principal.Must(ctx).Zone)); b.From.Before(day) {
+		b.Started = day
+	}
+	return nil
 }
 
 // PeriodBefore returns the period before another, to compare the two:

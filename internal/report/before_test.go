@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"chairside/internal/civil"
@@ -60,6 +61,9 @@ func TestComparisonHasTotalsOfThePeriodBefore(t *testing.T) {
 			a := p.ask(t, r.Name, f)
 			if a.Before == nil {
 				t.Fatalf("%s is not compared", r.Name)
+			}
+			if whole := !strings.Contains(a.NameBefore(), "not complete"); whole != a.Before.Started.IsZero() || whole != !a.Before.From.Before(p.firstDay(t)) {
+				t.Errorf("%s is compared with %s, but the first appointment was on %s", r.Name, a.NameBefore(), p.firstDay(t))
 			}
 			was := p.ask(t, r.Name, report.Filter{From: a.Before.From, To: a.Before.To})
 			if len(a.Summary) == 0 || len(was.Summary) == 0 {
@@ -199,4 +203,10 @@ func TestTablesAreSorted(t *testing.T) {
 			}
 		}
 	})
+}
+
+// firstDay returns the day of the practice's first appointment.
+func (p practice) firstDay(t *testing.T) civil.Date {
+	t.Helper()
+	return civil.MustParse(facts(t, p, "SELECT {day {seconds min(start_time)}} FROM appointments WHERE practice_id = {demo}")[0])
 }

@@ -94,7 +94,7 @@ func (g *generator) familyID(last string) uuid.UUID {
 // attend books an appointment on a day or soon after. It does not fail, unlike visit.
 func (g *generator) attend(p *person, w visitRequest) *visit {
 	w.since = p.row.CreatedAt
-	v := g.find(w)
+	v := g.find(p, w)
 	if v == nil {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (g *generator) missesAppointments(p *person) {
 	}
 	for _, ago := range []int{75, 40, 9} {
 		w := visitRequest{by: p.dentist, day: g.today - ago, minutes: 20, reason: reasonExam, since: p.row.CreatedAt}
-		if v := g.find(w); v != nil {
+		if v := g.find(p, w); v != nil {
 			v.state = schema.DidNotAttend
 			g.reserveUnused(v)
 			g.writeAppointment(p, w, v)

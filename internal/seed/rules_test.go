@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"entgo.io/ent/dialect"
+
 	"chairside/ent/noteversion"
 	"chairside/internal/store/migrate"
 	"chairside/schema"
@@ -129,6 +131,15 @@ func TestRowsKeepTheRules(t *testing.T) {
 			err := db.SQL.QueryRowContext(t.Context(), "SELECT count(*) FROM appointments WHERE updated_at = $1", now).Scan(&last)
 			if all := number(t, db, "SELECT count(*) FROM appointments"); err != nil || last*100 > all {
 				t.Errorf("%d of %d appointments changed at the moment of seeding, %v", last, all, err)
+			}
+		})
+		t.Run("a patient comes once a day", func(t *testing.T) {
+			day := "start_time / 86400000000" // SQLite has microseconds
+			if db.Dialect == dialect.Postgres {
+				day = "date(start_time)"
+			}
+			if n := number(t, db, "SELECT count(*) FROM (SELECT 1 FROM appointments WHERE patient_id IS NOT NULL GROUP BY patient_id, "+day+" HAVING count(*) > 1) AS twice"); n > 0 {
+				t.Errorf("%d days with two visits of a patient", n)
 			}
 		})
 		t.Run("few double bookings", func(t *testing.T) {

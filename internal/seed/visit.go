@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"slices"
 	"time"
 
 	"chairside/ent"
@@ -49,15 +50,15 @@ const longestWait = 75
 // if no time is free.
 func (g *generator) visit(p *person, w visitRequest) *visit {
 	if !w.urgent && g.chance(pickIf(w.day < g.today, 9.0, 3)) {
-		if v := g.find(w); v != nil {
+		if v := g.find(p, w); v != nil {
 			g.writeFailedVisit(p, w, v)
 			w.day += g.between(2, 25)
 		}
 	}
-	v := g.find(w)
+	v := g.find(p, w)
 	if v == nil && w.by.until < g.end { // of somebody about to leave: the patient's dentist takes over
 		w.by = p.dentist
-		v = g.find(w)
+		v = g.find(p, w)
 	}
 	if v == nil {
 		return nil
@@ -73,7 +74,7 @@ func (g *generator) visit(p *person, w visitRequest) *visit {
 func (g *generator) doubleBook(p *person, w visitRequest) *visit {
 	for day := w.day; day < min(w.day+longestWait, g.today+1, w.by.until); day++ {
 		start, ok := w.by.diary.taken(day, w.preferred)
-		if !ok || !g.works(w.by, day) {
+		if !ok || !g.works(w.by, day) || p.visitsOn(day) {
 			continue
 		}
 		v := g.place(w, day, start)
@@ -106,16 +107,17 @@ func (g *generator) bookable(by *practitioner, day int, urgent bool) float64 {
 	return share
 }
 
-// find finds a free time from the preferred day on, in the time that is bookable. Without a
-// preferred time it begins right after another appointment if possible, so that gaps are few.
-func (g *generator) find(w visitRequest) *visit {
+// find finds a free time from the preferred day on, in the time that is bookable, on a day without
+// another visit of the patient. Without a preferred time it begins right after another appointment
+// if possible, so that gaps are few.
+func (g *generator) find(p *person, w visitRequest) *visit {
 	preferred := w.preferred
 	if preferred == 0 {
 		preferred = 8*hour + 30 + 15*g.IntN(35)
 	}
 	for day := max(w.day, 0); day < min(w.day+longestWait, w.by.until, g.end); day++ {
 		weekday := g.weekday(day)
-		if !g.works(w.by, day) {
+		if !g.works(w.by, day) || p.visitsOn(day) {
 			continue
 		}
 		const overrun = 15 // by which the last visit may exceed the limit, which is then about the average
@@ -133,6 +135,11 @@ func (g *generator) find(w visitRequest) *visit {
 		}
 	}
 	return nil
+}
+
+// visitsOn reports whether the patient has a visit on a day, cancelled or not.
+func (p *person) visitsOn(day int) bool {
+	return slices.ContainsFunc(p.visits, func(v attendance) bool { return v.day == day })
 }
 
 // place is the visit that begins at a minute of a day, at the site and in the room where

@@ -59,8 +59,9 @@ func (s *Site) recordKinds() []*recordKind {
 		for n, link := range k.forward {
 			k.refersTo[link.Column] = n
 		}
+		k.Doc = o.Summary + "."
 		for _, tag := range s.document.Tags {
-			if tag.Name == o.Tags[0] {
+			if tag.Name == k.Name { // not another list of the resource
 				k.Doc = tag.Description
 			}
 		}
@@ -109,8 +110,8 @@ func (d *apiDocument) recordOf(list *apiOperation) *apiSchema {
 	return &apiSchema{}
 }
 
-// columns returns the columns of the list: those that it can be ordered by say most, then the first
-// ones of the schema.
+// columns returns the columns of the list in the schema's order: those that it can be ordered by say
+// most, then the first ones of the schema.
 func (k *recordKind) columns() (all []string) {
 	add := func(name string) {
 		own := name == "id" || strings.HasSuffix(name, "_at") || slices.Contains(all, name)
@@ -124,6 +125,11 @@ func (k *recordKind) columns() (all []string) {
 	for _, p := range k.schema.Properties {
 		add(p.Name)
 	}
+	place := map[string]int{}
+	for i, p := range k.schema.Properties {
+		place[p.Name] = i
+	}
+	slices.SortFunc(all, func(a, b string) int { return place[a] - place[b] })
 	return all
 }
 

@@ -82,6 +82,33 @@ func TestRequestsShowTheLimit(t *testing.T) {
 	b.SignIn(seed.DemoAdmin).Get(page).Has(t, "In the last minute 0 requests", "Left now 3,600", "GET /user")
 }
 
+// TestRequestsShowTheLimitsOfAnApplication: of each of its tokens that was used in the last hour.
+func TestRequestsShowTheLimitsOfAnApplication(t *testing.T) {
+	t.Parallel()
+	e := harness.Start(t, harness.SQLite(t), harness.Patient, func(o *server.Options) { o.RateLimit = 3600 })
+	b := e.Browser(t).SignIn(seed.DemoAdmin)
+	made := b.Submit(b.Get("/settings/applications/new").Form(t, "/settings/applications"), url.Values{
+		"name": {"Recall Robot"}, "redirect_uris": {callback}, "scopes": {"user:read"},
+	}).Status(t, http.StatusOK)
+	page := "/settings/requests?application=" + made.Value(t, "client-id")
+	b.Get(page).Lacks(t, "Rate limit of")
+	for range 2 {
+		code := allow(t, b, e.URL, made.Value(t, "link"))
+		granted := run(t, strings.Replace(made.Value(t, "exchange"), "code=CODE", "code="+code, 1))
+		for range 3 {
+			e.Get(t, "/v1/user", granted["access_token"].(string)).Status(t, http.StatusOK)
+		}
+	}
+	e.Settle()
+	p := b.Get(page).Has(t, "Rate limit of Recall Robot", "In the last minute 3 requests", "Left now 3,597")
+	checkPage(t, p)
+	if n := strings.Count(p.Text(), "Rate limit of Recall Robot"); n != 2 {
+		t.Errorf("limits of %d tokens", n)
+	}
+	e.Clock.Advance(2 * time.Hour)
+	b.SignIn(seed.DemoAdmin).Get(page).Has(t, "GET /user").Lacks(t, "Rate limit of")
+}
+
 // TestLikeRequestsAreCounted: beyond the first ones in a second they only count.
 func TestLikeRequestsAreCounted(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
