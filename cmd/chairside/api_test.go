@@ -243,6 +243,14 @@ func TestManual(t *testing.T) {
 		if !strings.Contains(string(out), title) {
 			t.Errorf("%q is missing", title)
 		}
+		for _, argument := range command.Positional {
+			checkWords(t, argument)
+		}
+		for _, flags := range command.AllFlags(false) {
+			for _, f := range flags {
+				checkWords(t, f.Value)
+			}
+		}
 	}
 	if other := regexp.MustCompile(`[^\x00-\x7F]`).Find(out); other != nil {
 		t.Errorf("%q is not ASCII", other)
@@ -251,6 +259,14 @@ func TestManual(t *testing.T) {
 		if macro, _, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(line, ".") && !strings.Contains(" .TH .SH .SS .PP .TP .B .nf .fi ", " "+macro+" ") || strings.HasPrefix(line, "'") {
 			t.Errorf("macro %q", line)
 		}
+	}
+}
+
+// checkWords checks that the tag "words" names a list of the program.
+func checkWords(t *testing.T, v *kong.Value) {
+	t.Helper()
+	if name := v.Tag.Get("words"); name != "" && variables()[name] == "" {
+		t.Errorf("%s is completed with %q, which is no list", v.Summary(), name)
 	}
 }
 
