@@ -20,7 +20,7 @@ func (backupCommand) Help() string {
 
 In a directory the copy is named by its time, such as chairside-20270101T093000Z.db. With --keep, older copies of a database of this name are deleted, and no other files: give each database a directory of its own. "chairside serve --backup-dir" does the same at an interval.
 
-The audit log records the copy, and the status page its time. It holds patients' data: keep it as safe as the original, or encrypt it. The file of keys that seal columns is not in it: keep a copy of that elsewhere. For PostgreSQL use pgBackRest or pg_dump.`
+The audit log records the copy, and the status page its time. It holds patients' data: keep it as safe as the original, or encrypt it. The key file of sealed columns is not in it: keep a copy of that elsewhere. For PostgreSQL use pgBackRest or pg_dump.`
 }
 
 // Run writes the copy.

@@ -22,7 +22,7 @@ type keysCommands struct {
 }
 
 // loadKeys gives the database the keys that the flags name: those of sealed columns and that of
-// the audit log. An embedded database has its own file of keys, created when it is first needed.
+// the audit log. An embedded database has its own key file, created when it is first needed.
 func loadKeys(db *store.DB, d config.Database) error { return loadKeysBeside(db, d, db.File) }
 
 // loadKeysBeside is loadKeys for a copy of the embedded database at path, whose keys it needs.
@@ -43,7 +43,7 @@ func loadKeysBeside(db *store.DB, d config.Database, path string) (err error) {
 	return err
 }
 
-// keysBeside is the file of keys of the embedded database at path.
+// keysBeside is the key file of the embedded database at path.
 func keysBeside(path string) string { return path + ".keys" }
 
 // secretFiles lists the files with keys, which the flags name or the database has.
@@ -156,7 +156,7 @@ func (k *keysRotate) Run(c *console) error {
 			id, err := db.Keys.Add()
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
-				return errors.New("there is no file of keys yet: create one with \"chairside keys create\"")
+				return errors.New("there is no key file yet: create one with \"chairside keys create\"")
 			case err != nil:
 				return err
 			}

@@ -25,7 +25,7 @@ func (restoreCommand) Help() string {
 
 The previous database stays beside the restored one, as NAME.replaced-TIME. A copy from before a migration is migrated. The change feed starts anew, so that clients with an old cursor read everything again. The audit log of the restored database records the restore. If the audit log has checkpoints, start the server with a new, empty directory for them.
 
-The keys are those of the database: PATH.keys beside it, --keys-file or CHAIRSIDE_KEYS. On a new machine put the file of keys there first.`
+The keys are those of the database: PATH.keys beside it, --keys-file or CHAIRSIDE_KEYS. On a new machine put the key file there first.`
 }
 
 // Run checks the copy and replaces the database.

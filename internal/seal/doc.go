@@ -14,6 +14,6 @@
 //
 //	hash.go   keyed hashes, by which sealed values are found
 //	keys.go   the keys: load, create, seal, open
-//	rotate.go a file of keys: add, remove
+//	rotate.go a key file: add, remove
 //	value.go  a sealed value and its place
 package seal

@@ -21,14 +21,14 @@ var (
 	// ErrNoKeys means that the program was given no keys.
 	ErrNoKeys = errors.New(`there are no keys for sealed values: create them with "chairside keys create FILE", then name the file with --keys-file`)
 	// ErrLostKey means that a value was sealed with a key that the keys lack.
-	ErrLostKey = errors.New("the keys do not include the one that sealed a value: use the file of keys that belongs to this database")
+	ErrLostKey = errors.New("the keys do not include the one that sealed a value: use the key file that belongs to this database")
 	// ErrMoved means that a value was changed, or stands in another place than it was sealed for.
 	ErrMoved = errors.New("a sealed value was changed, or was moved from another row")
 	// ErrNotSealed means that a sealed column holds something else.
 	ErrNotSealed = errors.New("a sealed column cannot hold a value that is not sealed")
 )
 
-// missingFileError is the error for a file of keys that does not exist.
+// missingFileError is the error for a key file that does not exist.
 type missingFileError string
 
 func (f missingFileError) Error() string {
@@ -81,7 +81,7 @@ func File(path string, create bool) (*Keys, error) {
 	return k, err
 }
 
-// Text returns the keys of a text: the content of a file of keys.
+// Text returns the keys of a text: the content of a key file.
 func Text(text string) (*Keys, error) {
 	r, err := parse([]byte(text))
 	k := &Keys{}

@@ -66,7 +66,7 @@ func (db *DB) IsReplica(ctx context.Context) (replica bool, err error) {
 	return replica, wrapFact("role in replication", err)
 }
 
-// Archive is the archive of a PostgreSQL server's log of writes, from which backups are restored to a
+// Archive is the archive of a PostgreSQL server's write-ahead log, from which backups are restored to a
 // point in time.
 type Archive struct {
 	On           bool

@@ -15,7 +15,7 @@ import (
 	"chairside/internal/principal"
 )
 
-// lsn is a place in PostgreSQL's log of writes (a log sequence number). A replica on the same timeline that
+// lsn is a place in PostgreSQL's write-ahead log (a log sequence number). A replica on the same timeline that
 // has replayed it shows everything that was committed before it.
 type lsn uint64
 
@@ -35,7 +35,7 @@ func (l *lsn) Scan(value any) error {
 	return nil
 }
 
-// Position is a place in the log of writes of a timeline. Each failover begins a new timeline, which goes on
+// Position is a place in the write-ahead log of a timeline. Each failover begins a new timeline, which goes on
 // where the new primary was: what the old one wrote beyond has the same places, and is lost.
 type Position struct {
 	timeline int64

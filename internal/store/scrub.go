@@ -18,10 +18,10 @@ const (
 )
 
 // ErrNotScrubbed is returned when deleted rows are gone from the tables, but an embedded database's
-// log of writes still holds their bytes.
+// write-ahead log still holds their bytes.
 var ErrNotScrubbed = errors.New("the database's write-ahead log (-wal) may still hold the deleted data, because other processes use the database; it is emptied when the last of them ends")
 
-// Scrub empties the log of writes (-wal) of an embedded database, which holds the bytes of rows that
+// Scrub empties the write-ahead log (-wal) of an embedded database, which holds the bytes of rows that
 // were deleted or blanked. The database file itself does not: see secure_delete. Call it after an
 // erasure is committed. It waits for readers, and does nothing on PostgreSQL, where VACUUM and the
 // archive's retention decide how long such bytes stay.

@@ -22,7 +22,7 @@ import (
 )
 
 // TestErasedBytesLeaveTheFiles: after an erasure no file of an embedded database has anything of the
-// patient, in free pages and the log of writes neither, while the server uses it.
+// patient, in free pages and the write-ahead log neither, while the server uses it.
 func TestErasedBytesLeaveTheFiles(t *testing.T) {
 	t.Parallel()
 	e := harness.Start(t, harness.SQLite(t), harness.Patient)
@@ -83,7 +83,7 @@ func holding(t *testing.T, path, text string) (names []string) {
 	return names
 }
 
-// TestScrubAgain: while a reader holds the log of writes, an erasure says that it may still hold the patient.
+// TestScrubAgain: while a reader holds the write-ahead log, an erasure says that it may still hold the patient.
 // A second erasure empties it.
 func TestScrubAgain(t *testing.T) {
 	t.Parallel()

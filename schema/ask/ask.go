@@ -115,7 +115,7 @@ func find(ctx context.Context, db *store.DB, name string) (*Practice, error) {
 	return &Practice{Name: row.Name, Zone: zone, db: db, caller: &principal.Principal{PracticeID: row.ID, Zone: zone, Country: row.Country}}, nil
 }
 
-// LoadKeys reads a file of keys, without which sealed columns do not open.
+// LoadKeys reads a key file, without which sealed columns do not open.
 func (p *Practice) LoadKeys(file string) (err error) {
 	p.Keys, err = seal.File(file, false)
 	return err

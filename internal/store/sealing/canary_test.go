@@ -144,7 +144,7 @@ func opened(t *testing.T, e *harness.Env) (all []string) {
 }
 
 // databaseFiles returns what a thief of the database has: SQLite's files, or a dump of PostgreSQL's
-// tables. The file of keys is not beside it.
+// tables. The key file is not beside it.
 func databaseFiles(t *testing.T, e *harness.Env, url string) (all []byte) {
 	t.Helper()
 	if e.DB.File != "" {

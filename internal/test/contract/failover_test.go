@@ -23,7 +23,7 @@ func administer(t *testing.T, url string) *store.DB {
 	return db
 }
 
-// fillLog makes the log of writes longer by some megabytes, without changing anything.
+// fillLog makes the write-ahead log longer by some megabytes, without changing anything.
 func fillLog(t *testing.T, db *store.DB, megabytes int) {
 	t.Helper()
 	if _, err := db.SQL.ExecContext(t.Context(), "SELECT pg_logical_emit_message(false, 'test', repeat('x', 1 << 20)) FROM generate_series(1, $1)", megabytes); err != nil {

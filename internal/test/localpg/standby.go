@@ -14,7 +14,7 @@ import (
 )
 
 // Replicated are the settings of a server that Standby can follow.
-// Commits reach the log of writes at once, as on a real server.
+// Commits reach the write-ahead log at once, as on a real server.
 var Replicated = []string{"wal_level=replica", "max_wal_senders=6", "synchronous_commit=on"}
 
 // Standby starts a read-only copy of s that follows its changes (streaming replication). s must

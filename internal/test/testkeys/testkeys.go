@@ -9,7 +9,7 @@ import (
 	"chairside/internal/seal"
 )
 
-// Text is the content of a file of keys.
+// Text is the content of a key file.
 const Text = `{"primaryKeyId":1621024707, "key":[{"keyData":{"typeUrl":"type.googleapis.com/google.crypto.tink.AesGcmKey",
 "value":"GiAIdhWwxVh2LBdaP8UVkgyda/9vw1GGfU9qOMM2ls+7cA==", "keyMaterialType":"SYMMETRIC"}, "status":"ENABLED", "keyId":1621024707, "outputPrefixType":"TINK"}]}`
 
