@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"chairside/ent"
 	"chairside/ent/accesstoken"
+	"chairside/internal/apierror"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
 	"chairside/internal/seed"
@@ -38,21 +40,17 @@ func (c *console) fillDemo(db *store.DB, owner bool) error {
 	return seed.Run(c, db, seed.Options{RandomSeed: 1, Now: time.Now(), Progress: c.err})
 }
 
+// welcomeTime is how long the start of a demo waits while others write, such as another server on an embedded
+// database.
+const welcomeTime = 30 * time.Second
+
 // welcome replaces the token of the demo's administrator and prints how to use the
 // demo.
 func (c *console) welcome(db *store.DB, baseURL string) error {
-	var value string
-	err := db.Tx(c, func(tx *ent.Client) error {
-		admin, err := findUser(c, tx, seed.DemoAdmin)
-		if err != nil {
-			return err
-		}
-		if err := token.Revoke(c, tx, accesstoken.UserID(admin.ID), accesstoken.Name(demoToken)); err != nil {
-			return err
-		}
-		value, _, err = token.Create(c, tx, admin, token.Grant{Name: demoToken, Scopes: scope.Everything()})
-		return err
-	})
+	value, err := c.replaceDemoToken(db)
+	for begun := time.Now(); apierror.From(store.APIError(c, err)).Status == http.StatusServiceUnavailable && time.Since(begun) < welcomeTime; {
+		value, err = c.replaceDemoToken(db)
+	}
 	if err != nil {
 		return err
 	}
@@ -77,4 +75,20 @@ Try it:
 	}
 	_, err = fmt.Fprintln(c.out)
 	return err
+}
+
+// replaceDemoToken returns a new token of the demo's administrator, and revokes the one of the last start.
+func (c *console) replaceDemoToken(db *store.DB) (value string, err error) {
+	err = db.Tx(c, func(tx *ent.Client) error {
+		admin, err := findUser(c, tx, seed.DemoAdmin)
+		if err != nil {
+			return err
+		}
+		if err := token.Revoke(c, tx, accesstoken.UserID(admin.ID), accesstoken.Name(demoToken)); err != nil {
+			return err
+		}
+		value, _, err = token.Create(c, tx, admin, token.Grant{Name: demoToken, Scopes: scope.Everything()})
+		return err
+	})
+	return value, err
 }

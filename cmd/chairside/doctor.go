@@ -92,19 +92,17 @@ func (c *console) diagnose(d config.Doctor) (checks []web.Check, err error) {
 	if in.Backups, err = openBackups(d.Backup); err != nil {
 		return nil, err
 	}
-	if checks, err = in.NotMigrated(c); err != nil || checks != nil {
-		return checks, err
+	if checks = in.NotMigrated(c); checks != nil {
+		return checks, nil
 	}
 	in.KeysError = loadKeys(db, d.Database)
 	if db.File == "" {
-		serving, err := store.OpenServing(c, d.Database.DatabaseURL, d.SystemDatabaseURL)
-		if err != nil {
-			return without("Database", err)
+		serving, failed := store.OpenServing(c, d.Database.DatabaseURL, d.SystemDatabaseURL)
+		if failed != nil {
+			return without("Database", failed)
 		}
 		defer func() { err = errors.Join(err, serving.Close()) }()
-		if err := serving.UseReplicas(d.ReplicaURLs, slog.New(slog.DiscardHandler)); err != nil {
-			return without("Replicas", err)
-		}
+		in.ReplicasError = serving.UseReplicas(d.ReplicaURLs, slog.New(slog.DiscardHandler))
 		serving.Keys, serving.AuditKey, in.DB = db.Keys, db.AuditKey, serving
 	}
 	return in.Diagnose(c, 0), nil

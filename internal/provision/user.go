@@ -18,7 +18,8 @@ import (
 // ErrNoSite means that the practice has no active site.
 var ErrNoSite = errors.New("the practice has no active site")
 
-// ErrNeedsSite means that a user without a site cannot become a practitioner, who works at one.
+// ErrNeedsSite means that a user without a site, or at an archived one, cannot become a practitioner, who
+// works at one.
 var ErrNeedsSite = errors.New("a practitioner needs a site")
 
 // UserIDs are the ids of a new user.
@@ -81,10 +82,14 @@ func ChangeUser(ctx context.Context, tx *ent.Client, u *ent.User, p Person, role
 	if err != nil {
 		return fmt.Errorf("find the practitioner: %w", err)
 	}
-	switch {
-	case known:
+	if known {
 		return nil
-	case p.Site == uuid.Nil:
+	}
+	at, err := tx.Site.Query().Where(site.ID(p.Site), site.Active(true)).Exist(ctx)
+	if err != nil {
+		return fmt.Errorf("find the practitioner's site: %w", err)
+	}
+	if !at {
 		return ErrNeedsSite
 	}
 	_, err = createPractitioner(ctx, tx, u, p.Site)

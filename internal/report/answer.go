@@ -99,7 +99,7 @@ func (a *Answer) run(ctx context.Context, client *ent.Client) (err error) {
 		return err
 	}
 	a.Before = b
-	return b.findStart(ctx, client)
+	return b.findStart(ctx, client, a.Report)
 }
 
 // lookUpNames fills in the names, and checks that the site and the practitioner exist.
@@ -224,7 +224,7 @@ func (r *Report) periodName(from, to civil.Date) string {
 func (a *Answer) NameBefore() string {
 	name := a.periodName(a.Before.From, a.Before.To)
 	if started := a.Before.Started; !started.IsZero() {
-		name += fmt.Sprintf(" (not complete: the first appointment here was on %s)", dayName(started))
+		name += fmt.Sprintf(" (the first appointment here was on %s)", dayName(started))
 	}
 	return name
 }

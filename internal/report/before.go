@@ -15,20 +15,25 @@ import (
 // Before is the result of the period before that of an answer.
 type Before struct {
 	From, To civil.Date
-	Started  civil.Date // day of the practice's first appointment, if it is after From
+	Started  civil.Date // day of the first appointment of a patient here, if the period begins before it
 	*Result
 }
 
-// findStart sets Started, so that a reader is told why a practice that is new here had little before.
-func (b *Before) findStart(ctx context.Context, client *ent.Client) error {
+// findStart sets Started, so that a reader is told why a practice that is new here had little before. What counts
+// of a period as at a day is that day.
+func (b *Before) findStart(ctx context.Context, client *ent.Client, r *Report) error {
 	var first []struct {
 		StartTime time.Time `sql:"start_time"`
 	}
-	err := client.Appointment.Query().Order(appointment.ByStartTime()).Limit(1).Select(appointment.FieldStartTime).Scan(ctx, &first)
+	err := client.Appointment.Query().Where(appointment.PatientIDNotNil()).Order(appointment.ByStartTime()).Limit(1).Select(appointment.FieldStartTime).Scan(ctx, &first)
 	if err != nil || len(first) == 0 {
 		return err
 	}
-	if day := civil.Of(first[0].StartTime.In(principal.Must(ctx).Zone)); b.From.Before(day) {
+	begins := b.From
+	if r.AsAt && !r.Yearly {
+		begins = b.To
+	}
+	if day := civil.Of(first[0].StartTime.In(principal.Must(ctx).Zone)); begins.Before(day) {
 		b.Started = day
 	}
 	return nil

@@ -28,6 +28,8 @@ type Installation struct {
 	SecretFiles []string
 	// KeysError is why the keys cannot be read; nil if they are read.
 	KeysError error
+	// ReplicasError is why the replicas cannot be used; nil if they can, or there are none.
+	ReplicasError error
 	// Backups are the copies that a server makes of an embedded database; nil for none.
 	Backups *backup.Schedule
 	Network
@@ -129,13 +131,16 @@ func (i *Installation) CheckMigrations(ctx context.Context) ([]web.Check, error)
 
 // NotMigrated makes the check without which most others mean nothing. It returns nil if the check passed, and otherwise
 // the outcomes of all checks.
-func (i *Installation) NotMigrated(ctx context.Context) (all []web.Check, err error) {
+func (i *Installation) NotMigrated(ctx context.Context) []web.Check {
 	found, err := i.CheckMigrations(ctx)
-	if err != nil || found[0].State == web.Passed {
-		return nil, err
+	switch {
+	case err != nil:
+		found = []web.Check{notMade(ctx, err, 0)}
+	case found[0].State == web.Passed:
+		return nil
 	}
 	found[0].Name = examinations[0].name
-	return i.DiagnoseWithout(ctx, found[0]), nil
+	return i.DiagnoseWithout(ctx, found[0])
 }
 
 // DiagnoseWithout makes the checks that need no database, after one that says why the others are not made.
@@ -277,7 +282,10 @@ const replicasTime = 5 * time.Second
 
 // checkReplicas finds the replicas of --replica-url that may not answer reads.
 func (i *Installation) checkReplicas(ctx context.Context) (all []web.Check, err error) {
-	if !i.DB.HasReplicas() {
+	switch {
+	case i.ReplicasError != nil:
+		return []web.Check{problem("", "%v", i.ReplicasError)}, nil
+	case !i.DB.HasReplicas():
 		return notChecked("the server has no --replica-url: the primary answers all reads")
 	}
 	waiting, cancel := context.WithTimeout(ctx, replicasTime)

@@ -26,7 +26,7 @@ func (s *Server) logSlow(x *requestState, status int, duration time.Duration) {
 		return
 	}
 	var statements []slowStatement
-	var inConnection, inLock, inStatements time.Duration
+	var inConnection, inLock, inTurn, inStatements time.Duration
 	count := 0
 	times := x.statements.Times()
 	slices.SortStableFunc(times, func(a, b store.StatementTime) int { return int(b.Total - a.Total) })
@@ -37,6 +37,9 @@ func (s *Server) logSlow(x *requestState, status int, duration time.Duration) {
 			continue
 		case store.WaitLock:
 			inLock = t.Total
+			continue
+		case store.WaitTurn:
+			inTurn = t.Total
 			continue
 		}
 		count += t.Count
@@ -57,6 +60,7 @@ func (s *Server) logSlow(x *requestState, status int, duration time.Duration) {
 		slog.Float64("duration_ms", milliseconds(duration)),
 		slog.Float64("connection_wait_ms", milliseconds(inConnection)),
 		slog.Float64("lock_wait_ms", milliseconds(inLock)),
+		slog.Float64("turn_wait_ms", milliseconds(inTurn)),
 		slog.Int("statement_count", count),
 		slog.Float64("statements_ms", milliseconds(inStatements)),
 		slog.Any("statements", statements),

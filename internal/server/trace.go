@@ -114,7 +114,8 @@ func (t *tracing) end(x *requestState, status int) {
 	kept, dropped := x.statements.Each()
 	for _, one := range kept {
 		kind, about := trace.SpanKindClient, []attribute.KeyValue{t.system, attribute.String("db.query.summary", one.Name)}
-		if one.Name == store.WaitConnection || one.Name == store.WaitLock {
+		switch one.Name {
+		case store.WaitConnection, store.WaitLock, store.WaitTurn:
 			kind, about = trace.SpanKindInternal, nil
 		}
 		_, child := t.tracer.Start(ctx, one.Name, trace.WithTimestamp(one.Start), trace.WithSpanKind(kind), trace.WithAttributes(about...))

@@ -51,6 +51,17 @@ func enterGate(ctx context.Context, gate *admission.Gate) (leave func(), err err
 	return gate.Enter(ctx)
 }
 
+// enterReports waits for the turn of a report, and measures the wait. A report without a kind, such as a
+// scheduled one, gets one: else it would take two places at a replica.
+func (db *DB) enterReports(ctx context.Context) (report context.Context, leave func(), err error) {
+	defer dbconn.MeasureWait(ctx, dbconn.WaitTurn).EndWait()
+	leave, err = db.reports.Enter(admission.With(ctx, admission.ReportTurns, ""))
+	if admission.Kind(ctx) == admission.Other {
+		ctx = admission.With(ctx, "reports", "")
+	}
+	return ctx, leave, err
+}
+
 // Usage returns how each kind of request uses the pool.
 func (db *DB) Usage() []admission.Usage {
 	if db.systemGate == db.gate {

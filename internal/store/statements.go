@@ -18,6 +18,7 @@ type StatementTime = dbconn.StatementTime
 const (
 	WaitConnection = dbconn.WaitConnection
 	WaitLock       = dbconn.WaitLock
+	WaitTurn       = dbconn.WaitTurn
 )
 
 // WithStatements returns a context whose statements and waits are recorded in s.

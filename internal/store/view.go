@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 
 	gen "entgo.io/ent"
 	"entgo.io/ent/dialect"
@@ -40,22 +39,19 @@ func (db *DB) View(ctx context.Context, work func(client *ent.Client) error) err
 	return db.Snapshot(ctx, func(client *ent.Client, _ *sql.Tx) error { return work(client) })
 }
 
-// reportTurnWait is how long a report waits for its turn, a part of the 25 s that it has in all.
-const reportTurnWait = 15 * time.Second
-
 // newReportTurns returns the turns of the reports that a process runs. They may use half of its
 // processors, and as many of the database's: each adds up many rows, and requests that read a few
 // would wait behind them.
 func newReportTurns() *admission.Gate {
-	return admission.NewTurns(max(1, runtime.GOMAXPROCS(0)/2), reportTurnWait)
+	return admission.NewTurns(max(1, runtime.GOMAXPROCS(0)/2))
 }
 
 // ViewForReport is View for a report, on a replica if one can answer, or else on the primary (OnReplica).
 // Reports take turns, so that they do not slow other requests: it fails with context.DeadlineExceeded if
-// its turn does not come. If the replica fails, work runs a second time, unless a statement has
+// its turn does not come within three fifths of the time that ctx has. If the replica fails, work runs a second time, unless a statement has
 // taken too long: it would on the primary too.
 func (db *DB) ViewForReport(ctx context.Context, work func(client *ent.Client) error) error {
-	leave, err := enterGate(admission.With(ctx, admission.ReportTurns, ""), db.reports)
+	ctx, leave, err := db.enterReports(ctx)
 	if err != nil {
 		return fmt.Errorf("store: report: %w", err)
 	}

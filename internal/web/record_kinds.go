@@ -113,10 +113,10 @@ func (d *apiDocument) recordOf(list *apiOperation) *apiSchema {
 // columns returns the columns of the list in the schema's order: those that it can be ordered by say
 // most, then the first ones of the schema.
 func (k *recordKind) columns() (all []string) {
+	chosen := map[string]bool{}
 	add := func(name string) {
-		own := name == "id" || strings.HasSuffix(name, "_at") || slices.Contains(all, name)
-		if !own && len(all) < maxColumns && k.isPlain(name) {
-			all = append(all, name)
+		if name != "id" && !strings.HasSuffix(name, "_at") && len(chosen) < maxColumns && k.isPlain(name) {
+			chosen[name] = true
 		}
 	}
 	for _, name := range k.Sorts {
@@ -125,11 +125,11 @@ func (k *recordKind) columns() (all []string) {
 	for _, p := range k.schema.Properties {
 		add(p.Name)
 	}
-	place := map[string]int{}
-	for i, p := range k.schema.Properties {
-		place[p.Name] = i
+	for _, p := range k.schema.Properties {
+		if chosen[p.Name] {
+			all = append(all, p.Name)
+		}
 	}
-	slices.SortFunc(all, func(a, b string) int { return place[a] - place[b] })
 	return all
 }
 

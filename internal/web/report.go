@@ -64,7 +64,11 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 	if file == "" && r.Method == http.MethodGet {
 		ctx = report.WithProgress(ctx, page.step)
 	}
-	err = s.DB.ViewForReport(ctx, func(client *ent.Client) (err error) {
+	view := s.DB.ViewForReport
+	if len(q.form.wrong) > 0 { // only the form is shown
+		view = s.DB.View
+	}
+	err = view(ctx, func(client *ent.Client) (err error) {
 		if page.Choices, err = readChoices(ctx, client, found); err != nil || len(q.form.wrong) > 0 {
 			return err
 		}

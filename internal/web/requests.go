@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -28,8 +29,9 @@ import (
 const requestsPath = "/settings/requests"
 
 const (
-	// requestRows is the most requests of a page, and errorRows the most errors before them.
-	requestRows, errorRows = 50, 10
+	// requestRows is the most requests of a page, errorRows the most errors before them, and limitRows the most
+	// tokens whose limits it shows.
+	requestRows, errorRows, limitRows = 50, 10, 20
 	// firstError is the lowest status of an error.
 	firstError = http.StatusBadRequest
 )
@@ -174,9 +176,15 @@ func (f *form) chosen(field, message string, from []choice) (id uuid.UUID, ok bo
 	return id, false
 }
 
+// tokenNames are names of tokens.
+type tokenNames map[uuid.UUID]string
+
+// of returns the name of a token, or what is said of one that is deleted.
+func (n tokenNames) of(id uuid.UUID) string { return cmp.Or(n[id], "A deleted token") }
+
 // requestChoices sets the options of the filters, and returns the names of the tokens whose requests
 // the visitor may see: with mine, only the visitor's own.
-func (s *Site) requestChoices(ctx context.Context, mine []predicate.LoggedRequest, page *requestsView) (names map[uuid.UUID]string, err error) {
+func (s *Site) requestChoices(ctx context.Context, mine []predicate.LoggedRequest, page *requestsView) (names tokenNames, err error) {
 	visitor := signin.From(ctx)
 	q := s.DB.Ent.AccessToken.Query().WithUser().WithApplication().Order(ent.Desc(accesstoken.FieldCreatedAt), accesstoken.ByID())
 	if len(mine) > 0 {
@@ -186,7 +194,7 @@ func (s *Site) requestChoices(ctx context.Context, mine []predicate.LoggedReques
 	if err != nil {
 		return nil, err
 	}
-	names = map[uuid.UUID]string{}
+	names = tokenNames{}
 	used := map[uuid.UUID]bool{}
 	for _, t := range tokens {
 		if t.ApplicationID != nil {
@@ -219,7 +227,7 @@ func (s *Site) requestChoices(ctx context.Context, mine []predicate.LoggedReques
 
 // requestRows returns the newest requests, at most limit of them. last is the id of the last one if
 // there are more, or 0.
-func (s *Site) requestRows(ctx context.Context, names map[uuid.UUID]string, limit int, where []predicate.LoggedRequest) (rows []requestRow, last int64, err error) {
+func (s *Site) requestRows(ctx context.Context, names tokenNames, limit int, where []predicate.LoggedRequest) (rows []requestRow, last int64, err error) {
 	found, err := s.DB.Ent.LoggedRequest.Query().Where(where...).Order(ent.Desc(loggedrequest.FieldID)).Limit(limit + 1).All(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -228,18 +236,15 @@ func (s *Site) requestRows(ctx context.Context, names map[uuid.UUID]string, limi
 		if i == limit {
 			return rows, rows[limit-1].ID, nil
 		}
-		name, ok := names[r.TokenID]
-		if !ok {
-			name = "A deleted token"
-		}
-		rows = append(rows, requestRow{r, name})
+		rows = append(rows, requestRow{r, names.of(r.TokenID)})
 	}
 	return rows, 0, nil
 }
 
 // limitsOf returns how much of their rate limits the chosen token uses, and the tokens that the chosen
-// application has used in the last hour, in which a limit is available again; nil without a choice.
-func (s *Site) limitsOf(ctx context.Context, f *form, names map[uuid.UUID]string, mine []predicate.LoggedRequest) (all []limitView, err error) {
+// application has used in the last hour, in which a limit is available again; of these at most limitRows. It
+// returns nil without a choice.
+func (s *Site) limitsOf(ctx context.Context, f *form, names tokenNames, mine []predicate.LoggedRequest) (all []limitView, err error) {
 	now := clock.Now(ctx)
 	recent := s.DB.Ent.LoggedRequest.Query().Where(mine...)
 	var tokens []uuid.UUID
@@ -247,22 +252,30 @@ func (s *Site) limitsOf(ctx context.Context, f *form, names map[uuid.UUID]string
 		tokens = []uuid.UUID{id}
 	} else if id, err := uuid.Parse(f.Value("application")); err == nil {
 		used := recent.Clone().Where(loggedrequest.ApplicationID(id), loggedrequest.AtGTE(now.Add(-time.Hour)))
-		if err := used.Unique(true).Order(loggedrequest.ByTokenID()).Select(loggedrequest.FieldTokenID).Scan(ctx, &tokens); err != nil {
+		if err := used.Unique(true).Order(loggedrequest.ByTokenID()).Limit(limitRows).Select(loggedrequest.FieldTokenID).Scan(ctx, &tokens); err != nil {
 			return nil, err
 		}
 	}
+	var lately []struct {
+		Token   uuid.UUID `sql:"token_id"`
+		Count   int
+		Further int
+	}
+	err = recent.Where(loggedrequest.TokenIDIn(tokens...), loggedrequest.AtGTE(now.Add(-time.Minute))).GroupBy(loggedrequest.FieldTokenID).
+		Aggregate(ent.As(ent.Count(), "count"), ent.As(ent.Sum(loggedrequest.FieldFurther), "further")).Scan(ctx, &lately)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range tokens {
-		rows, err := recent.Clone().Where(loggedrequest.TokenID(id), loggedrequest.AtGTE(now.Add(-time.Minute))).All(ctx)
-		if err != nil {
-			return nil, err
-		}
 		usage := s.Limits(id, signin.From(ctx).User.PracticeID, now)
-		l := limitView{Name: names[id], Limit: usage.Token.Limit, Remaining: usage.Token.Remaining, FullAt: usage.Token.Full, Unlimited: usage.Token.Remaining == ratelimit.Unlimited}
+		l := limitView{Name: names.of(id), Limit: usage.Token.Limit, Remaining: usage.Token.Remaining, FullAt: usage.Token.Full, Unlimited: usage.Token.Remaining == ratelimit.Unlimited}
 		if usage.Practice.Limit > 0 {
 			l.PracticeLeft, l.OfHour = usage.Practice.Remaining, usage.Practice.Limit
 		}
-		for _, r := range rows {
-			l.LastMinute += 1 + r.Further
+		for _, x := range lately {
+			if x.Token == id {
+				l.LastMinute = x.Count + x.Further
+			}
 		}
 		all = append(all, l)
 	}

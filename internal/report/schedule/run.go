@@ -20,13 +20,13 @@ const (
 	// RunEvery is how often a process looks for schedules that are due.
 	RunEvery = 30 * time.Second
 	// parallel is the most attempts at once. The next ones start when all have ended.
-	parallel = 4
+	parallel = 2
 	// lease is how long a process holds a schedule: longer than an attempt takes. After it, another process
 	// makes the next attempt.
-	lease = 5 * time.Minute
-	// reportTime bounds the queries of a report, mailTime the conversation with a mail server, and folderTime the report
-	// and its file, because a network disk may not respond.
-	reportTime, mailTime, folderTime = time.Minute, time.Minute, 90 * time.Second
+	lease = 8 * time.Minute
+	// reportTime bounds a report with its wait for a turn, mailTime the conversation with a mail server, and folderTime
+	// the report and its file, because a network disk may not respond.
+	reportTime, mailTime, folderTime = 2 * time.Minute, time.Minute, 150 * time.Second
 	// writeTime bounds one statement that records what became of an attempt.
 	writeTime = 5 * time.Second
 )

@@ -16,9 +16,9 @@
 //     so a locked table or a slow report cannot take every connection, even if it
 //     came first.
 //   - Of the requests that wait, the one whose practice, kind and operation hold the
-//     fewest places goes first; among equals, the one with the fewest requests of its practice
-//     before it, then the one that has waited longest.
-//   - A request that has waited 2 s is refused.
+//     fewest places goes first; among equals practices take turns (start-time fair queueing), then
+//     the one that has waited longest.
+//   - A request that has waited 2 s is refused, a report that has waited for three fifths of its time.
 //   - Work that keeps processors busy for long also takes turns (NewTurns), before it waits for a
 //     connection.
 //   - A few connections have no place. Readiness probes and background work use them

@@ -3,8 +3,10 @@ package admission
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -13,12 +15,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// MaxWait is the longest wait for a place.
+// MaxWait is the longest wait for a place at a pool (NewGate).
 const MaxWait = 2 * time.Second
 
 // fullError wraps context.DeadlineExceeded, the error of a pool without a free connection.
-func (g *Gate) fullError() error {
-	return fmt.Errorf("admission: no place became free within %v: %w", g.maxWait, context.DeadlineExceeded)
+func fullError(waited time.Duration) error {
+	return fmt.Errorf("admission: no place became free within %v: %w", waited.Round(time.Millisecond), context.DeadlineExceeded)
 }
 
 // Gate admits requests to a pool of connections. It is safe for concurrent use.
@@ -33,6 +35,12 @@ type Gate struct {
 	kinds      map[string]*Usage // all kinds seen so far
 	queues     []*queue          // only those with waiters
 	arrivals   int64             // requests that had to wait, ever
+
+	// Start-time fair queueing: a practice's requests have one start after the other, from the clock on,
+	// which is the latest start that was admitted. A practice that is always back at once can so not hold
+	// up one that asked for several places.
+	clock int64
+	next  map[uuid.UUID]int64 // start of the practice's next request, unless the clock is later
 }
 
 // limits are numbers of places.
@@ -70,7 +78,7 @@ type Usage struct {
 	Waiting  int   // requests waiting now
 	Admitted int64 // requests that got a place
 	Waited   int64 // requests that had to wait
-	Refused  int64 // requests that gave up
+	Refused  int64 // requests for which no place became free in time
 }
 
 // queue holds the waiting requests of one share: first in, first out.
@@ -81,33 +89,47 @@ type queue struct {
 
 type waiter struct {
 	ready  chan struct{}
+	start  int64
 	number int64 // position in the order of arrival, over all queues
-	ahead  int   // requests of its practice that waited or ran when it came
 }
 
 // NewGate returns a gate for a pool of that many connections.
-func NewGate(connections int) *Gate {
+func NewGate(connections int) *Gate { return newGate(limitsOf(connections), MaxWait) }
+
+// NewTurns returns a gate for work that runs at most so many times at once, whatever connections are
+// free. It reserves no place. A request waits until it has used three fifths of the time that its
+// context has.
+func NewTurns(places int) *Gate {
+	return newGate(limits{places: places, half: places, practice: places, kind: places, both: places}, 0)
+}
+
+// newGate returns a gate at which a request waits that long, or as NewTurns says if maxWait is 0.
+func newGate(l limits, maxWait time.Duration) *Gate {
 	return &Gate{
-		limits:     limitsOf(connections),
-		maxWait:    MaxWait,
+		limits:     l,
+		maxWait:    maxWait,
 		practices:  map[uuid.UUID]int{},
 		operations: map[string]int{},
 		kinds:      map[string]*Usage{},
+		next:       map[uuid.UUID]int64{},
 	}
 }
 
-// NewTurns returns a gate for work that runs at most so many times at once, whatever connections are
-// free. It reserves no place, and a request may wait longer than MaxWait.
-func NewTurns(places int, maxWait time.Duration) *Gate {
-	g := NewGate(places)
-	g.limits = limits{places: places, half: places, practice: places, kind: places, both: places}
-	g.maxWait = maxWait
-	return g
+// patience returns how long a request waits.
+func (g *Gate) patience(ctx context.Context) time.Duration {
+	end, ok := ctx.Deadline()
+	switch {
+	case g.maxWait > 0:
+		return g.maxWait
+	case !ok:
+		return math.MaxInt64
+	}
+	return time.Until(end) / 5 * 3
 }
 
 // Enter waits for a place, which allows the use of one connection until leave is called.
 // It returns at once if the request already holds a place (Hold). It fails with
-// context.DeadlineExceeded after MaxWait, or with the error of ctx.
+// context.DeadlineExceeded after the longest wait, or with the error of ctx.
 func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	l := loadOf(ctx)
 	if l.held.Load() {
@@ -138,31 +160,45 @@ func (g *Gate) Hold(ctx context.Context) (leave func(), err error) {
 func (g *Gate) enter(ctx context.Context, s share) (leave func(), err error) {
 	leave = func() { g.leave(s) }
 	g.mu.Lock()
+	start := g.startOf(s.practice)
 	if len(g.queues) == 0 && g.fits(s) {
-		g.take(s)
+		g.take(s, start)
 		g.mu.Unlock()
 		return leave, nil
 	}
 	g.arrivals++
-	w := &waiter{ready: make(chan struct{}), number: g.arrivals}
+	w := &waiter{ready: make(chan struct{}), start: start, number: g.arrivals}
 	g.enqueue(s, w)
 	g.admit()
 	g.mu.Unlock()
 
-	timer := time.NewTimer(g.maxWait)
+	longest := g.patience(ctx)
+	timer := time.NewTimer(longest)
 	defer timer.Stop()
+	full := false
 	select {
 	case <-w.ready:
 		return leave, nil
 	case <-ctx.Done():
-		err = fmt.Errorf("admission: wait for a connection: %w", ctx.Err())
+		full, err = errors.Is(ctx.Err(), context.DeadlineExceeded), fmt.Errorf("admission: wait for a place: %w", ctx.Err())
 	case <-timer.C:
-		err = g.fullError()
+		full, err = true, fullError(longest)
 	}
-	if g.giveUp(s, w) {
+	if g.giveUp(s, w, full) {
 		return nil, err
 	}
 	return leave, nil // admitted at the last moment
+}
+
+// startOf returns the start of a request of a practice that has come. Requests of no practice, such as
+// lookups of tokens, do not wait for each other: they start at the clock.
+func (g *Gate) startOf(practice uuid.UUID) int64 {
+	if practice == uuid.Nil {
+		return g.clock
+	}
+	start := max(g.clock, g.next[practice])
+	g.next[practice] = start + 1
+	return start
 }
 
 func (g *Gate) leave(s share) {
@@ -175,6 +211,10 @@ func (g *Gate) leave(s share) {
 		decrement(g.practices, s.practice)
 	}
 	g.admit()
+	if g.inUse == 0 { // nobody waits: the starts need not be remembered
+		g.clock = 0
+		clear(g.next)
+	}
 }
 
 // decrement decrements a count and removes it at zero.
@@ -184,8 +224,12 @@ func decrement[K comparable](counts map[K]int, key K) {
 	}
 }
 
-// take counts a place as in use.
-func (g *Gate) take(s share) {
+// take counts a place as in use by a request with that start.
+func (g *Gate) take(s share, start int64) {
+	g.clock = max(g.clock, start)
+	if s.practice == uuid.Nil {
+		g.clock++ // or a practice's second request would wait for all later ones of no practice
+	}
 	g.inUse++
 	u := g.usageOf(s)
 	u.InUse++
@@ -233,13 +277,13 @@ func (g *Gate) admit() {
 		}
 		w := next.waiters[0]
 		g.remove(next, 0)
-		g.take(next.share)
+		g.take(next.share, w.start)
 		close(w.ready)
 	}
 }
 
 // before reports whether a is served before b: shares below their half first, then by
-// places in use, then by the requests of the practice that came before, then by arrival.
+// places in use, then by start, then by arrival.
 func (g *Gate) before(a, b *queue) bool {
 	if above, other := g.above(a.share), g.above(b.share); above != other {
 		return other
@@ -248,7 +292,7 @@ func (g *Gate) before(a, b *queue) bool {
 		return used < other
 	}
 	first, second := a.waiters[0], b.waiters[0]
-	return cmp.Or(cmp.Compare(first.ahead, second.ahead), cmp.Compare(first.number, second.number)) < 0
+	return cmp.Or(cmp.Compare(first.start, second.start), cmp.Compare(first.number, second.number)) < 0
 }
 
 // above reports whether the kind or the practice of s holds at least half of the places.
@@ -266,14 +310,6 @@ func (g *Gate) enqueue(s share, w *waiter) {
 	u := g.usageOf(s)
 	u.Waiting++
 	u.Waited++
-	if s.practice != uuid.Nil { // requests of no practice, such as lookups of tokens, do not wait for each other
-		w.ahead = g.practices[s.practice]
-		for _, l := range g.queues {
-			if l.practice == s.practice {
-				w.ahead += len(l.waiters)
-			}
-		}
-	}
 	for _, l := range g.queues {
 		if l.share == s {
 			l.waiters = append(l.waiters, w)
@@ -292,8 +328,9 @@ func (g *Gate) remove(l *queue, at int) {
 	}
 }
 
-// giveUp removes a waiter and reports whether it was still waiting.
-func (g *Gate) giveUp(s share, w *waiter) bool {
+// giveUp removes a waiter and reports whether it was still waiting. If no place became free in time it was
+// refused; else its client left.
+func (g *Gate) giveUp(s share, w *waiter, refused bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, l := range g.queues {
@@ -302,7 +339,12 @@ func (g *Gate) giveUp(s share, w *waiter) bool {
 		}
 		if at := slices.Index(l.waiters, w); at >= 0 {
 			g.remove(l, at)
-			g.usageOf(s).Refused++
+			if s.practice != uuid.Nil {
+				g.next[s.practice]-- // it had no place
+			}
+			if refused {
+				g.usageOf(s).Refused++
+			}
 			return true
 		}
 	}

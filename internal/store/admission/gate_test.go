@@ -157,7 +157,7 @@ func TestWaitingEnds(t *testing.T) {
 		if _, err := g.Enter(cancelled); !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled request gets %v", err)
 		}
-		if u := g.Usage(); len(u) != 1 || u[0] != (Usage{Kind: "patients", InUse: 2, Admitted: 2, Waited: 2, Refused: 2}) {
+		if u := g.Usage(); len(u) != 1 || u[0] != (Usage{Kind: "patients", InUse: 2, Admitted: 2, Waited: 2, Refused: 1}) {
 			t.Errorf("usage %+v", u)
 		}
 		for _, leave := range busy {
@@ -238,7 +238,7 @@ func TestGateCountsConcurrentRequests(t *testing.T) {
 // of one practice do not hold up the first of another.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := NewTurns(1, 2*time.Minute)
+		g := NewTurns(1)
 		first, err := g.Enter(work(t, practiceA, ReportTurns))
 		if err != nil {
 			t.Fatal(err)
@@ -269,11 +269,87 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// TestTurnsInALoop checks that a practice that asks again at once does not hold up another one's second and
+// third request.
+func TestTurnsInALoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewTurns(1)
+		var got []uuid.UUID
+		ask := func(practice uuid.UUID) {
+			leave, err := g.Enter(work(t, practice, ReportTurns))
+			if err != nil {
+				t.Errorf("refused: %v", err)
+				return
+			}
+			got = append(got, practice)
+			time.Sleep(time.Second)
+			leave()
+		}
+		for range 2 {
+			go func() {
+				for range 10 {
+					ask(practiceB)
+				}
+			}()
+			synctest.Wait()
+		}
+		for range 3 {
+			go ask(practiceA)
+			synctest.Wait()
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		third := 0
+		for i, practice := range got {
+			if practice == practiceA {
+				third = i + 1
+			}
+		}
+		if third > 8 || len(got) != 23 {
+			t.Errorf("the third request of A was number %d of %d", third, len(got))
+		}
+	})
+}
+
+// TestTurnsLeaveTimeToWork checks that a request is refused while it still has two fifths of its time.
+func TestTurnsLeaveTimeToWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewTurns(1)
+		leave, err := g.Enter(work(t, practiceA, ReportTurns))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []struct{ has, waits time.Duration }{{25 * time.Second, 15 * time.Second}, {2 * time.Minute, 72 * time.Second}} {
+			ctx, cancel := context.WithTimeout(work(t, practiceA, ReportTurns), x.has)
+			begun := time.Now()
+			if _, err := g.Enter(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != x.waits {
+				t.Errorf("with %v: %v after %v", x.has, err, time.Since(begun))
+			}
+			cancel()
+		}
+		gone, cancel := context.WithCancel(work(t, practiceA, ReportTurns))
+		go func() {
+			time.Sleep(time.Second)
+			cancel()
+		}()
+		if _, err := g.Enter(gone); !errors.Is(err, context.Canceled) {
+			t.Errorf("a client that left: %v", err)
+		}
+		if u := g.Usage(); len(u) != 1 || u[0].Refused != 2 {
+			t.Errorf("usage %+v, want two refused", u)
+		}
+		leave()
+		if len(g.next) != 0 || g.clock != 0 {
+			t.Errorf("left over: clock %d, next %v", g.clock, g.next)
+		}
+	})
+}
+
 // TestLookupsAreNotHeldUpByEachOther checks that the lookup of a token, whose practice is not known yet, goes
 // before a later request of a practice, however many lookups wait.
 func TestLookupsAreNotHeldUpByEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := NewTurns(1, time.Minute)
+		g := NewTurns(1)
 		leave, err := g.Enter(work(t, practiceA, "lists"))
 		if err != nil {
 			t.Fatal(err)

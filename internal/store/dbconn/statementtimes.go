@@ -10,6 +10,7 @@ import (
 const (
 	WaitConnection = "wait for a connection"
 	WaitLock       = "wait for a lock"
+	WaitTurn       = "wait for a turn" // of a report
 )
 
 const (
@@ -155,7 +156,7 @@ func (m Measurement) done() func() error {
 	}
 }
 
-// MeasureWait begins to measure a wait: WaitConnection or WaitLock. EndWait ends it.
+// MeasureWait begins to measure a wait: WaitConnection, WaitLock or WaitTurn. EndWait ends it.
 func MeasureWait(ctx context.Context, name string) Measurement { return measure(ctx, name) }
 
 // EndWait records a wait, unless it was shorter than a millisecond.
