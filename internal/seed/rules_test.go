@@ -138,7 +138,7 @@ func TestRowsKeepTheRules(t *testing.T) {
 			if db.Dialect == dialect.Postgres {
 				day = "date(start_time)"
 			}
-			if n := number(t, db, "SELECT count(*) FROM (SELECT 1 FROM appointments WHERE patient_id IS NOT NULL GROUP BY patient_id, "+day+" HAVING count(*) > 1) AS twice"); n > 0 {
+			if n := number(t, db, "SELECT count(*) FROM (SELECT 1 FROM appointments WHERE patient_id IS NOT NULL AND state NOT IN ('Cancelled', 'Did not attend') GROUP BY patient_id, "+day+" HAVING count(*) > 1) AS twice"); n > 0 {
 				t.Errorf("%d days with two visits of a patient", n)
 			}
 		})

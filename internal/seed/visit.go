@@ -137,9 +137,9 @@ func (g *generator) find(p *person, w visitRequest) *visit {
 	return nil
 }
 
-// visitsOn reports whether the patient has a visit on a day, cancelled or not.
+// visitsOn reports whether the patient has a visit on a day that is neither cancelled nor missed.
 func (p *person) visitsOn(day int) bool {
-	return slices.ContainsFunc(p.visits, func(v attendance) bool { return v.day == day })
+	return slices.ContainsFunc(p.visits, func(v attendance) bool { return v.day == day && v.state.Blocks() })
 }
 
 // place is the visit that begins at a minute of a day, at the site and in the room where
