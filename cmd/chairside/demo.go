@@ -40,15 +40,16 @@ func (c *console) fillDemo(db *store.DB, owner bool) error {
 	return seed.Run(c, db, seed.Options{RandomSeed: 1, Now: time.Now(), Progress: c.err})
 }
 
-// welcomeTime is how long the start of a demo waits while others write, such as another server on an embedded
-// database.
-const welcomeTime = 30 * time.Second
+// welcomeTime is how long the start of a demo tries again, after a pause each time, while the database is busy, such as
+// with another server's writes to an embedded one.
+const welcomeTime, welcomePause = 30 * time.Second, 200 * time.Millisecond
 
 // welcome replaces the token of the demo's administrator and prints how to use the
 // demo.
 func (c *console) welcome(db *store.DB, baseURL string) error {
 	value, err := c.replaceDemoToken(db)
 	for begun := time.Now(); apierror.From(store.APIError(c, err)).Status == http.StatusServiceUnavailable && time.Since(begun) < welcomeTime; {
+		time.Sleep(welcomePause)
 		value, err = c.replaceDemoToken(db)
 	}
 	if err != nil {

@@ -19,8 +19,8 @@ type Before struct {
 	*Result
 }
 
-// findStart sets Started, so that a reader is told why a practice that is new here had little before. What counts
-// of a period as at a day is that day.
+// findStart sets Started, which tells a reader why a practice that is new here had little before. For a report as at
+// a day, the period begins on that day.
 func (b *Before) findStart(ctx context.Context, client *ent.Client, r *Report) error {
 	var first []struct {
 		StartTime time.Time `sql:"start_time"`

@@ -48,8 +48,8 @@ func newReportTurns() *admission.Gate {
 
 // ViewForReport is View for a report, on a replica if one can answer, or else on the primary (OnReplica).
 // Reports take turns, so that they do not slow other requests: it fails with context.DeadlineExceeded if
-// its turn does not come within three fifths of the time that ctx has. If the replica fails, work runs a second time, unless a statement has
-// taken too long: it would on the primary too.
+// its turn does not come within three fifths of the time that ctx has. If the replica fails, work runs a
+// second time, unless a statement has taken too long: it would on the primary too.
 func (db *DB) ViewForReport(ctx context.Context, work func(client *ent.Client) error) error {
 	ctx, leave, err := db.enterReports(ctx)
 	if err != nil {

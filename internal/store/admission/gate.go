@@ -36,9 +36,9 @@ type Gate struct {
 	queues     []*queue          // only those with waiters
 	arrivals   int64             // requests that had to wait, ever
 
-	// Start-time fair queueing: a practice's requests have one start after the other, from the clock on,
-	// which is the latest start that was admitted. A practice that is always back at once can so not hold
-	// up one that asked for several places.
+	// Start-time fair queueing: each request of a practice gets the next start, counted from the clock, which
+	// is the latest start admitted so far. A practice that asks again at once therefore cannot hold up one that
+	// asked for several places.
 	clock int64
 	next  map[uuid.UUID]int64 // start of the practice's next request, unless the clock is later
 }
@@ -211,7 +211,7 @@ func (g *Gate) leave(s share) {
 		decrement(g.practices, s.practice)
 	}
 	g.admit()
-	if g.inUse == 0 { // nobody waits: the starts need not be remembered
+	if g.inUse == 0 { // nobody is waiting either, so every practice starts afresh
 		g.clock = 0
 		clear(g.next)
 	}
@@ -228,7 +228,7 @@ func decrement[K comparable](counts map[K]int, key K) {
 func (g *Gate) take(s share, start int64) {
 	g.clock = max(g.clock, start)
 	if s.practice == uuid.Nil {
-		g.clock++ // or a practice's second request would wait for all later ones of no practice
+		g.clock++ // otherwise later requests without a practice would always go before a practice's second one
 	}
 	g.inUse++
 	u := g.usageOf(s)
