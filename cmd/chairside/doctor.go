@@ -48,9 +48,9 @@ func (d *doctorCommand) Run(c *console) error {
 	problems := 0
 	var cells [][]any
 	for _, check := range checks {
-		result, found := map[web.CheckState]string{web.Passed: passed, web.Failed: failed, web.NotChecked: skipped}[check.State], check.Text
+		result, found := map[web.CheckState]string{web.Passed: passed, web.Failed: failed, web.NotChecked: skipped}[check.State], packageName.ReplaceAllString(check.Text, "")
 		if check.Err != nil {
-			result, found = failed, "cannot be checked: "+oneLine(packageName.ReplaceAllString(check.Err.Error(), ""))
+			result, found = failed, "cannot be checked: "+plainLine(check.Err)
 		}
 		if result == failed {
 			problems++
@@ -80,7 +80,10 @@ func (c *console) diagnose(d config.Doctor) (checks []web.Check, err error) {
 	}
 	without := func(name string, err error) ([]web.Check, error) {
 		in.DB, in.SecretFiles = nil, secretFiles(nil, d.Database)
-		return in.DiagnoseWithout(c, web.Check{Name: name, State: web.Failed, Text: oneLine(packageName.ReplaceAllString(err.Error(), ""))}), nil
+		if file := d.Database.File(); file != "" {
+			in.SecretFiles = append(in.SecretFiles, file, keysBeside(file))
+		}
+		return in.DiagnoseWithout(c, web.Check{Name: name, State: web.Failed, Text: plainLine(err)}), nil
 	}
 	first := cmp.Or(d.SystemDatabaseURL, d.Database.DatabaseURL) // the serving role may read no migrations
 	db, err := store.OpenExisting(c, first)

@@ -258,3 +258,34 @@ func startTwice(t *testing.T, url string) {
 		t.Error(err)
 	}
 }
+
+// TestDemoStartsOnABusyDatabase: another process writes for longer than a statement waits.
+func TestDemoStartsOnABusyDatabase(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, _, stop := demo(t, dir, "--database-url=sqlite:demo.db")
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite", filepath.Join(dir, "demo.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	conn, err := other.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(6*time.Second, func() { _, _ = conn.ExecContext(context.Background(), "ROLLBACK") })
+	address, token, stop := demo(t, dir, "--database-url=sqlite:demo.db")
+	if status, _ := get(t, address+"/v1/patients", token); status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}

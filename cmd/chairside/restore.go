@@ -34,7 +34,7 @@ func (r *restoreCommand) Run(c *console) (err error) {
 	if err != nil {
 		return err
 	}
-	path, err := filepath.Abs(strings.TrimPrefix(r.DatabaseURL, "sqlite:"))
+	path, err := filepath.Abs(r.Database.File())
 	if err != nil {
 		return err
 	}

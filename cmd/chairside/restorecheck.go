@@ -125,7 +125,7 @@ func (c *console) checkCopy(db *store.DB, public []audit.PublicKey) (all []findi
 		f := finding{check: check.name, result: passed, found: found}
 		switch {
 		case err != nil:
-			f.result, f.found, f.mend = failed, "cannot be checked: "+oneLine(packageName.ReplaceAllString(err.Error(), "")), mend
+			f.result, f.found, f.mend = failed, "cannot be checked: "+plainLine(err), mend
 		case len(problems) > 0:
 			f.result, f.found, f.mend = failed, summary(problems), mend
 		}
@@ -152,6 +152,9 @@ func summary(problems []string) string {
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// plainLine returns the message of an error on one line, without the name of a Go package.
+func plainLine(err error) string { return oneLine(packageName.ReplaceAllString(err.Error(), "")) }
 
 func checkCopyFile(c *console, db *store.DB, _ []audit.PublicKey) (string, []string, string, error) {
 	if db.File == "" {
@@ -236,7 +239,7 @@ func (c *console) countCopy(db *store.DB) finding {
 	f := finding{check: "rows", result: passed, rows: map[string]int64{}}
 	tables, err := db.Rows(c)
 	if err != nil {
-		f.result, f.found = failed, "cannot be counted: "+oneLine(packageName.ReplaceAllString(err.Error(), ""))
+		f.result, f.found = failed, "cannot be counted: "+plainLine(err)
 		return f
 	}
 	total, newest := int64(0), store.TableRows{}

@@ -19,7 +19,7 @@ type AuditListFlags struct {
 	Patient     string `placeholder:"ID" help:"Show only writes and reads of this patient's records."`
 	User        string `placeholder:"EMAIL" help:"Show only events of this user: the e-mail address, or the id."`
 	Application string `placeholder:"ID" help:"Show only events through this application; see \"chairside app list\"."`
-	Action      string `placeholder:"ACTION" help:"Show only this action: ${actions}."`
+	Action      string `placeholder:"ACTION" words:"actions" help:"Show only this action: ${actions}."`
 	Day         string `placeholder:"DATE" help:"Show only this day, YYYY-MM-DD, in the practice's time zone."`
 	Limit       int    `placeholder:"N" default:"50" help:"Maximum number of events, newest first. Default: ${default}"`
 	Format      string `placeholder:"FORMAT" enum:"table,json" default:"table" help:"Output format: table, or json (one object a line, with all details). Default: ${default}"`

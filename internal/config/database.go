@@ -20,6 +20,15 @@ func (d Database) Validate() error {
 // Embedded reports whether the database is a SQLite file.
 func (d Database) Embedded() bool { return strings.HasPrefix(d.DatabaseURL, "sqlite:") }
 
+// File returns the path of an embedded database, and "" for PostgreSQL.
+func (d Database) File() string {
+	path, ok := strings.CutPrefix(d.DatabaseURL, "sqlite:")
+	if !ok {
+		return ""
+	}
+	return path
+}
+
 func (d Database) check(m *Mistakes) {
 	scheme, rest, _ := strings.Cut(d.DatabaseURL, ":")
 	if scheme == "sqlite" && rest != "" {

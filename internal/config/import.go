@@ -11,7 +11,7 @@ import (
 // ImportFlags are the flags of "chairside import".
 type ImportFlags struct {
 	Database
-	Mapping   string            `placeholder:"FILE" help:"Mapping of another system's CSV files, or the name of a ready one (${mappings}). Default: mapping.yaml in the directory."`
+	Mapping   string            `placeholder:"FILE" words:"mappings" help:"Mapping of another system's CSV files, or the name of a ready one (${mappings}). Default: mapping.yaml in the directory."`
 	Practice  string            `placeholder:"ID" help:"Practice to import CSV files into: its id or its short name. Default: the mapping's, or the only practice."`
 	Rejects   string            `placeholder:"DIR" help:"Directory for rejected rows and warnings. Default: rejects in the directory."`
 	DryRun    bool              `help:"Check the files and write the rejects, without changing the database."`

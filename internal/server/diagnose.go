@@ -39,14 +39,16 @@ type Installation struct {
 // authenticators, leases of deliveries and the order of the audit log allow for less than a few seconds.
 const clockLimit = 2 * time.Second
 
-// examinations are the checks, in the order in which they are shown. Each returns an outcome, or one for
-// each problem.
-var examinations = []struct {
+// examination is a check. It returns an outcome, or one for each problem.
+type examination struct {
 	name string
 	run  func(*Installation, context.Context) ([]web.Check, error)
 	// alone is whether it means something without the database.
 	alone bool
-}{
+}
+
+// examinations are the checks, in the order in which they are shown.
+var examinations = []examination{
 	{"Migrations", (*Installation).CheckMigrations, false},
 	{"Keys", (*Installation).checkKeys, false},
 	{"File permissions", (*Installation).checkFiles, true},
@@ -63,7 +65,7 @@ var examinations = []struct {
 
 // Diagnose makes all checks, each within limit unless it is 0. The outcome of one that failed to be made has the
 // error.
-func (i *Installation) Diagnose(ctx context.Context, limit time.Duration) (all []web.Check) {
+func (i *Installation) Diagnose(ctx context.Context, limit time.Duration) []web.Check {
 	outcomes := make([][]web.Check, len(examinations))
 	var running sync.WaitGroup
 	for n, x := range examinations {
@@ -74,21 +76,22 @@ func (i *Installation) Diagnose(ctx context.Context, limit time.Duration) (all [
 				ctx, cancel = context.WithTimeout(ctx, limit)
 				defer cancel()
 			}
-			found, err := x.run(i, ctx)
-			if err != nil {
-				found = append(found, notMade(ctx, err, limit))
-			}
-			for k := range found {
-				found[k].Name = x.name
-			}
-			outcomes[n] = found
+			outcomes[n] = x.examine(ctx, i, limit)
 		})
 	}
 	running.Wait()
-	for _, found := range outcomes {
-		all = append(all, found...)
+	return slices.Concat(outcomes...)
+}
+
+func (x *examination) examine(ctx context.Context, i *Installation, limit time.Duration) []web.Check {
+	found, err := x.run(i, ctx)
+	if err != nil {
+		found = append(found, notMade(ctx, err, limit))
 	}
-	return all
+	for k := range found {
+		found[k].Name = x.name
+	}
+	return found
 }
 
 // notMade is the outcome of a check that could not be made.
@@ -150,17 +153,11 @@ func (i *Installation) DiagnoseWithout(ctx context.Context, failed web.Check) []
 		if x.name == failed.Name {
 			continue
 		}
-		found := []web.Check{{State: web.NotChecked, Text: "means nothing while this fails: " + strings.ToLower(failed.Name)}}
 		if x.alone {
-			var err error
-			if found, err = x.run(i, ctx); err != nil {
-				found = append(found, notMade(ctx, err, 0))
-			}
+			all = append(all, x.examine(ctx, i, 0)...)
+			continue
 		}
-		for k := range found {
-			found[k].Name = x.name
-		}
-		all = append(all, found...)
+		all = append(all, web.Check{Name: x.name, State: web.NotChecked, Text: "means nothing while this fails: " + strings.ToLower(failed.Name)})
 	}
 	return all
 }

@@ -147,15 +147,32 @@ func TestReportsTakeTurns(t *testing.T) {
 				}
 			})
 		}
-		err := db.ViewForReport(ctx, func(*ent.Client) error {
-			return db.View(ctx, func(client *ent.Client) error {
-				_, err := client.Practice.Query().Count(ctx)
-				return err
+		group.Wait()
+
+		held := make(chan struct{})
+		var taken sync.WaitGroup
+		taken.Add(int(turns))
+		for range turns {
+			group.Go(func() {
+				err := db.ViewForReport(ctx, func(*ent.Client) error {
+					taken.Done()
+					<-held
+					return nil
+				})
+				if err != nil {
+					t.Errorf("report: %v", err)
+				}
 			})
+		}
+		taken.Wait()
+		err := db.View(ctx, func(client *ent.Client) error {
+			_, err := client.Practice.Query().Count(ctx)
+			return err
 		})
 		if err != nil {
-			t.Errorf("a view beside reports: %v", err)
+			t.Errorf("a view while reports have all turns: %v", err)
 		}
+		close(held)
 		group.Wait()
 	})
 }

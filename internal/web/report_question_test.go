@@ -5,8 +5,10 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/net/html"
@@ -100,6 +102,32 @@ func TestReportQueryParameters(t *testing.T) {
 		if p := b.Get("/reports/aged-debt"); p.ByID("practitioner") != nil || p.ByID("from") != nil {
 			t.Error("the form has fields that the report ignores")
 		}
+	})
+}
+
+// TestMistakesDoNotWaitForReports: a form with mistakes is answered while others' reports run.
+func TestMistakesDoNotWaitForReports(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		release := make(chan struct{})
+		var reports, running sync.WaitGroup
+		for range max(1, runtime.GOMAXPROCS(0)/2) {
+			running.Add(1)
+			reports.Go(func() {
+				err := e.DB.ViewForReport(e.As(t, seed.DemoSlug), func(*ent.Client) error {
+					running.Done()
+					<-release
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		running.Wait()
+		checkFieldErrors(t, b.Get("/reports/income?to=soon"), map[string]string{"to": "Enter the last day"})
+		close(release)
+		reports.Wait()
 	})
 }
 

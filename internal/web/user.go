@@ -76,7 +76,7 @@ func (s *Site) editUser(w http.ResponseWriter, r *http.Request) error {
 		case errors.Is(err, store.ErrLastAdministrator):
 			f.add("role", "This is the practice’s last administrator. Make another user one first.")
 		case errors.Is(err, provision.ErrNeedsSite):
-			f.add("site", "Choose a site. A practitioner works at one.")
+			f.add("site", "Choose an active site. A practitioner works at one.")
 		case err != nil:
 			return err
 		default:

@@ -173,7 +173,19 @@ func TestAdministratorsChangeUsers(t *testing.T) {
 		}
 		nowhere := fmt.Sprintf("%s/%d", usersList, withoutSite.ID)
 		b.Submit(b.Get(nowhere).Form(t, nowhere), nil).Redirect(t)
-		checkFieldErrors(t, b.Submit(b.Get(nowhere).Form(t, nowhere), url.Values{"role": {"dentist"}}), map[string]string{"site": "Choose a site. A practitioner works at one."})
+		becomeDentist := func() *harness.Page {
+			return b.Submit(b.Get(nowhere).Form(t, nowhere), url.Values{"role": {"dentist"}})
+		}
+		needsSite := map[string]string{"site": "Choose an active site. A practitioner works at one."}
+		checkFieldErrors(t, becomeDentist(), needsSite)
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			closed, err := tx.Site.Create().SetName("Closed").SetActive(false).Save(ctx)
+			if err != nil {
+				return err
+			}
+			return tx.User.UpdateOneID(withoutSite.ID).SetSiteID(closed.ID).Exec(ctx)
+		})
+		checkFieldErrors(t, becomeDentist(), needsSite)
 		signedIn := e.Browser(t).SignIn(u.Email)
 		b.Submit(b.Get(path).Form(t, path+"/end-sessions"), nil).Redirect(t)
 		signedIn.Get("/settings/tokens").Redirect(t)

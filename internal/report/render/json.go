@@ -94,11 +94,18 @@ func (o *jsonText) table(sections []report.Section) {
 	o.ArrEnd()
 }
 
-// before writes the period before: its days, summary and totals.
+// before writes the period before: its days, the day of the first appointment if that is later than its first day
+// (or null), summary and totals.
 func (o *jsonText) before(a *report.Answer) {
 	o.ObjStart()
 	o.text("from", a.Before.From.String())
 	o.text("to", a.Before.To.String())
+	if started := a.Before.Started; started.IsZero() {
+		o.FieldStart("first_appointment_on")
+		o.Null()
+	} else {
+		o.text("first_appointment_on", started.String())
+	}
 	o.FieldStart("summary")
 	o.object(len(a.Summary), func() {
 		for _, f := range a.Summary {

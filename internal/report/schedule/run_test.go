@@ -131,6 +131,26 @@ func TestReportsAreStored(t *testing.T) {
 	})
 }
 
+// TestSchedulesDueAtOnceAllRun: more than a process runs at a time.
+func TestSchedulesDueAtOnceAllRun(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		dirs := make([]string, 5)
+		for i := range dirs {
+			dirs[i] = t.TempDir()
+			add(t, e, dirs[i], "", "csv")
+		}
+		run(t, e, runner(e, e.DB, nil), due)
+		for _, dir := range dirs {
+			if got := files(t, dir); !slices.Equal(got, []string{incomeFile}) {
+				t.Errorf("stored %v", got)
+			}
+		}
+		if n := noted(t, e); n != len(dirs) {
+			t.Errorf("the audit log has %d runs", n)
+		}
+	})
+}
+
 func TestMissedRunsAreMadeUpOnce(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		dir := t.TempDir()

@@ -26,7 +26,7 @@ func fullError(waited time.Duration) error {
 // Gate admits requests to a pool of connections. It is safe for concurrent use.
 type Gate struct {
 	limits
-	maxWait time.Duration
+	patience func(context.Context) time.Duration // how long a request waits
 
 	mu         sync.Mutex
 	inUse      int
@@ -94,37 +94,35 @@ type waiter struct {
 }
 
 // NewGate returns a gate for a pool of that many connections.
-func NewGate(connections int) *Gate { return newGate(limitsOf(connections), MaxWait) }
+func NewGate(connections int) *Gate {
+	return newGate(limitsOf(connections), func(context.Context) time.Duration { return MaxWait })
+}
 
 // NewTurns returns a gate for work that runs at most so many times at once, whatever connections are
 // free. It reserves no place. A request waits until it has used three fifths of the time that its
 // context has.
 func NewTurns(places int) *Gate {
-	return newGate(limits{places: places, half: places, practice: places, kind: places, both: places}, 0)
+	return newGate(limits{places: places, half: places, practice: places, kind: places, both: places}, threeFifths)
 }
 
-// newGate returns a gate at which a request waits that long, or as NewTurns says if maxWait is 0.
-func newGate(l limits, maxWait time.Duration) *Gate {
+// threeFifths returns the part of a request's time that it may spend waiting for its turn.
+func threeFifths(ctx context.Context) time.Duration {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return math.MaxInt64
+	}
+	return time.Until(end) / 5 * 3
+}
+
+func newGate(l limits, patience func(context.Context) time.Duration) *Gate {
 	return &Gate{
 		limits:     l,
-		maxWait:    maxWait,
+		patience:   patience,
 		practices:  map[uuid.UUID]int{},
 		operations: map[string]int{},
 		kinds:      map[string]*Usage{},
 		next:       map[uuid.UUID]int64{},
 	}
-}
-
-// patience returns how long a request waits.
-func (g *Gate) patience(ctx context.Context) time.Duration {
-	end, ok := ctx.Deadline()
-	switch {
-	case g.maxWait > 0:
-		return g.maxWait
-	case !ok:
-		return math.MaxInt64
-	}
-	return time.Until(end) / 5 * 3
 }
 
 // Enter waits for a place, which allows the use of one connection until leave is called.
