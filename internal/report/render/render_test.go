@@ -89,9 +89,12 @@ func TestJSONIsIndented(t *testing.T) {
 	for _, name := range []string{"", "plain", "Zoë \u2028 Ł", "a<b>&\"c\"\\d\t\x7f"} {
 		var b strings.Builder
 		a := sample([]any{name, nil, nil, nil, nil, nil}, []any{nil, nil, nil, nil, nil, nil})
-		a.Before = &report.Before{From: a.Filter.From, To: a.Filter.To, Result: a.Result}
+		a.Before = &report.Before{From: a.Filter.From, To: a.Filter.To, Started: a.Filter.To, Result: a.Result}
 		if err := Write(&b, a, JSON, Options{}); err != nil {
 			t.Fatal(err)
+		}
+		if want := fmt.Sprintf(`"first_appointment_on": "%v"`, a.Filter.To); !strings.Contains(b.String(), want) {
+			t.Errorf("%s is missing: %s", want, b.String())
 		}
 		var lines bytes.Buffer
 		if err := json.Indent(&lines, []byte(b.String()), "", "  "); err != nil {
