@@ -44,7 +44,7 @@ func (h *Handler) ListAccounts(ctx context.Context, p ogent.ListAccountsParams) 
 	var rows []ogent.Account
 	var err error
 	if request.ByCursor {
-		request.Where = nil // q has them
+		request.Where, request.Filters = nil, nil // q has them; Filters would select rows without the balance
 		rows, next, _, err = accounts.Read(ctx, h.View(ctx), q.Clone(), request)
 	} else {
 		page := q.Clone().Order(accounts.Order(request)...).Limit(request.Limit()).Offset(request.Offset())

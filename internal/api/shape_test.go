@@ -333,6 +333,7 @@ func TestAccountsByCursorAsAtADay(t *testing.T) {
 		r := resources[slices.IndexFunc(resources, func(r resource) bool { return r.path == "accounts" })]
 		for _, pairs := range [][]string{
 			{"as_at", "2025-12-31", "sort_by", "current_balance"}, {"as_at", "2025-12-31", "sort_by", "current_balance", "sort_direction", "desc"}, {"as_at", "2025-12-31", "state", "debit"},
+			{"updated_after", "2020-01-01", "sort_by", "current_balance"}, {"as_at", "2025-12-31", "updated_after", "2020-01-01", "sort_by", "current_balance"},
 		} {
 			query := url.Values{}
 			for i := 0; i < len(pairs); i += 2 {
