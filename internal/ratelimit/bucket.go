@@ -49,6 +49,20 @@ func newRate(limit int) rate {
 	return rate{limit: limit, cost: cost, span: cost * time.Duration(limit)}
 }
 
+const (
+	// period is the time in which a limit is available again; spans are no longer.
+	period = time.Hour
+	// mostDebt is more than processes overspend together before they know of each other.
+	mostDebt = 2 * period
+)
+
+// setBack empties the bucket if the clock was set back since it was used: more than mostDebt is to be filled.
+func (b *bucket) setBack(now time.Time) {
+	if b.debt(now) > mostDebt {
+		b.fullAt = now.Add(period)
+	}
+}
+
 // debt is the time that the bucket needs to fill.
 func (b *bucket) debt(now time.Time) time.Duration { return max(b.fullAt.Sub(now), 0) }
 

@@ -28,6 +28,7 @@ type Spending struct {
 	ID    uuid.UUID // the token's or the practice's
 	Since time.Time // of the first request
 	Cost  time.Duration
+	Now   time.Time
 }
 
 // Limiter limits the requests of tokens and practices. Full buckets are dropped, so memory is
@@ -101,7 +102,7 @@ func (u Usage) Wait() time.Duration { return max(u.Token.Wait, u.Practice.Wait) 
 func (l *Limiter) Peek(token, practice uuid.UUID, now time.Time) Usage {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.usage(l.bucket(token), l.bucket(practice), now)
+	return l.usage(l.bucket(token, now), l.bucket(practice, now), now)
 }
 
 // Take counts a request if it is possible, and returns what remains. ok is false if it is not
@@ -113,7 +114,7 @@ func (l *Limiter) Take(token, practice uuid.UUID, now time.Time) (u Usage, ok bo
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sweep(now)
-	own, all := queued{token, l.bucket(token), l.token}, queued{practice, l.bucket(practice), l.practice}
+	own, all := queued{token, l.bucket(token, now), l.token}, queued{practice, l.bucket(practice, now), l.practice}
 	if l.sharing && (own.ahead() || all.ahead()) {
 		l.await()
 	}
@@ -191,8 +192,9 @@ func (l *Limiter) level(own *bucket, now time.Time) time.Duration {
 }
 
 // bucket returns a bucket, which is full if it is not known. mu is held.
-func (l *Limiter) bucket(id uuid.UUID) *bucket {
+func (l *Limiter) bucket(id uuid.UUID, now time.Time) *bucket {
 	if b, ok := l.buckets[id]; ok {
+		b.setBack(now)
 		return b
 	}
 	return &bucket{}
@@ -309,7 +311,7 @@ func (l *Limiter) shareQueue(now time.Time) {
 			if q.spent == 0 { // it refuses
 				q.since = now
 			}
-			spent[i] = Spending{q.id, q.since, time.Duration(q.spent) * q.rate.cost}
+			spent[i] = Spending{q.id, q.since, time.Duration(q.spent) * q.rate.cost, now}
 			counts[i], q.spent, q.burst = q.spent, 0, time.Time{}
 		}
 		l.mu.Unlock()

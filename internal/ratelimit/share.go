@@ -42,7 +42,8 @@ func Database(db *sql.DB, name string, failed func(error)) func([]Spending) ([]t
 	}
 }
 
-// upsert adds to the shared buckets and returns when they are full.
+// upsert adds to the shared buckets and returns when they are full. As in setBack, a time that is too far
+// ahead is from before the clock was set back.
 func upsert(ctx context.Context, db *sql.DB, name string, spent []Spending) ([]time.Time, error) {
 	// In order of the id, so that two processes do not wait for each other in a circle.
 	ordered := slices.SortedFunc(slices.Values(spent), func(a, b Spending) int { return bytes.Compare(a.ID[:], b.ID[:]) })
@@ -55,10 +56,13 @@ func upsert(ctx context.Context, db *sql.DB, name string, spent []Spending) ([]t
 		fmt.Fprintf(&rows, "(%s, %s, %s)", placeholder(name, 3*i+1), placeholder(name, 3*i+2), placeholder(name, 3*i+3))
 		args = append(args, s.ID, s.Since.Add(s.Cost).UnixMicro(), s.Cost.Microseconds())
 	}
-	result, err := db.QueryContext(ctx, `INSERT INTO rate_buckets (id, full_at, cost) VALUES `+rows.String()+`
-ON CONFLICT (id) DO UPDATE SET cost = excluded.cost, full_at = excluded.cost +
-CASE WHEN rate_buckets.full_at > excluded.full_at - excluded.cost THEN rate_buckets.full_at ELSE excluded.full_at - excluded.cost END
-RETURNING id, full_at`, args...)
+	now := spent[0].Now
+	result, err := db.QueryContext(ctx, fmt.Sprintf(`INSERT INTO rate_buckets (id, full_at, cost) VALUES %s
+ON CONFLICT (id) DO UPDATE SET cost = excluded.cost, full_at = excluded.cost + CASE
+WHEN rate_buckets.full_at > %d THEN %d
+WHEN rate_buckets.full_at > excluded.full_at - excluded.cost THEN rate_buckets.full_at
+ELSE excluded.full_at - excluded.cost END
+RETURNING id, full_at`, rows.String(), now.Add(mostDebt).UnixMicro(), now.Add(period).UnixMicro()), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -106,6 +106,32 @@ func TestProcessesShareLimits(t *testing.T) {
 	})
 }
 
+// TestClockSetBack: limits that were counted with a clock that was ahead do not refuse requests until then, but for
+// some minutes at most.
+func TestClockSetBack(t *testing.T) {
+	each(t, func(t *testing.T, url string) {
+		now := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+		token, practice := uuid.New(), uuid.New()
+		running, restarted := newProcess(t, url, ratelimit.Options{PerToken: 3600}), newProcess(t, url, ratelimit.Options{PerToken: 3600})
+		for range 500 {
+			running.Take(token, practice, now.Add(3*time.Hour))
+		}
+		running.Settle()
+		for _, p := range []*process{running, restarted} {
+			for range 3 {
+				if u, ok := p.Take(token, practice, now); !ok && u.Wait() > 5*time.Minute {
+					t.Errorf("refused for %v", u.Wait())
+				}
+				p.Settle()
+				now = now.Add(2 * time.Minute)
+			}
+			if u, ok := p.Take(token, practice, now); !ok {
+				t.Errorf("still refused for %v", u.Wait())
+			}
+		}
+	})
+}
+
 // TestReserveOverProcesses: a burst over two processes leaves the front desk as much as a burst
 // over one.
 func TestReserveOverProcesses(t *testing.T) {
