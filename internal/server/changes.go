@@ -97,6 +97,9 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 		if !s.await(ctx, until, pause, page) {
 			break
 		}
+		if ctx, err = s.authenticateAgain(x); err != nil {
+			break
+		}
 		q.Cursor = page.Cursor
 		page, err = s.readChanges(ctx, q)
 	}
@@ -106,6 +109,14 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 	}
 	encodeChanges(&x.response.body, page, principal.Must(ctx).Zone)
 	w.Header().Set("Content-Type", jsonType)
+}
+
+// authenticateAgain returns the context of a request that has run for a while, with what its token allows now.
+func (s *Server) authenticateAgain(x *requestState) (context.Context, error) {
+	if err := s.authenticate(x); err != nil {
+		return x.r.Context(), err
+	}
+	return x.r.Context(), nil
 }
 
 // readChanges reads a page, with a place at the database and the time of an operation.
@@ -219,9 +230,9 @@ func (s *Server) snapshot(w http.ResponseWriter, x *requestState) {
 		s.fail(w, x, apierror.Unavailable(errBusy))
 		return
 	}
-	out := snapshotWriter{w: w, x: x, server: s}
+	out := snapshotWriter{w: w, x: x, server: s, names: names, caller: x.caller}
 	send := func(ctx context.Context) error {
-		return s.feed.Snapshot(ctx, s.reads, names, feed.Stream{Start: func(cursor string) error { return out.start(cursor, names) }, Records: out.records})
+		return s.feed.Snapshot(ctx, s.reads, names, feed.Stream{Start: out.start, Records: out.records})
 	}
 	done, err := s.DB.OnReplica(ctx, store.Reading{After: x.after(), Report: true}, send)
 	if !done && !out.started {
@@ -246,16 +257,18 @@ type snapshotWriter struct {
 	w       http.ResponseWriter
 	x       *requestState
 	server  *Server
+	names   []string // resources
+	caller  *principal.Principal
 	count   int
 	started bool
 }
 
-func (o *snapshotWriter) start(cursor string, resources []string) error {
+func (o *snapshotWriter) start(cursor string) error {
 	o.x.header.Set("Content-Type", ndjsonType)
 	first, err := json.Marshal(struct {
 		Cursor    string   `json:"cursor"`
 		Resources []string `json:"resources"`
-	}{cursor, resources})
+	}{cursor, o.names})
 	if err != nil {
 		return err
 	}
@@ -263,7 +276,21 @@ func (o *snapshotWriter) start(cursor string, resources []string) error {
 	return o.send(append(first, '\n'))
 }
 
+// errMoved ends a snapshot that would go on with the records of another site.
+var errMoved = errors.New("server: the token was limited to another site while the snapshot was sent")
+
+// records sends a page of records, if the token may still read them.
 func (o *snapshotWriter) records(resource string, records []list.Document, read *audit.Log) error {
+	ctx, err := o.server.authenticateAgain(o.x)
+	if err != nil {
+		return err
+	}
+	if _, err := feed.Allowed(ctx, o.names); err != nil {
+		return err
+	}
+	if now := o.x.caller.SiteID; now != o.caller.SiteID && (now == nil || o.caller.SiteID == nil || *now != *o.caller.SiteID) {
+		return errMoved
+	}
 	var lines []byte
 	name, err := json.Marshal(resource)
 	if err != nil {

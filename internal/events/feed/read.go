@@ -87,8 +87,9 @@ func Allowed(ctx context.Context, asked []string) (names []string, err error) {
 }
 
 // Read returns the page behind a cursor. It first numbers what is committed, so a caller sees
-// its own writes. It returns apierror.CursorExpired for a cursor that the feed cannot go on from.
-// The caller holds a place at the database.
+// its own writes, but no more than 10,000 changes: others come with later pages. It returns
+// apierror.CursorExpired for a cursor that the feed cannot go on from. The caller holds a place at
+// the database.
 func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page, err error) {
 	names, err := Allowed(ctx, q.Resources)
 	if err != nil {
@@ -100,7 +101,7 @@ func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page,
 			return page, err
 		}
 	}
-	if err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect); err != nil {
+	if _, err := feedlog.SequenceSome(ctx, f.db.SQL, f.db.Dialect); err != nil {
 		return page, err
 	}
 	caller := principal.Must(ctx)

@@ -81,11 +81,11 @@ func (f *Feed) watch() {
 	}
 }
 
-// last numbers what is committed, and returns the last seq.
+// last numbers what is committed, as Read does, and returns the last seq.
 func (f *Feed) last(ctx context.Context) (seq int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if err := feedlog.Sequence(ctx, f.db.SQL, f.db.Dialect); err != nil {
+	if _, err := feedlog.SequenceSome(ctx, f.db.SQL, f.db.Dialect); err != nil {
 		return 0, err
 	}
 	return seq, f.db.SQL.QueryRowContext(ctx, "SELECT last_seq FROM feed_state").Scan(&seq)

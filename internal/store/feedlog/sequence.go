@@ -37,24 +37,33 @@ var number = fmt.Sprintf(`
 // Sequence gives every committed change a seq. On SQLite, where the triggers do so, it does
 // nothing. Any number of processes may run it.
 func Sequence(ctx context.Context, pool *sql.DB, dialectName string) error {
-	if dialectName != dialect.Postgres {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, sequenceTime)
 	defer cancel()
+	for more := true; more; {
+		var err error
+		if more, err = SequenceSome(ctx, pool, dialectName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SequenceSome is Sequence for the oldest 10,000 changes, which are all there are unless one transaction has just
+// committed many, such as the import of a practice. more is whether others may be left.
+func SequenceSome(ctx context.Context, pool *sql.DB, dialectName string) (more bool, err error) {
+	if dialectName != dialect.Postgres {
+		return false, nil
+	}
 	var some bool
 	if err := pool.QueryRowContext(ctx, pending).Scan(&some); err != nil || !some {
-		return wrap(err)
+		return false, wrap(err)
 	}
-	for {
-		result, err := pool.ExecContext(ctx, number)
-		if err != nil {
-			return wrap(err)
-		}
-		if n, err := result.RowsAffected(); err != nil || n < sequenceBatch {
-			return wrap(err)
-		}
+	result, err := pool.ExecContext(ctx, number)
+	if err != nil {
+		return false, wrap(err)
 	}
+	n, err := result.RowsAffected()
+	return n == sequenceBatch, wrap(err)
 }
 
 // Unnumbered returns the time of the oldest committed change without a seq, or the zero time.
