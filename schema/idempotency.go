@@ -9,7 +9,7 @@ import (
 
 // IdempotencyKey is the response to a write that had an Idempotency-Key, stored in the write's
 // transaction so that the request can be sent again (package idempotency). The key itself is
-// not stored, and the response is sealed with the token.
+// not stored, and the response is sealed.
 type IdempotencyKey struct{ ent.Schema }
 
 // Mixin of IdempotencyKey.

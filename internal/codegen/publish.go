@@ -208,7 +208,7 @@ func (d *document) addBatch() {
 		property("headers", copyOf(headers).SetDescription("Headers of the response, without those of every response.")),
 		property("body", anything().SetDescription("Body of the response; null for an empty one."))))
 	d.AddSchema("BatchResponse", object(property("results", ref("BatchResult").AsArray()),
-		property("committed", ogen.Bool().SetDescription("false if an atomic batch was rolled back, so that nothing of it is stored. Otherwise each status tells what is."))))
+		property("committed", ogen.Bool().SetDescription("false if nothing of the batch is stored: it was atomic and a request failed, or it was a dry run. Otherwise each status tells what is stored."))))
 	o := ogen.NewOperation().SetOperationID("batch").SetSummary("Run up to 50 requests").
 		SetDescription("Run up to 50 requests one after the other, each as if it had been sent on its own with the same token: it needs its scope and counts against the rate limit, and its failure is in its result. With atomic, all are one transaction: after a failure nothing is stored, and the other results are 424. Needs a token and no scope of its own.").
 		AddTags("batches").AddParameters(writeHeaders...).

@@ -63,6 +63,31 @@ func TestRefreshTokensRotate(t *testing.T) {
 	})
 }
 
+// TestIdempotencyKeysOutliveARefresh: a write whose response was lost is not done again after the token is refreshed.
+func TestIdempotencyKeysOutliveARefresh(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.register(seed.DemoAdmin, "refreshing", "refreshingsecret", oauth.Draft{
+			Name: "Refreshing", RedirectURIs: []string{callback}, Scopes: []string{"patient"}, RefreshTokens: true,
+		})
+		r := w.exchange(asRefreshing+"&code="+w.code(w.admin, "client_id={refreshing}&scope=patient")).Status(t, 200)
+		patient := w.Get(t, "/v1/patients?per_page=1", r.Text(t, "access_token")).At(t, "patients.0.id")
+		write := func(text string) *harness.Response {
+			return w.Do(t, harness.Request{
+				Method: http.MethodPost, Path: "/v1/notes", Token: r.Text(t, "access_token"), Header: map[string]string{"Idempotency-Key": "lost"},
+				Body: map[string]any{"note": map[string]any{"patient_id": patient, "body": text}},
+			})
+		}
+		first := write("Lost").Status(t, 201)
+		w.Clock.Advance(time.Hour)
+		write("Lost").Error(t, 401, "expired_token")
+		r = w.refresh(r.Text(t, "refresh_token"), "").Status(t, 200)
+		if again := write("Lost").Status(t, 201); again.Header.Get("Idempotency-Replayed") != "true" || string(again.Raw) != string(first.Raw) {
+			t.Errorf("after a refresh: %s, want %s", again.Raw, first.Raw)
+		}
+		write("Other").Error(t, 422, "idempotency_key_reused")
+	})
+}
+
 // TestApplicationsHaveRefreshTokensOnlyIfChosen.
 func TestApplicationsHaveRefreshTokensOnlyIfChosen(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -56,11 +58,30 @@ type batchResult struct {
 
 // batchBody is the body of a batch.
 type batchBody struct {
-	Requests []batchRequest `json:"requests"`
-	Atomic   bool           `json:"atomic"`
+	Requests batchRequests `json:"requests"`
+	Atomic   bool          `json:"atomic"`
 }
 
-// batchResponse is the response to a batch. Committed is false if an atomic batch was rolled back.
+// batchRequests are the requests of a batch. Of too many, only the first are kept.
+type batchRequests []batchRequest
+
+// UnmarshalJSON implements json.Unmarshaler, which is called with valid JSON.
+func (q *batchRequests) UnmarshalJSON(text []byte) error {
+	in := json.NewDecoder(bytes.NewReader(text))
+	if start, err := in.Token(); err != nil || start != json.Delim('[') {
+		return &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[batchRequests](), Field: "requests"}
+	}
+	for in.More() && len(*q) <= maxBatch {
+		var one batchRequest
+		if err := in.Decode(&one); err != nil {
+			return err
+		}
+		*q = append(*q, one)
+	}
+	return nil
+}
+
+// batchResponse is the response to a batch. Committed is false if an atomic batch was rolled back, and for a dry run.
 type batchResponse struct {
 	Results   []batchResult `json:"results"`
 	Committed bool          `json:"committed"`
@@ -84,7 +105,7 @@ var (
 )
 
 // batch serves /batch: it runs each request as one of its own, with the token of the batch, and
-// responds with all results. Each counts against the rate limit; the batch itself does not.
+// responds with all results. Each counts against the rate limit; the batch itself counts only if it runs none.
 func (s *Server) batch() http.Handler {
 	single := s.begin(s.accessLog(s.recoverPanic(s.operation())))
 	checks := []check{userAgent, postOnly(http.MethodPost, http.MethodOptions), accept, s.authenticate, s.limit, prefer}
@@ -99,11 +120,7 @@ func (s *Server) batch() http.Handler {
 		if !s.passes(w, x, checks) {
 			return
 		}
-		body, err := readBatch(x)
-		if err == nil {
-			err = s.runBatch(w, x, single, body)
-		}
-		if err != nil {
+		if err := s.runBatch(w, x, single); err != nil {
 			s.fail(w, x, err)
 		}
 	}))
@@ -156,8 +173,8 @@ func (q batchRequest) check(params apierror.Params, at string, atomic bool) {
 	switch {
 	case err != nil || !strings.HasPrefix(q.Path, "/") || strings.HasPrefix(q.Path, "//"):
 		params.Add(at+".path", "must be a path such as /v1/patients")
-	case unversioned(address).Path == batchPath, unversioned(address).Path == snapshotPath:
-		params.Add(at+".path", "must not be a batch or a snapshot")
+	case slices.Contains([]string{batchPath, changesPath, snapshotPath}, unversioned(address).Path): // which wait, or send much
+		params.Add(at+".path", "must not be a batch, the change feed or a snapshot")
 	}
 	for name, value := range q.Headers {
 		switch canonical := http.CanonicalHeaderKey(name); {
@@ -174,20 +191,24 @@ func (q batchRequest) check(params apierror.Params, at string, atomic bool) {
 // errRolledBack ends the transaction of an atomic batch with a failed request.
 var errRolledBack = errors.New("server: a request of the batch failed")
 
-// runBatch runs the requests and sends their results.
-func (s *Server) runBatch(w http.ResponseWriter, x *requestState, single http.Handler, body *batchBody) error {
-	waiting, cancel := context.WithTimeout(x.r.Context(), batchWait)
-	defer cancel()
-	select {
-	case s.batches <- struct{}{}:
-	case <-waiting.Done():
-		return apierror.Unavailable(fmt.Errorf("wait for other batches: %w", waiting.Err()))
+// runBatch reads the batch, runs its requests and sends their results. Practices take turns.
+func (s *Server) runBatch(w http.ResponseWriter, x *requestState, single http.Handler) error {
+	leave, err := s.batches.Enter(x.r.Context())
+	if err != nil {
+		return apierror.Unavailable(fmt.Errorf("wait for other batches: %w", err))
 	}
-	defer func() { <-s.batches }()
+	defer leave()
+	body, err := readBatch(x)
+	if err != nil {
+		return cmp.Or(s.take(x), err)
+	}
 	response, err := s.results(x, single, body)
 	stored := (*idempotency.Replay)(nil)
 	switch {
 	case errors.As(err, &stored):
+		if err := s.take(x); err != nil {
+			return err
+		}
 	case err != nil:
 		return err
 	}
@@ -215,14 +236,14 @@ func (s *Server) results(x *requestState, single http.Handler, body *batchBody) 
 		}
 	}
 	if !body.Atomic {
-		response = &batchResponse{Committed: true}
+		response = &batchResponse{Committed: !x.prefer.dryRun}
 		for i, q := range body.Requests {
 			response.Results = append(response.Results, s.runOne(ctx, x, single, q, itemKey(key, i)))
 		}
 		return response, nil
 	}
 	if key != "" && !x.prefer.dryRun {
-		ctx = idempotency.With(ctx, idempotency.New(ctx, bearer(x), key, http.StatusOK, []byte(x.method), []byte(batchPath), x.sent))
+		ctx = idempotency.With(ctx, idempotency.New(ctx, key, http.StatusOK, []byte(x.method), []byte(batchPath), x.sent))
 	}
 	err = write.Tx(ctx, s.DB, func(tx *ent.Client) (write.Response, error) {
 		response = &batchResponse{Committed: !x.prefer.dryRun}

@@ -33,14 +33,19 @@ func (s *Server) newLimiter() *ratelimit.Limiter {
 }
 
 // limit counts the request against the limits of its token and its practice, and sets the
-// headers. Reading the limit
-// and a batch itself do not count.
+// headers. Reading the limit does not count. The requests of a batch count instead of it.
 func (s *Server) limit(x *requestState) error {
 	now := clock.Now(x.r.Context())
-	if x.pattern == rateLimitPath || x.pattern == batchPath { // the requests of a batch count
+	if x.pattern == rateLimitPath || x.pattern == batchPath {
 		limitHeaders(x.header, s.limiter.Peek(x.caller.TokenID, x.caller.PracticeID, now), now)
 		return nil
 	}
+	return s.take(x)
+}
+
+// take is limit for a request of any kind.
+func (s *Server) take(x *requestState) error {
+	now := clock.Now(x.r.Context())
 	usage, ok := s.limiter.Take(x.caller.TokenID, x.caller.PracticeID, now)
 	limitHeaders(x.header, usage, now)
 	if !ok {

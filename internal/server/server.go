@@ -116,8 +116,8 @@ type Server struct {
 	webhooks  *webhook.Deliverer
 	schedules *schedule.Runner
 	reads     ogent.Reads
-	snapshots chan struct{} // holds one element for each snapshot that is being sent
-	batches   chan struct{} // holds one element for each batch in progress
+	snapshots chan struct{}   // holds one element for each snapshot that is being sent
+	batches   *admission.Gate // of batches
 	jobs      *jobs
 	replica   *replica
 	backlog   *backlog
@@ -149,7 +149,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	o.OperationTime = cmp.Or(o.OperationTime, operationTime)
 	o.ChangesRetention = cmp.Or(o.ChangesRetention, feed.DefaultRetention)
 	s = &Server{Options: o, tokens: token.NewCache(o.DB.Ent), addresses: ratelimit.NewAddresses(o.RateLimit), unsent: newUnsentLimiter(maxUnsent)}
-	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), make(chan struct{}, maxBatches)
+	s.feed, s.snapshots, s.batches = feed.New(o.DB), make(chan struct{}, maxSnapshots), admission.NewTurns(maxBatches, admission.AtMost(batchWait))
 	s.trail, s.requests = trail.New(o.DB, o.Logger), trail.NewRequests(o.DB, o.Logger)
 	s.replica = newReplica(o.DB, o.Logger)
 	s.jobs, s.started = newJobs(o.Clock, o.DB, s.replica, o.Checkpoints != nil, o.Backups), o.Clock.Now()

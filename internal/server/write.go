@@ -61,7 +61,7 @@ func idempotencyKey(x *requestState) error {
 		return nil
 	}
 	r := x.r
-	x.r = r.WithContext(idempotency.With(r.Context(), idempotency.New(r.Context(), bearer(x), key, x.success(),
+	x.r = r.WithContext(idempotency.With(r.Context(), idempotency.New(r.Context(), key, x.success(),
 		[]byte(r.Method), []byte(r.URL.Path), []byte(x.sentQuery), x.sent)))
 	return nil
 }

@@ -90,7 +90,7 @@ func (db *DB) setHash(ctx context.Context, m ent.Mutation, column string, practi
 	if digits == "" {
 		return replaceText(ctx, m, column, "")
 	}
-	key, err := db.hashKey(ctx, m.(interface{ Client() *ent.Client }).Client(), practice)
+	key, err := db.HashKey(ctx, m.(interface{ Client() *ent.Client }).Client(), practice)
 	if err != nil {
 		return err
 	}
@@ -123,8 +123,8 @@ func replaceText(ctx context.Context, m ent.Mutation, column, text string) error
 	return m.SetField(column, text)
 }
 
-// hashKey returns the key of a practice's hashes in a transaction. The first use makes it.
-func (db *DB) hashKey(ctx context.Context, tx *ent.Client, practiceID uuid.UUID) (string, error) {
+// HashKey returns the key of a practice's hashes in a transaction. The first use makes it.
+func (db *DB) HashKey(ctx context.Context, tx *ent.Client, practiceID uuid.UUID) (string, error) {
 	if key, err := db.SearchKey(ctx, tx, practiceID); key != "" || err != nil {
 		return key, err
 	}

@@ -43,7 +43,7 @@ func (db *DB) View(ctx context.Context, work func(client *ent.Client) error) err
 // processors, and as many of the database's: each adds up many rows, and requests that read a few
 // would wait behind them.
 func newReportTurns() *admission.Gate {
-	return admission.NewTurns(max(1, runtime.GOMAXPROCS(0)/2))
+	return admission.NewTurns(max(1, runtime.GOMAXPROCS(0)/2), admission.ThreeFifths)
 }
 
 // ViewForReport is View for a report, on a replica if one can answer, or else on the primary (OnReplica).

@@ -28,33 +28,50 @@ const Retention = 24 * time.Hour
 
 // Request is a request with a key.
 type Request struct {
-	token  uuid.UUID
-	lock   store.Lock
-	name   []byte // hash of the key
-	hash   []byte // hash of the request
-	status int    // of a successful response
-	secret []byte // seals the response
+	token    uuid.UUID // keeps its id when it is refreshed
+	practice uuid.UUID
+	key      string
+	content  [][]byte
+	status   int // of a successful response
+	lock     store.Lock
 }
 
-// New returns the request of the caller of ctx with a key. value is its access token; status
-// is that of a successful response. content is everything that makes it this request: method,
-// path, query and body.
-func New(ctx context.Context, value, key string, status int, content ...[]byte) *Request {
-	token := principal.Must(ctx).TokenID
+// New returns the request of the caller of ctx with a key. status is that of a successful response.
+// content is everything that makes it this request: method, path, query and body.
+func New(ctx context.Context, key string, status int, content ...[]byte) *Request {
+	caller := principal.Must(ctx)
 	return &Request{
-		token:  token,
-		lock:   store.LockOf("idempotency", token, " ", key),
-		name:   digest(value, "name", []byte(key)),
-		hash:   digest(value, "request", content...),
-		status: status,
-		secret: digest(value, "response", []byte(key)),
+		token:    caller.TokenID,
+		practice: caller.PracticeID,
+		key:      key,
+		content:  content,
+		status:   status,
+		lock:     store.LockOf("idempotency", caller.TokenID, " ", key),
 	}
 }
 
-// digest returns a hash of the parts that only a holder of the access token can calculate.
-func digest(token, purpose string, parts ...[]byte) []byte {
-	mac := hmac.New(sha256.New, []byte(token))
+// secrets identify and seal a stored response. Only who has the practice's hash key, which is sealed in the
+// database, can calculate them.
+type secrets struct {
+	name []byte // hash of the key
+	hash []byte // hash of the request
+	seal []byte // key that seals the response
+}
+
+// secrets derives them from the practice's hash key.
+func (r *Request) secrets(hashKey string) secrets {
+	return secrets{
+		name: r.digest(hashKey, "idempotency name", []byte(r.key)),
+		hash: r.digest(hashKey, "idempotency request", r.content...),
+		seal: r.digest(hashKey, "idempotency response", []byte(r.key)),
+	}
+}
+
+// digest returns a keyed hash of the token's id and the parts.
+func (r *Request) digest(hashKey, purpose string, parts ...[]byte) []byte {
+	mac := hmac.New(sha256.New, []byte(hashKey))
 	mac.Write([]byte(purpose)) // a hash never fails
+	mac.Write(r.token[:])
 	for _, part := range parts {
 		mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		mac.Write(part)
@@ -92,12 +109,17 @@ type Response interface{ Encode(*jx.Encoder) }
 func (r *Request) Do(ctx context.Context, db *store.DB, work func(tx *ent.Client) (Response, error)) error {
 	err := db.TxOnce(ctx, r.lock, func(tx *ent.Client) error {
 		ctx := clock.Refresh(ctx)
-		expired, err := r.replay(ctx, tx)
+		hashKey, err := db.HashKey(ctx, tx, r.practice)
 		if err != nil {
 			return err
 		}
-		if expired != nil {
-			if err := tx.IdempotencyKey.DeleteOne(expired).Exec(ctx); err != nil {
+		s := r.secrets(hashKey)
+		expired, err := r.replay(ctx, tx, s)
+		if err != nil {
+			return err
+		}
+		if expired != nil { // Prune may have deleted it meanwhile
+			if _, err := tx.IdempotencyKey.Delete().Where(idempotencykey.ID(expired.ID)).Exec(ctx); err != nil {
 				return err
 			}
 		}
@@ -105,11 +127,15 @@ func (r *Request) Do(ctx context.Context, db *store.DB, work func(tx *ent.Client
 		if err != nil {
 			return err
 		}
-		return r.store(ctx, tx, response)
+		return r.store(ctx, tx, s, response)
 	})
 	if errors.Is(err, store.ErrLocked) {
 		// A replay holds the lock, too: if a response is stored, nothing is in progress.
-		if _, err := r.replay(ctx, db.Ent); err != nil {
+		hashKey, err := db.SearchKey(ctx, db.Ent, r.practice)
+		if err != nil {
+			return err
+		}
+		if _, err := r.replay(ctx, db.Ent, r.secrets(hashKey)); err != nil {
 			return err
 		}
 		return apierror.IdempotencyInProgress()
@@ -119,9 +145,9 @@ func (r *Request) Do(ctx context.Context, db *store.DB, work func(tx *ent.Client
 
 // replay returns the stored response as an error of type *Replay, or nil for a new key. An expired
 // response counts for nothing; the caller may delete it.
-func (r *Request) replay(ctx context.Context, client *ent.Client) (expired *ent.IdempotencyKey, err error) {
+func (r *Request) replay(ctx context.Context, client *ent.Client, s secrets) (expired *ent.IdempotencyKey, err error) {
 	stored, err := client.IdempotencyKey.Query().
-		Where(idempotencykey.TokenID(r.token), idempotencykey.KeyHash(r.name)).Only(ctx)
+		Where(idempotencykey.TokenID(r.token), idempotencykey.KeyHash(s.name)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, nil
@@ -129,10 +155,10 @@ func (r *Request) replay(ctx context.Context, client *ent.Client) (expired *ent.
 		return nil, err
 	case !stored.CreatedAt.After(clock.Now(ctx).Add(-Retention)):
 		return stored, nil
-	case !hmac.Equal(stored.RequestHash, r.hash):
+	case !hmac.Equal(stored.RequestHash, s.hash):
 		return nil, apierror.IdempotencyKeyReused()
 	}
-	body, err := r.open(ctx, stored.Response)
+	body, err := s.open(ctx, stored.Response)
 	if err != nil {
 		return nil, err
 	}
@@ -140,18 +166,18 @@ func (r *Request) replay(ctx context.Context, client *ent.Client) (expired *ent.
 }
 
 // store stores the response.
-func (r *Request) store(ctx context.Context, tx *ent.Client, response Response) error {
-	sealed, err := r.seal(ctx, response)
+func (r *Request) store(ctx context.Context, tx *ent.Client, s secrets, response Response) error {
+	sealed, err := s.sealed(ctx, response)
 	if err != nil {
 		return err
 	}
-	return tx.IdempotencyKey.Create().SetTokenID(r.token).SetKeyHash(r.name).SetRequestHash(r.hash).
+	return tx.IdempotencyKey.Create().SetTokenID(r.token).SetKeyHash(s.name).SetRequestHash(s.hash).
 		SetStatus(r.status).SetResponse(sealed).SetCreatedAt(clock.Now(ctx)).Exec(ctx)
 }
 
-// seal encrypts the records that the request has read, for the access log of a replay, and
+// sealed encrypts the records that the request has read, for the access log of a replay, and
 // the body of its response.
-func (r *Request) seal(ctx context.Context, response Response) ([]byte, error) {
+func (s secrets) sealed(ctx context.Context, response Response) ([]byte, error) {
 	notes, err := audit.From(ctx).Marshal()
 	if err != nil {
 		return nil, err
@@ -163,20 +189,20 @@ func (r *Request) seal(ctx context.Context, response Response) ([]byte, error) {
 		response.Encode(e)
 		text = append(text, e.Bytes()...)
 	}
-	aead, err := r.aead()
+	aead, err := s.aead()
 	if err != nil {
 		return nil, err
 	}
-	return aead.Seal(nil, nil, text, r.hash), nil
+	return aead.Seal(nil, nil, text, s.hash), nil
 }
 
 // open decrypts a response, notes the records in the access log and returns the body.
-func (r *Request) open(ctx context.Context, sealed []byte) ([]byte, error) {
-	aead, err := r.aead()
+func (s secrets) open(ctx context.Context, sealed []byte) ([]byte, error) {
+	aead, err := s.aead()
 	if err != nil {
 		return nil, err
 	}
-	text, err := aead.Open(nil, nil, sealed, r.hash)
+	text, err := aead.Open(nil, nil, sealed, s.hash)
 	if err != nil {
 		return nil, fmt.Errorf("idempotency: open a stored response: %w", err)
 	}
@@ -188,8 +214,8 @@ func (r *Request) open(ctx context.Context, sealed []byte) ([]byte, error) {
 	return body, audit.From(ctx).Unmarshal(notes)
 }
 
-func (r *Request) aead() (cipher.AEAD, error) {
-	block, err := aes.NewCipher(r.secret)
+func (s secrets) aead() (cipher.AEAD, error) {
+	block, err := aes.NewCipher(s.seal)
 	if err != nil {
 		return nil, fmt.Errorf("idempotency: %w", err)
 	}

@@ -26,7 +26,7 @@ func fullError(waited time.Duration) error {
 // Gate admits requests to a pool of connections. It is safe for concurrent use.
 type Gate struct {
 	limits
-	patience func(context.Context) time.Duration // how long a request waits
+	patience Patience
 
 	mu         sync.Mutex
 	inUse      int
@@ -95,18 +95,23 @@ type waiter struct {
 
 // NewGate returns a gate for a pool of that many connections.
 func NewGate(connections int) *Gate {
-	return newGate(limitsOf(connections), func(context.Context) time.Duration { return MaxWait })
+	return newGate(limitsOf(connections), AtMost(MaxWait))
 }
+
+// Patience is how long a request waits for its turn.
+type Patience func(ctx context.Context) time.Duration
 
 // NewTurns returns a gate for work that runs at most so many times at once, whatever connections are
-// free. It reserves no place. A request waits until it has used three fifths of the time that its
-// context has.
-func NewTurns(places int) *Gate {
-	return newGate(limits{places: places, half: places, practice: places, kind: places, both: places}, threeFifths)
+// free. It reserves no place.
+func NewTurns(places int, patience Patience) *Gate {
+	return newGate(limits{places: places, half: places, practice: places, kind: places, both: places}, patience)
 }
 
-// threeFifths returns the part of a request's time that it may spend waiting for its turn.
-func threeFifths(ctx context.Context) time.Duration {
+// AtMost is the patience of requests that all wait equally long.
+func AtMost(d time.Duration) Patience { return func(context.Context) time.Duration { return d } }
+
+// ThreeFifths is the patience of a request that leaves two fifths of its context's time for the work.
+func ThreeFifths(ctx context.Context) time.Duration {
 	end, ok := ctx.Deadline()
 	if !ok {
 		return math.MaxInt64
@@ -114,7 +119,7 @@ func threeFifths(ctx context.Context) time.Duration {
 	return time.Until(end) / 5 * 3
 }
 
-func newGate(l limits, patience func(context.Context) time.Duration) *Gate {
+func newGate(l limits, patience Patience) *Gate {
 	return &Gate{
 		limits:     l,
 		patience:   patience,

@@ -238,7 +238,7 @@ func TestGateCountsConcurrentRequests(t *testing.T) {
 // of one practice do not hold up the first of another.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := NewTurns(1)
+		g := NewTurns(1, ThreeFifths)
 		first, err := g.Enter(work(t, practiceA, ReportTurns))
 		if err != nil {
 			t.Fatal(err)
@@ -273,7 +273,7 @@ func TestTurns(t *testing.T) {
 // third request.
 func TestTurnsInALoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := NewTurns(1)
+		g := NewTurns(1, ThreeFifths)
 		var got []uuid.UUID
 		ask := func(practice uuid.UUID) {
 			leave, err := g.Enter(work(t, practice, ReportTurns))
@@ -314,7 +314,7 @@ func TestTurnsInALoop(t *testing.T) {
 // TestTurnsLeaveTimeToWork checks that a request is refused while it still has two fifths of its time.
 func TestTurnsLeaveTimeToWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := NewTurns(1)
+		g := NewTurns(1, ThreeFifths)
 		leave, err := g.Enter(work(t, practiceA, ReportTurns))
 		if err != nil {
 			t.Fatal(err)
@@ -349,7 +349,7 @@ func TestTurnsLeaveTimeToWork(t *testing.T) {
 // before a later request of a practice, however many lookups wait.
 func TestLookupsAreNotHeldUpByEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := NewTurns(1)
+		g := NewTurns(1, ThreeFifths)
 		leave, err := g.Enter(work(t, practiceA, "lists"))
 		if err != nil {
 			t.Fatal(err)

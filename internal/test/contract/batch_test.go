@@ -142,6 +142,18 @@ func TestRequestsOfABatchCountAgainstTheLimit(t *testing.T) {
 		t.Errorf("%s: %s", got, r.Raw)
 	}
 	e.Get(t, "/v1/user", token).Error(t, 429, "rate_limited")
+
+	other := e.Token(t, "")
+	for range 4 {
+		sendBatch(t, e, other, `{"requests": [{}]}`, nil).Error(t, 422, "validation_failed")
+	}
+	sendBatch(t, e, other, `{"requests": [{}]}`, nil).Error(t, 429, "rate_limited")
+	third, key := e.Token(t, ""), map[string]string{"Idempotency-Key": "again"}
+	write := batch(true, item(loadWorld(t, e, "demo").request(find(t, "createPatient"), 0)))
+	for range 4 { // stored, and replayed three times
+		sendBatch(t, e, third, write, key).Status(t, 200)
+	}
+	sendBatch(t, e, third, write, key).Error(t, 429, "rate_limited")
 }
 
 func TestMalformedBatchesAreRefused(t *testing.T) {
@@ -162,6 +174,7 @@ func TestMalformedBatchesAreRefused(t *testing.T) {
 			{batch(false, map[string]any{"method": "GET", "path": "//elsewhere.example/v1/sites"}), []string{"requests[0].path"}},
 			{batch(false, map[string]any{"method": "POST", "path": "/v1/batch"}), []string{"requests[0].path"}},
 			{batch(false, map[string]any{"method": "POST", "path": "/batch?x=1"}), []string{"requests[0].path"}},
+			{batch(false, map[string]any{"method": "GET", "path": "/v1/changes?wait=30"}, map[string]any{"method": "GET", "path": "/v1/snapshot"}), []string{"requests[0].path", "requests[1].path"}},
 			{batch(false, map[string]any{"method": "GET", "path": "/v1/sites", "headers": map[string]string{"Authorization": "Bearer x"}}), []string{"requests[0].headers"}},
 			{batch(false, map[string]any{"method": "GET", "path": "/v1/sites", "headers": map[string]string{"Prefer": "a\r\nX-Injected: b"}}), []string{"requests[0].headers"}},
 			{batch(true, ok), []string{"requests[0].method"}},
@@ -201,6 +214,10 @@ func TestAtomicBatchIsAllOrNothing(t *testing.T) {
 		r = sendBatch(t, e, token, batch(true, item(patient), item(booking), item(fee), item(removal)), map[string]string{"Prefer": "dry-run"})
 		if got := statuses(t, r); got != "[201 201 200 204]" || r.At(t, "committed") != false || r.Header.Get("Preference-Applied") != "dry-run" || !maps.Equal(before, everyRow(t, e)) {
 			t.Errorf("dry run: %s", r.Raw)
+		}
+		r = sendBatch(t, e, token, batch(false, item(patient), item(fee)), map[string]string{"Prefer": "dry-run"})
+		if got := statuses(t, r); got != "[201 200]" || r.At(t, "committed") != false || !maps.Equal(before, everyRow(t, e)) {
+			t.Errorf("dry run of a batch that is not atomic: %s", r.Raw)
 		}
 		r = sendBatch(t, e, token, batch(true, item(patient), item(booking), item(fee), item(removal)), nil)
 		if got := statuses(t, r); got != "[201 201 200 204]" || r.At(t, "committed") != true {
