@@ -56,9 +56,13 @@ func agedDebtResult(debts []Debt, credits []Credit, l Locale) *Result {
 			notes[i] = l.Format(Percent, share)
 		}
 	}
+	people := fmt.Sprintf("by %s patients", l.Format(Count, len(debts)))
+	if len(debts) == 1 {
+		people = "by one patient"
+	}
 	return &Result{
 		Summary: []Figure{
-			{Key: "total", Label: "Owed in total", Kind: Money, Value: sum.Total(), Note: fmt.Sprintf("by %s patients", l.Format(Count, len(debts))), Term: "Owed"},
+			{Key: "total", Label: "Owed in total", Kind: Money, Value: sum.Total(), Note: people, Term: "Owed"},
 			{Key: "current", Label: "Current", Kind: Money, Value: sum.Current, Note: notes[0]},
 			{Key: "days_31_60", Label: "31–60 days", Kind: Money, Value: sum.To60, Note: notes[1], Term: "Age"},
 			{Key: "days_61_90", Label: "61–90 days", Kind: Money, Value: sum.To90, Note: notes[2], Term: "Age"},

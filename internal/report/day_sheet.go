@@ -78,7 +78,8 @@ type SheetEntry struct {
 	AppointmentID int64
 	State         schema.AppointmentState
 	Reason, Notes string
-	Room          string
+	RoomID        uuid.UUID // zero for none
+	Room          string    // name
 	// For visits:
 	Counts    bool // among the day's patients, because it starts on the day
 	PatientID int64
@@ -181,7 +182,7 @@ func (e *SheetEntry) read(a *ent.Appointment, zone *time.Location, day civil.Dat
 		e.Notes = *a.Notes
 	}
 	if a.Edges.Room != nil {
-		e.Room = a.Edges.Room.Name
+		e.RoomID, e.Room = a.Edges.Room.ID, a.Edges.Room.Name
 	}
 	if p := a.Edges.Patient; p != nil {
 		e.Kind, e.PatientID, e.Patient, e.Alert = Visit, p.ID, schema.FullName(p.FirstName, p.LastName), alert(p)

@@ -11,7 +11,8 @@ import (
 
 // DiaryDay is the use of a practitioner's time at one site on one day.
 type DiaryDay struct {
-	Day civil.Date
+	Day  civil.Date
+	Rank int // of the practitioner, by last name
 	DiaryRow
 }
 
@@ -29,10 +30,10 @@ func DiaryDays(ctx context.Context, client *ent.Client, f Filter) ([]DiaryDay, e
 	}
 	var days []DiaryDay
 	for day := f.From; !f.To.Before(day); day = day.AddDays(1) {
-		for _, w := range r.workers {
+		for rank, w := range r.workers {
 			window, today := r.dayOf(day, booked[w.id])
 			for _, row := range r.diaryRows(w, window, today, w.works(today)) {
-				days = append(days, DiaryDay{day, row})
+				days = append(days, DiaryDay{day, rank, row})
 			}
 		}
 	}
@@ -69,7 +70,7 @@ var diaryRecords = Records{
 			for day := civil.Of(month.Start.In(r.zone)); day.In(r.zone).Before(month.Finish); day = day.AddDays(1) {
 				window, today := r.dayOf(day, bookings)
 				for _, row := range r.diaryRows(w, window, today, works) {
-					all = append(all, DiaryDay{day, row})
+					all = append(all, DiaryDay{Day: day, DiaryRow: row})
 				}
 			}
 		})

@@ -125,11 +125,8 @@ func completedItems(ctx context.Context, client *ent.Client, f Filter) *ent.Trea
 // noCategory is shown for treatments without a category.
 const noCategory = "No category"
 
-// treatmentsShown is the most treatments that the chart shows.
-const treatmentsShown = 20
-
 // treatmentsResult lays the report out: a table by treatment and plan with a chart of the
-// treatments of the highest value, and a table by category below.
+// treatments, the highest value first, and a table by category below.
 func treatmentsResult(rows []TreatmentRow) *Result {
 	main := Section{
 		Key: "treatments", Title: "By treatment and payment plan", Keys: []string{"treatment_id", "payment_plan_id"},
@@ -162,7 +159,7 @@ func treatmentsResult(rows []TreatmentRow) *Result {
 	}
 	slices.SortStableFunc(byTreatment, func(a, b TreatmentRow) int { return cmp.Compare(b.Value, a.Value) })
 	main.Chart = &Chart{Form: HorizontalBars, Title: "Value by treatment", Kind: Money, Series: []Series{{Name: "Value"}}}
-	for _, t := range byTreatment[:min(len(byTreatment), treatmentsShown)] {
+	for _, t := range byTreatment {
 		main.Chart.Add(t.Treatment, int64(t.Value))
 	}
 

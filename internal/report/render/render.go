@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -79,9 +80,13 @@ func sectionsOf(a *report.Answer, table string) (sections []report.Section, err 
 	return sections, nil
 }
 
+// phoneNumber matches a telephone number, and other text with a sign and digits that no spreadsheet can
+// take for a formula that does harm.
+var phoneNumber = regexp.MustCompile(`^[+-][0-9 ().-]*$`)
+
 // writeCSV writes a table, without its totals: spreadsheets expect one table whose rows all
 // mean the same. The header names the units. It puts an apostrophe before text that a
-// spreadsheet would take for a formula.
+// spreadsheet would take for a formula, but not before telephone numbers.
 func writeCSV(w io.Writer, a *report.Answer, table string) error {
 	sections, err := sectionsOf(a, table)
 	if err != nil {
@@ -101,7 +106,7 @@ func writeCSV(w io.Writer, a *report.Answer, table string) error {
 		for _, row := range part.Rows {
 			for i, c := range s.Columns {
 				record[i] = c.Kind.Plain(row[i])
-				if c.Kind == report.Text && strings.IndexAny(record[i], "=+-@\t\r") == 0 {
+				if c.Kind == report.Text && strings.IndexAny(record[i], "=+-@\t\r") == 0 && !phoneNumber.MatchString(record[i]) {
 					record[i] = "'" + record[i]
 				}
 			}
