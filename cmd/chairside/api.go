@@ -110,9 +110,12 @@ func (a *apiCommand) Run(c *console) error {
 		if !a.Paginate || next == nil {
 			return nil
 		}
-		if address = next[1]; !request.Serves(address) {
-			return errors.New("the next page is on another server")
+		// The link begins with the server's public URL, which this machine may not reach. The token must go to --server only.
+		link, err := url.Parse(next[1])
+		if err != nil {
+			return fmt.Errorf("the link to the next page: %w", err)
 		}
+		address = request.Server + link.RequestURI()
 	}
 }
 
@@ -138,13 +141,23 @@ func printBody(c *console, body []byte) error {
 	return err
 }
 
-// failure is the error for a response that refuses.
+// refusedError is a response that refuses.
+type refusedError struct {
+	status  int
+	after   time.Duration // how long the server asks to wait, 0 if it does not
+	message string
+}
+
+func (e *refusedError) Error() string { return e.message }
+
+// failure is the error for a response that refuses: a *refusedError.
 func failure(response *http.Response, body []byte) error {
+	refusal := &refusedError{response.StatusCode, retryAfterHeader(response), "the server responded " + response.Status}
 	var refused struct {
 		Error struct{ Message string }
 	}
-	if json.Unmarshal(body, &refused) != nil || refused.Error.Message == "" {
-		return fmt.Errorf("the server responded %s", response.Status)
+	if json.Unmarshal(body, &refused) == nil && refused.Error.Message != "" {
+		refusal.message += ": " + refused.Error.Message
 	}
-	return fmt.Errorf("the server responded %s: %s", response.Status, refused.Error.Message)
+	return refusal
 }

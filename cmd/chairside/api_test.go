@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"chairside/internal/seed"
 )
 
 // apiCall runs "chairside api" and returns its exit status and output.
@@ -55,7 +57,7 @@ func TestAPICommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Patients) != 2 {
 		t.Errorf("%v: %s", err, out)
 	}
-	pages, _ := call(0, "", "GET", "patients", "-f", "per_page=100", "--paginate")
+	pages, _ := call(0, "", "GET", "patients", "-f", "per_page=100", "--paginate", "--server", strings.Replace(address, "127.0.0.1", "localhost", 1))
 	if got, want := strings.Count(pages, `{"patients":`), (list.Meta.Total+99)/100; got != want {
 		t.Errorf("%d pages, want %d", got, want)
 	}
@@ -101,10 +103,11 @@ func TestAPICommand(t *testing.T) {
 	}
 }
 
-// TestListen forwards a change to a local receiver, signed as a webhook is.
+// TestListen forwards a change to a local receiver, signed as a webhook is, until it is interrupted or the token ends.
 func TestListen(t *testing.T) {
 	t.Parallel()
-	address, token, stop := demo(t, t.TempDir())
+	dir := t.TempDir()
+	address, token, stop := demo(t, dir, "--database-url=sqlite:demo.db")
 	type request struct {
 		header http.Header
 		body   []byte
@@ -116,8 +119,12 @@ func TestListen(t *testing.T) {
 		w.WriteHeader(http.StatusAccepted)
 	}))
 	defer receiver.Close()
-	listen := exec.CommandContext(t.Context(), "chairside", "listen", "--forward-to", receiver.URL, "--event", "patients.updated")
-	listen.Env = append(os.Environ(), "CHAIRSIDE_SERVER="+address, "CHAIRSIDE_TOKEN="+token)
+	command := func() *exec.Cmd {
+		listen := exec.CommandContext(t.Context(), "chairside", "listen", "--forward-to", receiver.URL, "--event", "patients.updated")
+		listen.Env = append(os.Environ(), "CHAIRSIDE_SERVER="+address, "CHAIRSIDE_TOKEN="+token)
+		return listen
+	}
+	listen := command()
 	printed, err := listen.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -170,6 +177,25 @@ func TestListen(t *testing.T) {
 	}
 	if err := listen.Wait(); err != nil {
 		t.Error(err)
+	}
+
+	listen = command()
+	var problem strings.Builder
+	listen.Stderr = &problem
+	if printed, err = listen.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := listen.Start(); err != nil {
+		t.Fatal(err)
+	}
+	bufio.NewScanner(printed).Scan() // it has begun
+	revoke := exec.CommandContext(t.Context(), "chairside", "token", "revoke", "--user", seed.DemoAdmin, "--yes", "--database-url=sqlite:demo.db")
+	revoke.Dir = dir
+	if out, err := revoke.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := listen.Wait(); err == nil || !strings.Contains(problem.String(), "chairside: the server responded 401 ") || strings.Count(problem.String(), "\n") != 1 {
+		t.Errorf("after the end of its token: %v, %s", err, problem.String())
 	}
 	if err := stop(); err != nil {
 		t.Error(err)

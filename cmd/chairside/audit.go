@@ -110,7 +110,7 @@ func (a *auditVerify) Run(c *console) error {
 			fmt.Fprintln(c.out, "no problems found")
 		}
 		if r.Unsealed > 0 {
-			fmt.Fprintf(c.out, "%d events are not sealed yet, the oldest of %s; a running server seals them\n", r.Unsealed, r.UnsealedSince.UTC().Format(time.RFC3339))
+			fmt.Fprintf(c.out, "not sealed yet: %s, the oldest of %s; a running server seals them\n", count(r.Unsealed, "event"), r.UnsealedSince.UTC().Format(time.RFC3339))
 		}
 		if a.AuditCheckpoints == "" {
 			fmt.Fprintln(c.out, "without checkpoints (--audit-checkpoints), a chain that was recomputed or cut off at its end cannot be detected")

@@ -81,8 +81,15 @@ func (l *listenCommand) Run(c *console) error {
 			next, err = readFeed(c, server, "")
 		}
 		if err != nil && c.Err() == nil {
+			pause := retryAfter
+			if refused, ok := errors.AsType[*refusedError](err); ok {
+				if refused.status == http.StatusUnauthorized || refused.status == http.StatusForbidden {
+					return err
+				}
+				pause = max(pause, refused.after)
+			}
 			fmt.Fprintf(c.err, "chairside: %v\n", err)
-			wait(c, retryAfter)
+			wait(c, pause)
 			continue
 		}
 		if c.Err() != nil {

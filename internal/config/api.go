@@ -31,8 +31,8 @@ func (f ClientFlags) read(m *Mistakes) Client {
 	return c
 }
 
-// Serves reports whether an address is one of the server's.
-func (c Client) Serves(address string) bool { return strings.HasPrefix(address, c.Server+"/") }
+// serves reports whether an address is one of the server's.
+func (c Client) serves(address string) bool { return strings.HasPrefix(address, c.Server+"/") }
 
 // APIFlags are the flags of "chairside api".
 type APIFlags struct {
@@ -78,7 +78,7 @@ func (f APIFlags) Read() (APIRequest, error) {
 		r.Header[name] = append(r.Header[name], strings.TrimSpace(value))
 	}
 	address, err := url.Parse("/" + strings.TrimLeft(strings.TrimPrefix(f.Path, r.Server+"/"), "/"))
-	if err != nil || absolute.MatchString(f.Path) && !r.Serves(f.Path) {
+	if err != nil || absolute.MatchString(f.Path) && !r.serves(f.Path) {
 		m = append(m, "<path>: must be a path, such as /v1/patients, or a URL of "+r.Server)
 		return r, m.err()
 	}
