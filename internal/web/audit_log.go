@@ -92,7 +92,11 @@ func (s *Site) auditLog(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if action := f.Value("action"); action != "" {
-		q.Where(auditevent.Action(action))
+		if slices.Contains(schema.AuditActions, action) {
+			q.Where(auditevent.Action(action))
+		} else {
+			f.add("action", "Choose an event.")
+		}
 	}
 	if text := f.Value("day"); text != "" {
 		if day, err := civil.Parse(text); err != nil {

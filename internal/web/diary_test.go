@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"chairside/ent"
 	"chairside/ent/appointment"
+	"chairside/ent/practitioner"
 	"chairside/internal/civil"
 	"chairside/internal/seal"
 	"chairside/internal/seed"
@@ -203,7 +205,7 @@ func TestDiaryMarksDoubleBookings(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b, ctx := e.Browser(t).SignIn(seed.DemoAdmin), e.As(t, seed.DemoSlug)
 		a, err := e.DB.Ent.Appointment.Query().Where(
-			appointment.StateEQ(schema.Confirmed), appointment.PatientIDNotNil(), appointment.StartTimeGT(e.Clock.Now()),
+			appointment.StateEQ(schema.Confirmed), appointment.PatientIDNotNil(), appointment.RoomIDNotNil(), appointment.StartTimeGT(e.Clock.Now()),
 		).Order(appointment.ByStartTime(), appointment.ByID()).First(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -223,6 +225,31 @@ func TestDiaryMarksDoubleBookings(t *testing.T) {
 		p.Has(t, "Squeezed in", "age ")
 		if len(entries(p, "lane-2")) == 0 {
 			t.Error("no entry is in a second lane")
+		}
+
+		// By room, appointments of two practitioners clash only if they need the same room.
+		own, err := e.DB.Ent.Practitioner.Get(ctx, a.PractitionerID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		colleague, err := e.DB.Ent.Practitioner.Query().Where(practitioner.IDNEQ(own.ID), practitioner.SiteID(own.SiteID), practitioner.Active(true)).First(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Tx(t, ctx, func(tx *ent.Client) error {
+			for reason, room := range map[string]*uuid.UUID{"Without a room": nil, "In the same room": a.RoomID} {
+				if err := tx.Appointment.Create().SetPracticeID(a.PracticeID).SetPractitionerID(colleague.ID).SetPatientID(*a.PatientID).SetNillableRoomID(room).
+					SetStartTime(a.StartTime).SetFinishTime(a.FinishTime).SetReason(reason).SetState(schema.Pending).Exec(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		clashes = entries(b.Get("/diary?by=room&to="+day).Status(t, http.StatusOK).Has(t, "Without a room"), "clash")
+		for reason, want := range map[string]bool{"Squeezed in": false, "Without a room": false, "In the same room": true} {
+			if got := slices.ContainsFunc(clashes, func(s string) bool { return strings.Contains(s, reason) }); got != want {
+				t.Errorf("%q is a double booking by room: %t, want %t: %v", reason, got, want, clashes)
+			}
 		}
 	})
 }

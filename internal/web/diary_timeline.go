@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"chairside/internal/civil"
 	"chairside/internal/report"
 	"chairside/schema"
@@ -138,7 +140,7 @@ func (t *timeline) fill(entries []report.SheetEntry, day civil.Date, zone *time.
 			if e.Kind == report.Gap {
 				continue
 			}
-			key, name = e.Room, cmp.Or(e.Room, "No room")
+			key, name = e.RoomID.String(), cmp.Or(e.Room, "No room")
 		}
 		n, known := columns[key]
 		if !known {
@@ -218,12 +220,18 @@ func (c *column) place(first time.Time, slots int) {
 		i.Lane = min(lane+1, mostLanes)
 		c.Lanes = max(c.Lanes, min(len(until), mostLanes))
 		for m := range n {
-			if o := &c.Items[m]; i.Kind != report.Gap && o.Kind != report.Gap && i.Start.Before(o.Finish) && o.Start.Before(i.Finish) {
+			if o := &c.Items[m]; i.clashes(o) {
 				i.Clash, o.Clash = true, true
 			}
 		}
 	}
 	closeGroup(len(c.Items))
+}
+
+// clashes reports whether two appointments overlap that need the same practitioner or the same room.
+func (i *item) clashes(o *item) bool {
+	return i.Kind != report.Gap && o.Kind != report.Gap && i.Start.Before(o.Finish) && o.Start.Before(i.Finish) &&
+		(i.PractitionerID == o.PractitionerID || i.RoomID != uuid.Nil && i.RoomID == o.RoomID)
 }
 
 func earlier(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }

@@ -29,6 +29,7 @@ type weekDay struct {
 // weekRow is a practitioner's week; Cells has one cell for each day.
 type weekRow struct {
 	Practitioner string
+	rank         int
 	Cells        []weekCell
 }
 
@@ -97,7 +98,7 @@ func weekOf(days []report.DiaryDay, first civil.Date, q *question) *week {
 		if !known {
 			n = len(w.Rows)
 			rows[d.PractitionerID] = n
-			row := weekRow{Practitioner: d.Practitioner}
+			row := weekRow{Practitioner: d.Practitioner, rank: d.Rank}
 			for _, name := range names {
 				row.Cells = append(row.Cells, weekCell{Day: name})
 			}
@@ -110,6 +111,6 @@ func weekOf(days []report.DiaryDay, first civil.Date, q *question) *week {
 		cell.Outside += d.Outside
 		cell.Visits += d.Visits
 	}
-	slices.SortStableFunc(w.Rows, func(a, b weekRow) int { return cmp.Compare(a.Practitioner, b.Practitioner) })
+	slices.SortStableFunc(w.Rows, func(a, b weekRow) int { return cmp.Compare(a.rank, b.rank) })
 	return w
 }

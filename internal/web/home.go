@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"chairside/ent"
@@ -16,6 +17,16 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request) error {
 	page, err := s.landing(r.Context(), signin.From(r.Context()))
 	if err != nil {
 		return err
+	}
+	if done := r.URL.Query().Get("done"); done != "" {
+		address, err := url.Parse(page)
+		if err != nil {
+			return err
+		}
+		query := address.Query()
+		query.Set("done", done)
+		address.RawQuery = query.Encode()
+		page = address.String()
 	}
 	return redirect(w, page)
 }

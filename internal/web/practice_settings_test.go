@@ -36,6 +36,9 @@ func TestPracticeSettings(t *testing.T) {
 			t.Errorf("saved %v", kept)
 		}
 		e.Settle()
+		for _, unknown := range []string{"nonsense", "%00", "%ff"} {
+			checkFieldErrors(t, b.Get("/settings/audit?action="+unknown), map[string]string{"action": "Choose an event."})
+		}
 		b.Get("/settings/audit?action=update").Has(t, "Changed practice", "idle lock minutes")
 	})
 }

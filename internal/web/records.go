@@ -163,7 +163,7 @@ func (s *Site) fillRecordList(r *http.Request, page *recordListView, f *form, qu
 		return recordsPath + "/" + page.Name + "?" + f.values.Encode()
 	}
 	if meta.Page > 1 {
-		page.Previous = address(meta.Page - 1)
+		page.Previous = address(min(meta.Page-1, max(1, meta.TotalPages)))
 	}
 	if meta.Page < meta.TotalPages {
 		page.Next = address(meta.Page + 1)

@@ -102,10 +102,7 @@ type view struct {
 	Form  form
 	Page  any // for the page's own template
 
-	SwitchedOff bool // whether failures switched a webhook off, which its administrators must see
-	NewBrowsers bool // whether a new browser has signed in as the visitor, which the visitor must see
-
-	ClosesOn string // day on which the practice closes and is deleted, for its managers; "" for never
+	notices
 
 	// Framed is whether the page has the bar and the navigation. Pages that ask for one thing first,
 	// such as the password, have neither. write sets it for pages with a section or a menu.
@@ -119,16 +116,33 @@ type view struct {
 	zone     *time.Location
 }
 
+// notices are what the visitor must see on every page.
+type notices struct {
+	SwitchedOff bool   // whether failures switched a webhook off, for administrators
+	NewBrowsers bool   // whether a new browser has signed in as the visitor
+	ClosesOn    string // day on which the practice closes and is deleted, for its managers; "" for never
+}
+
+// notices returns those of a page of the section here. Error pages, which query nothing, and pages that ask for
+// one thing first have no section.
+func (s *Site) notices(r *http.Request, here string) (n notices) {
+	n.SwitchedOff = here != "" && here != webhooksPath && s.webhookIsOff(r)
+	visitor := signin.From(r.Context())
+	if visitor == nil {
+		return n
+	}
+	if here != "" && here != signInsPath {
+		n.NewBrowsers = len(signin.NewBrowsers(visitor, s.sessions.Identify(r))) > 0
+	}
+	if closes := visitor.Practice().ClosesAt; closes != nil && visitor.User.Role.PermissionLevel() >= scope.Manager {
+		n.ClosesOn = closes.In(visitor.Zone).Format("2 January 2006, 15:04")
+	}
+	return n
+}
+
 // show sends a page.
 func (s *Site) show(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
-	// Error pages query nothing, and pages without navigation ask for one thing first.
-	v.SwitchedOff = v.Here != "" && v.Here != webhooksPath && s.webhookIsOff(r)
-	if visitor := signin.From(r.Context()); visitor != nil && v.Here != "" && v.Here != signInsPath {
-		v.NewBrowsers = len(signin.NewBrowsers(visitor, s.sessions.Identify(r))) > 0
-	}
-	if visitor := signin.From(r.Context()); visitor != nil && visitor.Practice().ClosesAt != nil && visitor.User.Role.PermissionLevel() >= scope.Manager {
-		v.ClosesOn = visitor.Practice().ClosesAt.In(visitor.Zone).Format("2 January 2006, 15:04")
-	}
+	v.notices = s.notices(r, v.Here)
 	page := s.write(r, name, v)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(page)))

@@ -62,6 +62,7 @@ func (s *Site) report(w http.ResponseWriter, r *http.Request) error {
 		page.Kept["sort"], page.Kept["compare"] = q.form.Value("sort"), q.form.Value("compare")
 	}
 	if file == "" && r.Method == http.MethodGet {
+		page.notices = s.notices(r, reportsPath)
 		ctx = report.WithProgress(ctx, page.step)
 	}
 	view := s.DB.ViewForReport

@@ -19,10 +19,12 @@ type reportPage struct {
 	r     *http.Request
 	form  *form
 	begun bool // the status and the first part are sent
+
+	notices notices // read before the report, which then has the connection
 }
 
 func (p *reportPage) view() view {
-	return view{Title: p.Title, Here: reportsPath, Form: *p.form, Page: p.reportView}
+	return view{Title: p.Title, Here: reportsPath, Form: *p.form, Page: p.reportView, notices: p.notices}
 }
 
 // step sends a progress bar: done of the steps are finished.

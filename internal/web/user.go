@@ -10,6 +10,7 @@ import (
 	entuser "chairside/ent/user"
 	"chairside/internal/apierror"
 	"chairside/internal/provision"
+	"chairside/internal/scope"
 	"chairside/internal/signin"
 	"chairside/internal/store"
 )
@@ -28,7 +29,7 @@ func (s *Site) pathUser(r *http.Request) (*ent.User, error) {
 	if err != nil || strconv.FormatInt(id, 10) != r.PathValue("id") {
 		return nil, apierror.NotFound()
 	}
-	return s.DB.Ent.User.Query().Where(entuser.ID(id)).WithSite().Only(r.Context())
+	return s.DB.Ent.User.Query().Where(entuser.ID(id)).WithSite().WithPractitioner().Only(r.Context())
 }
 
 // user shows a user, the form to change it, and what ends the user's access.
@@ -40,6 +41,9 @@ func (s *Site) user(w http.ResponseWriter, r *http.Request) error {
 	f := form{values: map[string][]string{"first_name": {u.FirstName}, "last_name": {u.LastName}, "role": {string(u.Role)}, "site": {""}}}
 	if u.SiteID != nil {
 		f.values.Set("site", u.SiteID.String())
+	}
+	if p := u.Edges.Practitioner; p != nil && p.Active {
+		f.values.Set("bookable", "yes")
 	}
 	return s.showUser(w, r, http.StatusOK, u, s.restored(r, f, r.URL.Path))
 }
@@ -71,7 +75,9 @@ func (s *Site) editUser(w http.ResponseWriter, r *http.Request) error {
 	}
 	p, role := f.readUser(c)
 	if len(f.Wrong()) == 0 {
-		err = s.DB.Tx(ctx, func(tx *ent.Client) error { return provision.ChangeUser(ctx, tx, u, p, role) })
+		err = s.DB.Tx(ctx, func(tx *ent.Client) error {
+			return provision.ChangeUser(ctx, tx, u, p, role, f.Chosen("bookable", "yes"))
+		})
 		switch {
 		case errors.Is(err, store.ErrLastAdministrator):
 			f.add("role", "This is the practice’s last administrator. Make another user one first.")
@@ -79,6 +85,8 @@ func (s *Site) editUser(w http.ResponseWriter, r *http.Request) error {
 			f.add("site", "Choose an active site. A practitioner works at one.")
 		case err != nil:
 			return err
+		case u.ID == signin.From(ctx).User.ID && role.PermissionLevel() < scope.Administrator: // who may not see this page any more
+			return redirect(w, homePath+"?done=user-saved")
 		default:
 			return toUser(w, u, "user-saved")
 		}

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"chairside/ent"
+	"chairside/ent/practitioner"
+	"chairside/ent/site"
 	"chairside/ent/user"
 	"chairside/internal/principal"
 	"chairside/internal/seed"
@@ -167,6 +170,21 @@ func TestAdministratorsChangeUsers(t *testing.T) {
 		if err != nil || changed.LastName != "Renamed" || changed.Role != schema.RoleDentist || changed.Edges.Practitioner == nil {
 			t.Fatalf("%+v: %v", changed, err)
 		}
+		sites, err := e.DB.Ent.Site.Query().Where(site.Active(true)).Order(site.ByID()).All(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := sites[slices.IndexFunc(sites, func(s *ent.Site) bool { return s.ID != changed.Edges.Practitioner.SiteID })]
+		b.Submit(b.Get(path).Form(t, path), url.Values{"site": {other.ID.String()}, "bookable": {}}).Redirect(t)
+		moved, err := e.DB.Ent.Practitioner.Query().Where(practitioner.UserID(u.ID)).Only(ctx)
+		if err != nil || moved.SiteID != other.ID || moved.Active {
+			t.Errorf("a practitioner who moves and is no longer offered: %+v, %v", moved, err)
+		}
+		b.Submit(b.Get(path).Form(t, path), url.Values{"bookable": {"yes"}}).Redirect(t)
+		if moved, err = e.DB.Ent.Practitioner.Get(ctx, moved.ID); err != nil || moved.SiteID != other.ID || !moved.Active {
+			t.Errorf("offered again: %+v, %v", moved, err)
+		}
+
 		withoutSite := userWithRole(t, e, schema.RoleManager)
 		if err := e.DB.Tx(ctx, func(tx *ent.Client) error { return tx.User.UpdateOneID(withoutSite.ID).ClearSiteID().Exec(ctx) }); err != nil {
 			t.Fatal(err)
@@ -211,11 +229,18 @@ func TestAdministratorsChangeUsers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := fmt.Sprintf("%s/%d", usersList, stranger.ID)
-		b.Get(other).Status(t, http.StatusNotFound)
+		foreign := fmt.Sprintf("%s/%d", usersList, stranger.ID)
+		b.Get(foreign).Status(t, http.StatusNotFound)
 		for _, action := range []string{"", "/invitation", "/disable", "/enable", "/second-factor-off", "/end-sessions"} {
-			b.Post(other+action, url.Values{"first_name": {"X"}, "last_name": {"Y"}, "role": {"dentist"}}).Status(t, http.StatusNotFound)
+			b.Post(foreign+action, url.Values{"first_name": {"X"}, "last_name": {"Y"}, "role": {"dentist"}}).Status(t, http.StatusNotFound)
 		}
 		b.Get(usersList).Lacks(t, seed.SecondAdmin)
+
+		b.Submit(b.Get(path).Form(t, path), url.Values{"role": {"administrator"}}).Redirect(t)
+		given := b.Submit(b.Get(own).Form(t, own), url.Values{"role": {"manager"}}).Redirect(t)
+		if given.String() != "/home?done=user-saved" {
+			t.Fatalf("an administrator who gives up the role is sent to %s", given)
+		}
+		b.Get(b.Get(given.String()).Redirect(t).String()).Has(t, "Changes saved.", "Reports")
 	})
 }

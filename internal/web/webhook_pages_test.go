@@ -42,6 +42,7 @@ func TestAdministratorsSeeThatAWebhookIsOff(t *testing.T) {
 			return tx.Webhook.Create().SetURL("https://example.com").SetEvents([]string{"*"}).SetSecret(seal.Plain(webhook.NewSecret())).SetActive(false).SetDisabledReason("50 attempts in a row failed").Exec(ctx)
 		})
 		b.Get("/settings/tokens").Has(t, notice)
+		b.Get("/reports/income").Has(t, notice)
 		b.Get("/settings/webhooks").Lacks(t, notice)
 		e.Browser(t).SignIn(seed.SecondAdmin).Get("/settings/tokens").Lacks(t, notice)
 	})
