@@ -92,7 +92,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	until := clock.Deadline(time.Duration(wait) * time.Second)
 	page, err := s.readChanges(ctx, q)
-	for pause := time.Duration(0); err == nil && len(page.Changes) == 0 && wait > 0 && q.Cursor != ""; pause = min(2*pause+100*time.Millisecond, maxRewait) {
+	for pause := time.Duration(0); err == nil && len(page.Changes) == 0 && !page.More && wait > 0 && q.Cursor != ""; pause = min(2*pause+100*time.Millisecond, maxRewait) {
 		x.polls = true
 		if !s.await(ctx, until, pause, page) {
 			break
@@ -113,6 +113,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 
 // authenticateAgain returns the context of a request that has run for a while, with what its token allows now.
 func (s *Server) authenticateAgain(x *requestState) (context.Context, error) {
+	x.r = x.r.WithContext(clock.Refresh(x.r.Context()))
 	if err := s.authenticate(x); err != nil {
 		return x.r.Context(), err
 	}
@@ -282,9 +283,9 @@ var errMoved = errors.New("server: the token was limited to another site while t
 // records sends a page of records, if the token may still read them.
 func (o *snapshotWriter) records(resource string, records []list.Document, read *audit.Log) error {
 	ctx, err := o.server.authenticateAgain(o.x)
-	if err != nil {
+	if status := apierror.From(err).Status; status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return err
-	}
+	} // else the database does not answer, as it may for a moment while a snapshot is sent
 	if _, err := feed.Allowed(ctx, o.names); err != nil {
 		return err
 	}

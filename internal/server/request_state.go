@@ -31,6 +31,7 @@ type requestState struct {
 	prefer     preferences              // set by prefer
 	sent       []byte                   // the body as sent, set by readBody
 	sentQuery  string                   // the query as sent, set by readQuery
+	token      string                   // set by authenticate
 	caller     *principal.Principal     // set by authenticate or the session of a page
 	session    uuid.UUID                // of a page; zero for the API
 	records    *audit.Log               // ids of the patient records read so far

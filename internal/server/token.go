@@ -12,11 +12,13 @@ import (
 // the query (spec.md, Authentication). Requests without a valid token are limited by their
 // address; the token is always looked up, so that other clients' requests cannot lock it out.
 func (s *Server) authenticate(x *requestState) error {
-	value := bearer(x)
-	if value == "" {
+	if x.token == "" { // the query loses its token when it is read
+		x.token = bearer(x)
+	}
+	if x.token == "" {
 		return s.limitAddress(x, apierror.MissingToken())
 	}
-	c, lastUseErr, err := s.tokens.Resolve(x.r.Context(), value)
+	c, lastUseErr, err := s.tokens.Resolve(x.r.Context(), x.token)
 	if err != nil {
 		return s.limitAddress(x, err)
 	}

@@ -391,6 +391,26 @@ func TestRevokedTokenEndsAWait(t *testing.T) {
 	})
 }
 
+// TestTokenInTheQuery works for requests that check the token again.
+func TestTokenInTheQuery(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		token := e.Token(t, "")
+		cursor := end(t, e, token)
+		waited := make(chan *harness.Response)
+		go func() {
+			waited <- e.Get(t, "/v1/changes?wait=30&cursor="+url.QueryEscape(cursor)+"&access_token="+token, "")
+		}()
+		time.Sleep(300 * time.Millisecond)
+		storetest.Exec(t, e.DB, "UPDATE patients SET middle_name = 'x' WHERE id = (SELECT min(id) FROM patients)")
+		if n := len((<-waited).Status(t, 200).Column(t, "changes", "id")); n != 1 {
+			t.Errorf("%d changes", n)
+		}
+		if text := e.Get(t, "/v1/snapshot?resources=sites&access_token="+token, "").Status(t, 200).Raw; !bytes.Contains(text, []byte(`"end":true`)) {
+			t.Errorf("the snapshot is cut off: %s", text)
+		}
+	})
+}
+
 // revoking is a response whose first part revokes the token.
 type revoking struct {
 	*httptest.ResponseRecorder

@@ -101,7 +101,8 @@ func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page,
 			return page, err
 		}
 	}
-	if _, err := feedlog.SequenceSome(ctx, f.db.SQL, f.db.Dialect); err != nil {
+	unnumbered, err := feedlog.SequenceSome(ctx, f.db.SQL, f.db.Dialect)
+	if err != nil {
 		return page, err
 	}
 	caller := principal.Must(ctx)
@@ -126,6 +127,7 @@ func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page,
 	if page.More = limit > 0 && len(changes) == limit; page.More {
 		page.end = changes[limit-1].Version
 	}
+	page.More = page.More || limit > 0 && unnumbered
 	page.Cursor = s.cursor(page.end)
 	if caller.SiteID != nil {
 		if page.Changes, err = f.withoutMoves(ctx, changes, names); err != nil {
