@@ -19,8 +19,8 @@
 //     fewest places goes first; among equals practices take turns (start-time fair queueing), then
 //     the one that has waited longest.
 //   - A request that has waited 2 s is refused, a report that has waited for three fifths of its time.
-//   - Work that keeps processors busy for long also takes turns (NewTurns), before it waits for a
-//     connection.
+//   - Work that keeps processors busy for long (reports) or much in memory (batches) also takes turns
+//     (NewTurns), before it waits for a connection.
 //   - A few connections have no place. Readiness probes and background work use them
 //     without passing the gate.
 //

@@ -107,7 +107,7 @@ func NewTurns(places int, patience Patience) *Gate {
 	return newGate(limits{places: places, half: places, practice: places, kind: places, both: places}, patience)
 }
 
-// AtMost is the patience of requests that all wait equally long.
+// AtMost returns the patience of requests that all wait that long.
 func AtMost(d time.Duration) Patience { return func(context.Context) time.Duration { return d } }
 
 // ThreeFifths is the patience of a request that leaves two fifths of its context's time for the work.
