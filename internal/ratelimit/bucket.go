@@ -56,10 +56,14 @@ const (
 	mostDebt = 2 * period
 )
 
-// setBack empties the bucket if the clock was set back since it was used: more than mostDebt is to be filled.
+// setBack corrects the bucket if the clock was set back since it was used. If more than mostDebt is to be filled, it is
+// empty.
 func (b *bucket) setBack(now time.Time) {
 	if b.debt(now) > mostDebt {
-		b.fullAt = now.Add(period)
+		b.fullAt, b.askAt = now.Add(period), time.Time{}
+	}
+	if b.usedAt.After(now) {
+		b.usedAt = now
 	}
 }
 

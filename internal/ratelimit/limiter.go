@@ -162,7 +162,7 @@ func (l *Limiter) shareSoon(now time.Time, own, all queued) {
 			l.queue = append(l.queue, b)
 		}
 	}
-	if len(l.queue) > 0 && !l.sharing && !now.Before(l.pausedTo) {
+	if len(l.queue) > 0 && !l.sharing && (!now.Before(l.pausedTo) || l.pausedTo.After(now.Add(pause))) {
 		l.sharing = true
 		l.working.Go(func() { l.shareQueue(now) })
 	}

@@ -57,12 +57,13 @@ func upsert(ctx context.Context, db *sql.DB, name string, spent []Spending) ([]t
 		args = append(args, s.ID, s.Since.Add(s.Cost).UnixMicro(), s.Cost.Microseconds())
 	}
 	now := spent[0].Now
+	args = append(args, now.Add(mostDebt).UnixMicro(), now.Add(period).UnixMicro())
 	result, err := db.QueryContext(ctx, fmt.Sprintf(`INSERT INTO rate_buckets (id, full_at, cost) VALUES %s
 ON CONFLICT (id) DO UPDATE SET cost = excluded.cost, full_at = excluded.cost + CASE
-WHEN rate_buckets.full_at > %d THEN %d
+WHEN rate_buckets.full_at > CAST(%s AS bigint) THEN CAST(%s AS bigint)
 WHEN rate_buckets.full_at > excluded.full_at - excluded.cost THEN rate_buckets.full_at
 ELSE excluded.full_at - excluded.cost END
-RETURNING id, full_at`, rows.String(), now.Add(mostDebt).UnixMicro(), now.Add(period).UnixMicro()), args...)
+RETURNING id, full_at`, rows.String(), placeholder(name, len(args)-1), placeholder(name, len(args))), args...)
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func TestClockSetBack(t *testing.T) {
 	each(t, func(t *testing.T, url string) {
 		now := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
 		token, practice := uuid.New(), uuid.New()
-		running, restarted := newProcess(t, url, ratelimit.Options{PerToken: 3600}), newProcess(t, url, ratelimit.Options{PerToken: 3600})
+		running, restarted := newProcess(t, url, ratelimit.Options{PerToken: 3600, PerPractice: 7200}), newProcess(t, url, ratelimit.Options{PerToken: 3600, PerPractice: 7200})
 		for range 500 {
 			running.Take(token, practice, now.Add(3*time.Hour))
 		}
