@@ -135,6 +135,7 @@ var oldSoftRows = []string{
 	"SELECT count(*) FROM invoice_items WHERE name = 'Gold' AND quantity = 1 AND item_price = 1000",
 	"SELECT count(*) FROM treatment_plans WHERE completed AND end_date = '2026-06-10' AND completed_at IS NOT NULL",
 	"SELECT count(*) FROM imported_records WHERE source = 'oldsoft' AND resource = 'invoice_items' AND legacy_id = '5002/2'",
-	"SELECT count(*) FROM audit_events AS c JOIN patients AS p ON p.legacy_id = '1001' AND c.record_id = CAST(p.id AS text) AND c.resource = 'Patient' AND c.action = 'create'",
+	"SELECT count(*) FROM audit_events AS c JOIN patients AS p ON p.legacy_id = '1001' AND c.record_id = CAST(p.id AS text) AND c.resource = 'Patient' AND c.action = 'create' AND c.patient_id = p.id",
+	"SELECT count(*) FROM audit_events AS c JOIN appointments AS a ON c.record_id = CAST(a.id AS text) WHERE a.notes = 'first visit' AND c.resource = 'Appointment' AND c.patient_id = a.patient_id",
 	"SELECT count(*) FROM import_runs WHERE finished_at IS NOT NULL",
 }

@@ -41,7 +41,7 @@ func (b *batch) writeAccounts(created, existing []*record) {
 	var changed updates
 	b.queryIn("SELECT id, patient_id, opening_balance FROM accounts WHERE practice_id = $1", "patient_id", patients, func(v []any) {
 		if opening := openings[asText(v[1])]; opening != v[2] {
-			changed.add(row{"id": v[0], openingBalance: opening}, openingBalance)
+			changed.add(row{"id": v[0], "patient_id": v[1], openingBalance: opening}, openingBalance)
 		}
 	})
 	b.apply(accounts, changed, openingBalance)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"chairside/ent/patient"
 	"chairside/internal/entx/table"
 	"chairside/internal/store/bulk"
 	"chairside/schema"
@@ -128,7 +129,7 @@ func (b *batch) insert(e *entity, rows []row) {
 					set = append(set, name)
 				}
 			}
-			changes[i] = change{asText(r["id"]), "create", fieldList(set)}
+			changes[i] = change{asText(r["id"]), patientOf(e, r), "create", fieldList(set)}
 			if err := w.Row(values...); err != nil {
 				return err
 			}
@@ -156,9 +157,18 @@ func columnsToInsert(e *entity, rows []row) (columns []string) {
 
 // change is an entry of the audit log.
 type change struct {
-	id     string // of the row
-	action string
-	fields string // JSON list of columns
+	id      string // of the row
+	patient any    // the row's patient, nil for none
+	action  string
+	fields  string // JSON list of columns
+}
+
+// patientOf returns the id of the patient whom a row is about, or nil.
+func patientOf(e *entity, r row) any {
+	if e.Name == patient.Table {
+		return r["id"]
+	}
+	return r["patient_id"]
 }
 
 // fieldList returns columns as a JSON list. It sorts them in place.
@@ -172,9 +182,9 @@ func (b *batch) logChanges(e *entity, changes []change) {
 	if len(changes) == 0 {
 		return
 	}
-	b.copyRows("audit_events", []string{"practice_id", "at", "resource", "record_id", "action", "fields", "details"}, func(w *bulk.RowWriter) error {
+	b.copyRows("audit_events", []string{"practice_id", "at", "resource", "record_id", "patient_id", "action", "fields", "details"}, func(w *bulk.RowWriter) error {
 		for _, c := range changes {
-			if err := w.Row(b.practice.id, b.now, e.Type, c.id, c.action, c.fields, "{}"); err != nil {
+			if err := w.Row(b.practice.id, b.now, e.Type, c.id, c.patient, c.action, c.fields, "{}"); err != nil {
 				return err
 			}
 		}
@@ -192,13 +202,16 @@ type updates struct {
 func (u *updates) add(r row, changed ...string) {
 	if len(changed) > 0 {
 		u.rows = append(u.rows, r)
-		u.changes = append(u.changes, change{asText(r["id"]), "update", fieldList(changed)})
+		u.changes = append(u.changes, change{id: asText(r["id"]), action: "update", fields: fieldList(changed)})
 	}
 }
 
 // apply writes columns of the changed rows, and the audit log.
 func (b *batch) apply(e *entity, u updates, columns ...string) {
 	b.updateRows(e, columns, u.rows)
+	for i := range u.changes {
+		u.changes[i].patient = patientOf(e, u.rows[i])
+	}
 	b.logChanges(e, u.changes)
 }
 
@@ -276,7 +289,7 @@ func (b *batch) deleteRows(e *entity, ids []any) {
 	b.exec("DELETE FROM "+table.Quote(e.Name)+" WHERE practice_id = $1 AND "+condition, b.practice.id, list)
 	changes := make([]change, len(ids))
 	for i, id := range ids {
-		changes[i] = change{asText(id), "delete", "[]"}
+		changes[i] = change{asText(id), nil, "delete", "[]"}
 	}
 	b.logChanges(e, changes)
 }
