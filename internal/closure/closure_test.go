@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -259,6 +260,42 @@ func TestKeepPractice(t *testing.T) {
 		}
 		if err := closure.Cancel(clock.With(ctx, due), e.DB, id); !errors.Is(err, closure.ErrClosed) {
 			t.Errorf("on the day: %v", err)
+		}
+	})
+}
+
+// TestRecordsKeepAPracticeThatIsDue: nothing is deleted while the law keeps records that are nowhere else, or a legal
+// hold is younger than the request.
+func TestRecordsKeepAPracticeThatIsDue(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		practice := practiceID(t, e.DB, "demo")
+		id, due := uuid.MustParse(practice), e.Clock.Now().Add(48*time.Hour)
+		if err := closure.Schedule(clock.With(t.Context(), e.Clock.Now()), e.DB, id, due, ""); err != nil {
+			t.Fatal(err)
+		}
+		before := counts(t, e.DB, e.DB.SQL, practice, "=")
+		kept := func() {
+			t.Helper()
+			if err := closure.Run(clock.With(t.Context(), due), e.DB); err == nil || !strings.Contains(err.Error(), "legal hold") {
+				t.Errorf("the run: %v", err)
+			}
+			if after := counts(t, e.DB, e.DB.SQL, practice, "="); !maps.Equal(before, after) {
+				t.Errorf("rows were deleted: %v, before %v", after, before)
+			}
+		}
+		kept()
+		storetest.Exec(t, e.DB, "UPDATE practice_deletions SET kept_elsewhere = 'in the archive'")
+		storetest.Exec(t, e.DB, "UPDATE patients SET legal_hold_at = $1, legal_hold_reason = 'Claim 4711' WHERE id = (SELECT min(id) FROM patients WHERE practice_id = $2)", e.Clock.Now().Add(time.Hour), practice)
+		kept()
+
+		// It was deleted, and has been imported again since.
+		storetest.Exec(t, e.DB, "UPDATE practice_deletions SET deleted_at = $1", due)
+		storetest.Exec(t, e.DB, "UPDATE practices SET closes_at = NULL WHERE id = $1", practice)
+		if err := closure.Run(clock.With(t.Context(), due), e.DB); err != nil {
+			t.Error(err)
+		}
+		if after := counts(t, e.DB, e.DB.SQL, practice, "="); !maps.Equal(before, after) {
+			t.Errorf("an imported practice was deleted: %v, before %v", after, before)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"chairside/ent/accesstoken"
 	"chairside/ent/auditblock"
 	"chairside/ent/authorizationcode"
+	"chairside/ent/patient"
 	"chairside/ent/practicedeletion"
 	"chairside/ent/ratebucket"
 	"chairside/ent/refreshtoken"
@@ -24,8 +25,10 @@ import (
 	"chairside/internal/audit/trail"
 	"chairside/internal/clock"
 	"chairside/internal/entx/table"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/internal/store/rowsecurity"
+	"chairside/internal/subject"
 )
 
 const (
@@ -73,21 +76,66 @@ func Run(ctx context.Context, db *store.DB) error {
 	if err != nil {
 		return fmt.Errorf("closure: find the practices that are due: %w", err)
 	}
+	var failed []error
 	for _, id := range due {
 		d := deletion{ctx: ctx, db: db, practice: id}
-		switch err := d.run(); {
-		case errors.Is(err, errBusy):
-			return nil
-		case err != nil:
-			return fmt.Errorf("closure: delete the practice %s: %w", id, err)
+		err := d.mayBegin()
+		if err == nil {
+			err = d.run()
 		}
+		switch {
+		case errors.Is(err, errBusy):
+			return errors.Join(failed...)
+		case err != nil:
+			failed = append(failed, fmt.Errorf("closure: delete the practice %s: %w", id, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// errMustBeKept keeps a practice that is due.
+var errMustBeKept = errors.New("since the deletion was requested, a legal hold or the law has begun to keep records of patients: " +
+	"save them, and then release the holds, or schedule the deletion again with --records-kept-elsewhere")
+
+// mayBegin returns errMustBeKept if records must be kept that the operator did not know of. Nothing is deleted before.
+func (d *deletion) mayBegin() error {
+	ctx := principal.AsSystem(d.ctx)
+	practice, err := d.db.Ent.Practice.Get(ctx, d.practice)
+	if ent.IsNotFound(err) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	scheduled, err := d.db.Ent.PracticeDeletion.Get(ctx, d.practice)
+	if err != nil {
+		return err
+	}
+	held, err := d.db.Ent.Patient.Query().Where(patient.PracticeID(d.practice), patient.LegalHoldAtGT(scheduled.RequestedAt)).Exist(ctx)
+	if err != nil {
+		return err
+	}
+	if scheduled.KeptElsewhere == "" && !held {
+		zone, err := time.LoadLocation(practice.TimeZone)
+		if err != nil {
+			return err
+		}
+		kept, err := subject.KeptRecords(principal.With(d.ctx, &principal.Principal{PracticeID: d.practice, Zone: zone}), d.db)
+		if err != nil {
+			return err
+		}
+		held = kept.Any()
+	}
+	if held {
+		return errMustBeKept
 	}
 	return nil
 }
 
-// readDue returns the practices that are due, or were deleted within sweepTime.
+// readDue returns the practices that are due, or were deleted within sweepTime. A practice that is there and is not to be
+// closed has been imported since.
 func readDue(ctx context.Context, db *store.DB, now time.Time) (due []uuid.UUID, err error) {
-	rows, err := db.SQL.QueryContext(ctx, "SELECT id FROM practice_deletions WHERE due_at <= $1 AND (deleted_at IS NULL OR deleted_at > $2) ORDER BY due_at, id", now, now.Add(-sweepTime))
+	rows, err := db.SQL.QueryContext(ctx, `SELECT id FROM practice_deletions AS d WHERE due_at <= $1 AND (deleted_at IS NULL OR deleted_at > $2)
+		AND NOT EXISTS (SELECT * FROM practices AS p WHERE p.id = d.id AND p.closes_at IS NULL) ORDER BY due_at, id`, now, now.Add(-sweepTime))
 	if err != nil {
 		return nil, err
 	}

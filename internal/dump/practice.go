@@ -15,6 +15,8 @@ import (
 
 	"entgo.io/ent/dialect"
 
+	"chairside/ent/practice"
+	"chairside/ent/practicedeletion"
 	"chairside/internal/clock"
 	"chairside/internal/entx/table"
 	"chairside/internal/store"
@@ -286,6 +288,13 @@ func (p *practiceImport) checkTable(t *table.Table, entry manifestFile) (taken [
 		found, err := p.present(t.Name, "id", uuids)
 		if err != nil {
 			return err
+		}
+		if t.Name == practice.Table { // whose row, and audit chain, have the id for good
+			deleted, err := p.present(practicedeletion.Table, "id", uuids)
+			if err != nil {
+				return err
+			}
+			found = append(found, deleted...)
 		}
 		for _, id := range found {
 			if err := p.ids.renew(t.Name, id); err != nil {
