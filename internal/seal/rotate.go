@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
@@ -29,7 +30,19 @@ func Create(file string) error {
 	if errors.Is(err, os.ErrExist) {
 		err = &os.PathError{Op: "create", Path: file, Err: os.ErrExist}
 	}
-	return errors.Join(err, os.Remove(written))
+	return errors.Join(err, os.Remove(written), syncDirectory(filepath.Dir(file)))
+}
+
+// syncDirectory makes the name of a new file last, before values are sealed that need it.
+func syncDirectory(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil // Windows cannot sync directories
+	}
+	directory, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("write the keys: %w", err)
+	}
+	return errors.Join(directory.Sync(), directory.Close())
 }
 
 // write writes keys to a new file beside the given one and returns its name.
@@ -98,6 +111,9 @@ func (k *Keys) change(edit func(*keyset.Manager) error) error {
 	}
 	if err := os.Rename(written, k.file); err != nil {
 		return errors.Join(fmt.Errorf("write the keys: %w", err), os.Remove(written))
+	}
+	if err := syncDirectory(filepath.Dir(k.file)); err != nil {
+		return err
 	}
 	return k.reload()
 }
