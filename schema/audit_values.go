@@ -47,7 +47,7 @@ var auditPlain = columnSet(`
 	NHSClaim.uda_band .submitted_date .approval_date
 	TreatmentPlanItem.uda_band
 	WaitingList.from_date .to_date
-	Webhook.url .events .disabled_reason
+	Webhook.events .disabled_reason
 `)
 
 // auditHashed are columns that identify a patient or describe their health, texts that people
@@ -74,7 +74,7 @@ var auditHashed = columnSet(`
 	CustomFieldAnswer.value
 	InvoiceItem.name
 	WaitingList.appointment_reason .notes
-	Webhook.secret .previous_secret
+	Webhook.url .secret .previous_secret
 `)
 
 // auditOmitted are columns that follow from others, and those that the entry has itself.
