@@ -65,9 +65,9 @@ func User(ctx context.Context, tx *ent.Client, practiceID uuid.UUID, p Person, r
 // ChangeUser sets a user's name, role and site from p. A zero site leaves the user's site unchanged; the
 // e-mail address and password are never changed. A user who begins to treat patients also becomes a
 // practitioner, and stays one, who moves with the user to another site; bookable is whether a practitioner
-// is offered for appointments. It fails with store.ErrLastAdministrator and ErrNeedsSite. tx is the
+// is offered for appointments, nil for no change. It fails with store.ErrLastAdministrator and ErrNeedsSite. tx is the
 // client of a transaction.
-func ChangeUser(ctx context.Context, tx *ent.Client, u *ent.User, p Person, role schema.Role, bookable bool) error {
+func ChangeUser(ctx context.Context, tx *ent.Client, u *ent.User, p Person, role schema.Role, bookable *bool) error {
 	ctx = principal.AsSystem(ctx)
 	change := tx.User.UpdateOne(u).SetFirstName(p.FirstName).SetLastName(p.LastName).SetRole(role)
 	if p.Site != uuid.Nil {
@@ -79,9 +79,15 @@ func ChangeUser(ctx context.Context, tx *ent.Client, u *ent.User, p Person, role
 	known, err := tx.Practitioner.Query().Where(practitioner.UserID(u.ID)).Only(ctx)
 	switch {
 	case err == nil:
-		change := tx.Practitioner.UpdateOne(known).SetActive(bookable)
+		change := tx.Practitioner.UpdateOne(known)
+		if bookable != nil && *bookable != known.Active {
+			change.SetActive(*bookable)
+		}
 		if p.Site != uuid.Nil && (u.SiteID == nil || *u.SiteID != p.Site) {
 			change.SetSiteID(p.Site)
+		}
+		if len(change.Mutation().Fields()) == 0 {
+			return nil
 		}
 		if err := change.Exec(ctx); err != nil {
 			return fmt.Errorf("change the practitioner: %w", err)

@@ -125,9 +125,9 @@ func TestMistakesDoNotWaitForReports(t *testing.T) {
 			})
 		}
 		running.Wait()
+		defer reports.Wait()
+		defer close(release)
 		checkFieldErrors(t, b.Get("/reports/income?to=soon"), map[string]string{"to": "Enter the last day"})
-		close(release)
-		reports.Wait()
 	})
 }
 

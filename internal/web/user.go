@@ -74,9 +74,13 @@ func (s *Site) editUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p, role := f.readUser(c)
+	var bookable *bool
+	if f.Chosen("practitioner", "yes") {
+		bookable = new(f.Chosen("bookable", "yes"))
+	}
 	if len(f.Wrong()) == 0 {
 		err = s.DB.Tx(ctx, func(tx *ent.Client) error {
-			return provision.ChangeUser(ctx, tx, u, p, role, f.Chosen("bookable", "yes"))
+			return provision.ChangeUser(ctx, tx, u, p, role, bookable)
 		})
 		switch {
 		case errors.Is(err, store.ErrLastAdministrator):
@@ -85,7 +89,7 @@ func (s *Site) editUser(w http.ResponseWriter, r *http.Request) error {
 			f.add("site", "Choose an active site. A practitioner works at one.")
 		case err != nil:
 			return err
-		case u.ID == signin.From(ctx).User.ID && role.PermissionLevel() < scope.Administrator: // who may not see this page any more
+		case u.ID == signin.From(ctx).User.ID && role.PermissionLevel() < scope.Administrator: // who has no access to this page any more
 			return redirect(w, homePath+"?done=user-saved")
 		default:
 			return toUser(w, u, "user-saved")
