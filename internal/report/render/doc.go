@@ -24,7 +24,7 @@
 // CSV (RFC 4180) is one table: a section and the sections that continue it, with one header
 // row and no totals. Numbers have no separators; their unit is in the header
 // (invoiced_gbp, share_percent). An apostrophe is put before text that a spreadsheet would
-// take for a formula.
+// take for a formula, but not before telephone numbers.
 //
 // HTML is a self-contained page without scripts, for screen and paper. A terminal table
 // hides columns that do not fit, and lists them below.

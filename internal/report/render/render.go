@@ -80,9 +80,8 @@ func sectionsOf(a *report.Answer, table string) (sections []report.Section, err 
 	return sections, nil
 }
 
-// phoneNumber matches a telephone number, and other text with a sign and digits that no spreadsheet can
-// take for a formula that does harm.
-var phoneNumber = regexp.MustCompile(`^[+-][0-9 ().-]*$`)
+// phoneNumber matches a telephone number with a country code, with which a spreadsheet cannot calculate.
+var phoneNumber = regexp.MustCompile(`^\+[0-9][0-9 ()]*$`)
 
 // writeCSV writes a table, without its totals: spreadsheets expect one table whose rows all
 // mean the same. The header names the units. It puts an apostrophe before text that a

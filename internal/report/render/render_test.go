@@ -38,7 +38,7 @@ func sample(rows ...[]any) *report.Answer {
 func TestCSVIsSafeInASpreadsheet(t *testing.T) {
 	t.Parallel()
 	day := civil.MustParse("2026-04-09")
-	names := []string{"=1+2", "+1+cmd", "-x", "@cmd", "\tx", "plain", "+44 (0)20 7946-0000", "a \"quoted\", one", "two\nlines"}
+	names := []string{"=1+2", "+1-2", "-x", "@cmd", "\tx", "plain", "+44 (0)20 7946 0000", "a \"quoted\", one", "two\nlines"}
 	var rows [][]any
 	for _, n := range names {
 		rows = append(rows, []any{n, decimal.Decimal(-12_50), 90, decimal.Decimal(33_33), day, day})
