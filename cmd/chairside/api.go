@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -111,11 +112,11 @@ func (a *apiCommand) Run(c *console) error {
 			return nil
 		}
 		// The link begins with the server's public URL, which this machine may not reach. The token must go to --server only.
-		link, err := url.Parse(next[1])
-		if err != nil {
-			return fmt.Errorf("the link to the next page: %w", err)
+		_, path, ok := strings.Cut(next[1], "/v1/")
+		if !ok {
+			return errors.New("the link to the next page does not lead to the API")
 		}
-		address = request.Server + link.RequestURI()
+		address = request.Server + "/v1/" + path
 	}
 }
 
