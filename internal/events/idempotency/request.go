@@ -50,8 +50,8 @@ func New(ctx context.Context, key string, status int, content ...[]byte) *Reques
 	}
 }
 
-// secrets identify and seal a stored response. Only who has the practice's hash key, which is sealed in the
-// database, can calculate them.
+// secrets identify and seal a stored response. They can be calculated only with the practice's hash key, which is
+// sealed in the database.
 type secrets struct {
 	name []byte // hash of the key
 	hash []byte // hash of the request
