@@ -79,7 +79,7 @@ func (b *batch) readSearchKey() {
 		return
 	}
 	if n, err := result.RowsAffected(); err == nil && n > 0 {
-		b.logChanges(practices, []change{{b.practice.id, nil, "update", fieldList([]string{column})}})
+		b.logChanges(practices, []change{{nil, b.practice.id, "update", fieldList([]string{column})}})
 	}
 	var stored seal.Value
 	b.queryRow("SELECT "+table.Quote(column)+" FROM practices WHERE id = $1", []any{b.practice.id}, &stored)

@@ -129,7 +129,7 @@ func (b *batch) insert(e *entity, rows []row) {
 					set = append(set, name)
 				}
 			}
-			changes[i] = change{asText(r["id"]), patientOf(e, r), "create", fieldList(set)}
+			changes[i] = change{r, asText(r["id"]), "create", fieldList(set)}
 			if err := w.Row(values...); err != nil {
 				return err
 			}
@@ -157,10 +157,10 @@ func columnsToInsert(e *entity, rows []row) (columns []string) {
 
 // change is an entry of the audit log.
 type change struct {
-	id      string // of the row
-	patient any    // the row's patient, nil for none
-	action  string
-	fields  string // JSON list of columns
+	row    row    // as far as it is known
+	id     string // of the row
+	action string
+	fields string // JSON list of columns
 }
 
 // patientOf returns the id of the patient whom a row is about, or nil.
@@ -184,7 +184,7 @@ func (b *batch) logChanges(e *entity, changes []change) {
 	}
 	b.copyRows("audit_events", []string{"practice_id", "at", "resource", "record_id", "patient_id", "action", "fields", "details"}, func(w *bulk.RowWriter) error {
 		for _, c := range changes {
-			if err := w.Row(b.practice.id, b.now, e.Type, c.id, c.patient, c.action, c.fields, "{}"); err != nil {
+			if err := w.Row(b.practice.id, b.now, e.Type, c.id, patientOf(e, c.row), c.action, c.fields, "{}"); err != nil {
 				return err
 			}
 		}
@@ -202,16 +202,13 @@ type updates struct {
 func (u *updates) add(r row, changed ...string) {
 	if len(changed) > 0 {
 		u.rows = append(u.rows, r)
-		u.changes = append(u.changes, change{id: asText(r["id"]), action: "update", fields: fieldList(changed)})
+		u.changes = append(u.changes, change{r, asText(r["id"]), "update", fieldList(changed)})
 	}
 }
 
 // apply writes columns of the changed rows, and the audit log.
 func (b *batch) apply(e *entity, u updates, columns ...string) {
 	b.updateRows(e, columns, u.rows)
-	for i := range u.changes {
-		u.changes[i].patient = patientOf(e, u.rows[i])
-	}
 	b.logChanges(e, u.changes)
 }
 
@@ -289,7 +286,7 @@ func (b *batch) deleteRows(e *entity, ids []any) {
 	b.exec("DELETE FROM "+table.Quote(e.Name)+" WHERE practice_id = $1 AND "+condition, b.practice.id, list)
 	changes := make([]change, len(ids))
 	for i, id := range ids {
-		changes[i] = change{asText(id), nil, "delete", "[]"}
+		changes[i] = change{nil, asText(id), "delete", "[]"}
 	}
 	b.logChanges(e, changes)
 }
