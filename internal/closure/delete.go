@@ -28,7 +28,6 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/internal/store/rowsecurity"
-	"chairside/internal/subject"
 )
 
 const (
@@ -93,19 +92,12 @@ func Run(ctx context.Context, db *store.DB) error {
 	return errors.Join(failed...)
 }
 
-// errMustBeKept keeps a practice that is due.
-var errMustBeKept = errors.New("since the deletion was requested, a legal hold or the law has begun to keep records of patients: " +
-	"save them, and then release the holds, or schedule the deletion again with --records-kept-elsewhere")
+// errHeld keeps a practice that is due.
+var errHeld = errors.New("a patient's record was put under a legal hold after the deletion was requested: save the record, then release the hold")
 
-// mayBegin returns errMustBeKept if records must be kept that the operator did not know of. Nothing is deleted before.
+// mayBegin returns errHeld if there is a legal hold that the operator who requested the deletion did not know of.
 func (d *deletion) mayBegin() error {
 	ctx := principal.AsSystem(d.ctx)
-	practice, err := d.db.Ent.Practice.Get(ctx, d.practice)
-	if ent.IsNotFound(err) {
-		return nil
-	} else if err != nil {
-		return err
-	}
 	scheduled, err := d.db.Ent.PracticeDeletion.Get(ctx, d.practice)
 	if err != nil {
 		return err
@@ -114,19 +106,8 @@ func (d *deletion) mayBegin() error {
 	if err != nil {
 		return err
 	}
-	if scheduled.KeptElsewhere == "" && !held {
-		zone, err := time.LoadLocation(practice.TimeZone)
-		if err != nil {
-			return err
-		}
-		kept, err := subject.KeptRecords(principal.With(d.ctx, &principal.Principal{PracticeID: d.practice, Zone: zone}), d.db)
-		if err != nil {
-			return err
-		}
-		held = kept.Any()
-	}
 	if held {
-		return errMustBeKept
+		return errHeld
 	}
 	return nil
 }
