@@ -210,8 +210,10 @@ func (s *Server) runBatch(w http.ResponseWriter, x *requestState, single http.Ha
 		if err := s.take(x); err != nil {
 			return err
 		}
-	case err != nil: // only an atomic batch fails as a whole
+	case err != nil && apierror.From(err).Status < http.StatusInternalServerError: // only an atomic batch fails as a whole
 		return cmp.Or(s.take(x), err)
+	case err != nil:
+		return err
 	}
 	x.response = responsePool.Get().(*bufferedResponse)
 	x.response.header.Set("Content-Type", jsonType)

@@ -283,7 +283,7 @@ var errMoved = errors.New("server: the token was limited to another site while t
 // records sends a page of records, if the token may still read them.
 func (o *snapshotWriter) records(resource string, records []list.Document, read *audit.Log) error {
 	ctx, err := o.server.authenticateAgain(o.x)
-	if status := apierror.From(err).Status; status == http.StatusUnauthorized || status == http.StatusForbidden {
+	if err != nil && apierror.From(err).Status < http.StatusInternalServerError {
 		return err
 	} // else the database does not answer, as it may for a moment while a snapshot is sent
 	if _, err := feed.Allowed(ctx, o.names); err != nil {
