@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
@@ -39,10 +40,13 @@ func syncDirectory(path string) error {
 		return nil // Windows cannot sync directories
 	}
 	directory, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("write the keys: %w", err)
+	if err == nil {
+		err = errors.Join(directory.Sync(), directory.Close())
 	}
-	return errors.Join(directory.Sync(), directory.Close())
+	if err == nil || errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil // some directories cannot be opened, and some file systems not be asked
+	}
+	return fmt.Errorf("write the keys: %w", err)
 }
 
 // write writes keys to a new file beside the given one and returns its name.
@@ -112,10 +116,7 @@ func (k *Keys) change(edit func(*keyset.Manager) error) error {
 	if err := os.Rename(written, k.file); err != nil {
 		return errors.Join(fmt.Errorf("write the keys: %w", err), os.Remove(written))
 	}
-	if err := syncDirectory(filepath.Dir(k.file)); err != nil {
-		return err
-	}
-	return k.reload()
+	return errors.Join(k.reload(), syncDirectory(filepath.Dir(k.file)))
 }
 
 // IDs returns the ids of all keys, the one that seals first. There are none before the file is
