@@ -294,7 +294,7 @@ func (p *practiceImport) checkTable(t *table.Table, entry manifestFile) (taken [
 			if err != nil {
 				return err
 			}
-			found = append(found, deleted...)
+			found = slices.Compact(slices.Sorted(slices.Values(slices.Concat(found, deleted))))
 		}
 		for _, id := range found {
 			if err := p.ids.renew(t.Name, id); err != nil {
