@@ -296,6 +296,28 @@ func TestPracticeMovesIntoOccupiedDatabase(t *testing.T) {
 	}
 }
 
+// A practice that was deleted here comes back under another id: the row of its deletion, and its audit chain, keep the id.
+func TestDeletedPracticeComesBackUnderAnotherID(t *testing.T) {
+	t.Parallel()
+	for kind := range databases {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			source, dir := openDemo(t, kind), filepath.Join(t.TempDir(), "second")
+			second := practiceID(t, source, "second")
+			if err := Export(t.Context(), source, dir, ExportOptions{Practice: second}); err != nil {
+				t.Fatal(err)
+			}
+			target := open(t, databases[kind](t))
+			at := time.Date(2026, 7, 1, 9, 0, 0, 0, time.UTC)
+			storetest.Exec(t, target, "INSERT INTO practice_deletions (id, requested_at, due_at, deleted_at, kept_elsewhere) VALUES ($1, $2, $2, $2, 'in the archive')", second, at)
+			done, err := ImportPractice(t.Context(), target, dir, PracticeOptions{})
+			if err != nil || done.ID == second || done.NewIDs["practices"] != 1 || done.Audit {
+				t.Errorf("%+v, %v", done, err)
+			}
+		})
+	}
+}
+
 // An empty database gets a practice with all of its ids.
 func TestPracticeKeepsIDsInEmptyDatabase(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,7 @@ func TestRecordListFilters(t *testing.T) {
 		}
 		checkPage(t, b.Get("/settings/records/fees").Status(t, http.StatusOK).Has(t, "It needs payment_plan_id or treatment_id."))
 		b.Get("/settings/records/appointments?access_token=x&fields=id&unknown=1").Status(t, http.StatusOK)
-		beyond := b.Get("/settings/records/appointments?page=99999").Has(t, "No records on this page", "The list ends before it: ")
+		beyond := b.Get("/settings/records/appointments?page=99999").Has(t, "No records on this page", "and ends earlier.")
 		checkPage(t, beyond)
 		if last := linksTo(beyond, "/settings/records/appointments?"); len(last) != 1 || len(linksTo(b.Get(last[0]).Lacks(t, "Next page"), "/settings/records/appointments/")) == 0 {
 			t.Errorf("the last page is %v", last)

@@ -89,7 +89,7 @@ func (s *Site) editUser(w http.ResponseWriter, r *http.Request) error {
 			f.add("site", "Choose an active site. A practitioner works at one.")
 		case err != nil:
 			return err
-		case u.ID == signin.From(ctx).User.ID && role.PermissionLevel() < scope.Administrator: // who has no access to this page any more
+		case u.ID == signin.From(ctx).User.ID && role.PermissionLevel() < scope.Administrator: // only administrators may open the page of a user
 			return redirect(w, homePath+"?done=user-saved")
 		default:
 			return toUser(w, u, "user-saved")

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"slices"
@@ -364,84 +362,6 @@ func TestFeedWaits(t *testing.T) {
 			if p := <-waited; len(p.Changes) != 1 {
 				t.Errorf("waited for %+v", p)
 			}
-		}
-	})
-}
-
-// revoke ends all tokens, by another process, and waits until this one knows.
-func revoke(t *testing.T, e *harness.Env) {
-	t.Helper()
-	storetest.Exec(t, e.DB, "UPDATE access_tokens SET revoked_at = created_at")
-	time.Sleep(1100 * time.Millisecond)
-}
-
-// TestRevokedTokenEndsAWait: nothing is read for a token that has been revoked meanwhile.
-func TestRevokedTokenEndsAWait(t *testing.T) {
-	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "")
-		cursor := end(t, e, token)
-		waited := make(chan *harness.Response)
-		go func() {
-			waited <- e.Get(t, "/v1/changes?wait=30&include=record&cursor="+url.QueryEscape(cursor), token)
-		}()
-		time.Sleep(300 * time.Millisecond)
-		revoke(t, e)
-		storetest.Exec(t, e.DB, "UPDATE patients SET middle_name = 'x' WHERE id = (SELECT min(id) FROM patients)")
-		(<-waited).Error(t, 401, "invalid_token")
-	})
-}
-
-// TestTokenInTheQuery works for requests that check the token again.
-func TestTokenInTheQuery(t *testing.T) {
-	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "")
-		cursor := end(t, e, token)
-		waited := make(chan *harness.Response)
-		go func() {
-			waited <- e.Get(t, "/v1/changes?wait=30&cursor="+url.QueryEscape(cursor)+"&access_token="+token, "")
-		}()
-		time.Sleep(300 * time.Millisecond)
-		storetest.Exec(t, e.DB, "UPDATE patients SET middle_name = 'x' WHERE id = (SELECT min(id) FROM patients)")
-		if n := len((<-waited).Status(t, 200).Column(t, "changes", "id")); n != 1 {
-			t.Errorf("%d changes", n)
-		}
-		if text := e.Get(t, "/v1/snapshot?resources=sites&access_token="+token, "").Status(t, 200).Raw; !bytes.Contains(text, []byte(`"end":true`)) {
-			t.Errorf("the snapshot is cut off: %s", text)
-		}
-	})
-}
-
-// revoking is a response whose first part revokes the token.
-type revoking struct {
-	*httptest.ResponseRecorder
-	revoke func()
-}
-
-func (r *revoking) Write(part []byte) (int, error) {
-	if r.revoke != nil {
-		r.revoke()
-		r.revoke = nil
-	}
-	return r.ResponseRecorder.Write(part)
-}
-
-// TestRevokedTokenEndsASnapshot before its next page.
-func TestRevokedTokenEndsASnapshot(t *testing.T) {
-	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/snapshot?resources=patients", nil)
-		r.Header.Set("Authorization", "Bearer "+e.Token(t, ""))
-		r.Header.Set("User-Agent", "test/1.0")
-		w := &revoking{httptest.NewRecorder(), func() { revoke(t, e) }}
-		func() {
-			defer func() {
-				if reason := recover(); reason != http.ErrAbortHandler {
-					t.Errorf("the snapshot was not cut off: %v", reason)
-				}
-			}()
-			e.Server.Handler().ServeHTTP(w, r)
-		}()
-		if text := w.Body.String(); !strings.Contains(text, `"cursor"`) || strings.Contains(text, `"record"`) {
-			t.Errorf("sent %.300s", text)
 		}
 	})
 }

@@ -15,9 +15,9 @@
 // (store.DB.TxOnce). The context of a request with a key refuses every transaction but Do's
 // (store.Once), so no operation can forget to store its response.
 //
-// A response is patient data. It is sealed with a key derived from the practice's hash key, the
-// token's id and the Idempotency-Key, of which the database holds only keyed hashes. The hash key is
-// sealed with the keys of the installation, so a copy of the database does not reveal the response.
-// A token that is refreshed keeps its id, and so its responses. Only the same request reads one;
-// exports omit it.
+// A response is patient data, so it is sealed. Its key is derived from the practice's hash key, the
+// token's id and the Idempotency-Key. The hash key is sealed with the keys of the installation, and
+// the Idempotency-Key is stored only as a keyed hash: a copy of the database does not reveal the
+// response. A refreshed token keeps its id, and so its responses. Only the same request gets a
+// stored response. Exports omit them.
 package idempotency
