@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,9 +98,27 @@ type checker struct {
 	schema   string
 	findings []Finding
 
+	catalog     string            // of PostgreSQL, when the schema was last inspected
 	tables      []*atlas.Table    // of SQLite, as last inspected
 	definitions map[string]string // of these tables
 }
+
+// catalog describes the rows of PostgreSQL's catalogs about the tables of the schema $1: a change of a table
+// writes new ones.
+const catalog = `WITH relations AS (SELECT oid, xmin, ctid FROM pg_class WHERE relnamespace = CAST(CAST($1 AS text) AS regnamespace))
+	SELECT md5(string_agg(kind || ' ' || CAST(xmin AS text) || ' ' || CAST(ctid AS text), ',' ORDER BY kind, ctid)) FROM (
+		SELECT 'class' AS kind, xmin, ctid FROM relations
+		UNION ALL SELECT 'attribute', xmin, ctid FROM pg_attribute WHERE attrelid IN (SELECT oid FROM relations)
+		UNION ALL SELECT 'default', xmin, ctid FROM pg_attrdef WHERE adrelid IN (SELECT oid FROM relations)
+		UNION ALL SELECT 'index', xmin, ctid FROM pg_index WHERE indexrelid IN (SELECT oid FROM relations)
+		UNION ALL SELECT 'constraint', xmin, ctid FROM pg_constraint WHERE conrelid IN (SELECT oid FROM relations)
+		UNION ALL SELECT 'partition', xmin, ctid FROM pg_partitioned_table WHERE partrelid IN (SELECT oid FROM relations)
+		UNION ALL SELECT 'child', xmin, ctid FROM pg_inherits WHERE inhrelid IN (SELECT oid FROM relations)
+		UNION ALL SELECT 'sequence', xmin, ctid FROM pg_sequence WHERE seqrelid IN (SELECT oid FROM relations)
+		UNION ALL SELECT 'comment', xmin, ctid FROM pg_description WHERE objoid IN (SELECT oid FROM relations)
+		UNION ALL SELECT 'type', xmin, ctid FROM pg_type WHERE typnamespace = CAST(CAST($1 AS text) AS regnamespace)
+		UNION ALL SELECT 'enum', xmin, ctid FROM pg_enum
+	) AS catalogs`
 
 // file applies a file, and judges it unless it is the baseline.
 func (c *checker) file(ctx context.Context, f engine.File, judge bool) error {
@@ -115,7 +134,7 @@ func (c *checker) file(ctx context.Context, f engine.File, judge bool) error {
 		}
 		return nil
 	}
-	before, err := c.inspect(ctx)
+	before, err := c.inspect(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -145,11 +164,14 @@ func (c *checker) file(ctx context.Context, f engine.File, judge bool) error {
 		} else if err := exec(); err != nil {
 			return err
 		}
-		after, err := c.inspect(ctx)
+		after, err := c.inspect(ctx, before)
 		if err != nil {
 			return err
 		}
-		changes, err := c.driver.SchemaDiff(before, after, atlas.DiffNormalized()) // compares checks by name and expression
+		var changes []atlas.Change
+		if after != before {
+			changes, err = c.driver.SchemaDiff(before, after, atlas.DiffNormalized()) // compares checks by name and expression
+		}
 		if err != nil {
 			return err
 		}
@@ -176,16 +198,28 @@ var truncate = regexp.MustCompile(`(?i)^\s*TRUNCATE\b`)
 
 func realm(s *atlas.Schema) *atlas.Realm { return &atlas.Realm{Schemas: []*atlas.Schema{s}} }
 
-// inspect returns the schema as it is now. On SQLite, where each table takes several
-// statements, it inspects only those whose definition has changed since the last time.
-func (c *checker) inspect(ctx context.Context) (*atlas.Schema, error) {
+// inspect returns the current schema, or last, the one of the call before, if no table has changed since:
+// inspecting takes much longer than a statement about a view. On SQLite, where each table takes several
+// statements, it inspects only tables whose definition has changed.
+func (c *checker) inspect(ctx context.Context, last *atlas.Schema) (*atlas.Schema, error) {
 	options := &atlas.InspectOptions{Mode: atlas.InspectTables}
 	if c.dialect == dialect.Postgres {
+		var now string
+		if err := c.conn.QueryRowContext(ctx, catalog, c.schema).Scan(&now); err != nil {
+			return nil, err
+		}
+		if last != nil && now == c.catalog {
+			return last, nil
+		}
+		c.catalog = now
 		return c.driver.InspectSchema(ctx, c.schema, options)
 	}
 	definitions, err := c.define(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if last != nil && maps.Equal(c.definitions, definitions) {
+		return last, nil
 	}
 	for table := range definitions {
 		if c.definitions[table] != definitions[table] {
