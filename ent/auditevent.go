@@ -27,7 +27,7 @@ type AuditEvent struct {
 	At time.Time `json:"at,omitempty"`
 	// What happened.
 	Action string `json:"action,omitempty"`
-	// Kind of the record that was written: Patient, AccessToken; null for events that are no writes.
+	// Kind of the record that was written, such as Patient or SealingKey; null for events that are no writes.
 	Resource *string `json:"resource,omitempty"`
 	// Id of the record that was written, name of the report that was shown, id of the user who signed in or, of an Invitation, was invited; of records that were sent, the webhook.
 	RecordID *string `json:"record_id,omitempty"`

@@ -1403,7 +1403,8 @@ type AuditEvent struct {
 	At time.Time `json:"at"`
 	// What happened.
 	Action string `json:"action"`
-	// Kind of the record that was written: Patient, AccessToken; null for events that are no writes.
+	// Kind of the record that was written, such as Patient or SealingKey; null for events that are no
+	// writes.
 	Resource NilString `json:"resource"`
 	// Id of the record that was written, name of the report that was shown, id of the user who signed in
 	// or, of an Invitation, was invited; of records that were sent, the webhook.

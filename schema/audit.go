@@ -55,7 +55,7 @@ func (AuditEvent) Fields() []ent.Field {
 		intID(),
 		field.Time("at").Immutable().Comment("Time of the event. Reads are collected for at most a second: the time of the first one."),
 		field.String("action").Immutable().Comment("What happened.").Annotations(apispec.Field{Values: AuditActions}),
-		field.String("resource").Optional().Nillable().Immutable().Comment("Kind of the record that was written: Patient, AccessToken; null for events that are no writes.").Annotations(apispec.Field{Example: "Appointment"}),
+		field.String("resource").Optional().Nillable().Immutable().Comment("Kind of the record that was written, such as Patient or SealingKey; null for events that are no writes.").Annotations(apispec.Field{Example: "Appointment"}),
 		field.String("record_id").Optional().Nillable().Immutable().Comment("Id of the record that was written, name of the report that was shown, id of the user who signed in or, of an Invitation, was invited; of records that were sent, the webhook.").Annotations(apispec.Field{Example: "7"}),
 		field.Int64("patient_id").Optional().Nillable().Immutable().Comment("The patient of the record that was written."),
 		field.Int64("user_id").Optional().Nillable().Immutable().Comment("The user; null for the command line and where no user is known."),

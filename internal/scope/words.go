@@ -10,7 +10,7 @@ var resources = map[string][]string{
 	"practice":    {"the practice", "sites", "rooms", "practitioners", "contracts"},
 	"financials":  {"accounts", "invoices", "invoice items", "payments", "sundries", "NHS claims"},
 	"treatments":  {"fees", "payment plans", "treatments", "categories", "treatment plans", "their items"},
-	"user":        {"the people who sign in: names", "roles", "email addresses", "phones"},
+	"user":        {"the people who sign in: names", "roles", "e-mail addresses", "phones"},
 	"webhook":     {"webhooks: where changes are sent"},
 	"audit":       {"audit events: who wrote, read and signed in"},
 }
