@@ -69,6 +69,7 @@ var rules = []rule{
 	{"store.WithoutAdministrator", []string{"internal/store", "internal/signin"}, true, "only the command line leaves a practice without an administrator"},
 	{"signin.Force", []string{"internal/signin", "cmd/chairside"}, true, "only the command line leaves a practice without an administrator"},
 	{"principal.AsSystemWithin", []string{"internal/principal", "internal/signin", "internal/oauth"}, true, "sign-in and applications are not confined to one practice"},
+	{"principal.AsSystemFor", []string{"internal/principal", "internal/signin", "internal/oauth"}, true, "only they check codes, tokens and invitations"},
 }
 
 // closed lists packages and the only packages of ours that each may import.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"chairside/ent"
 	"chairside/ent/accesstoken"
 	"chairside/ent/authorizationcode"
@@ -140,6 +142,7 @@ func grant(ctx context.Context, tx *ent.Client, app *ent.Application, hash []byt
 	if err != nil {
 		return answer, fmt.Errorf("read the code: %w", err)
 	}
+	ctx = actFor(ctx, app, code.PracticeID, code.UserID)
 	if !code.Edges.User.Active {
 		return answer, invalidGrant("The user is disabled.")
 	}
@@ -182,5 +185,11 @@ func revokeReplayed(ctx context.Context, tx *ent.Client, app *ent.Application, h
 	case err != nil:
 		return fmt.Errorf("read the code: %w", err)
 	}
-	return token.Revoke(ctx, tx, accesstoken.ID(*code.TokenID))
+	return token.Revoke(actFor(ctx, app, code.PracticeID, 0), tx, accesstoken.ID(*code.TokenID))
+}
+
+// actFor returns a context for what an application does for a user, so that the audit log names both. user is 0 if
+// someone else may hold the code or token; the log then names the application alone.
+func actFor(ctx context.Context, app *ent.Application, practice uuid.UUID, user int64) context.Context {
+	return principal.AsSystemFor(ctx, &principal.Principal{PracticeID: practice, UserID: user, ApplicationID: &app.ID})
 }

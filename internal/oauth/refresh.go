@@ -50,6 +50,7 @@ func (s *Server) refresh(ctx context.Context, app *ent.Application, p params) (a
 			return fmt.Errorf("find the refresh token: %w", err)
 		}
 		access := row.Edges.Token
+		ctx = actFor(ctx, app, access.PracticeID, access.UserID)
 		// The user before the token, as in lockUser. A user without access has no tokens.
 		if err := store.HoldAccess(ctx, tx, access.UserID); err != nil && !errors.Is(err, store.ErrAccessEnded) {
 			return err
@@ -62,7 +63,7 @@ func (s *Server) refresh(ctx context.Context, app *ent.Application, p params) (a
 		case err != nil:
 			return fmt.Errorf("mark the refresh token as used: %w", err)
 		case n == 0:
-			return revokeReused(ctx, tx, row.ID)
+			return revokeReused(actFor(ctx, app, access.PracticeID, 0), tx, row.ID)
 		}
 		used = true
 		answer, err = renew(ctx, tx, app, row, asked)

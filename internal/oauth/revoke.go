@@ -25,14 +25,17 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request, p params) error 
 	}
 	err = s.db.Tx(principal.AsSystemWithin(ctx), func(tx *ent.Client) error {
 		ctx := principal.AsSystemWithin(ctx)
-		refreshed, err := tx.RefreshToken.Query().Where(ownRefreshToken(app, p["token"])).Only(ctx)
-		switch {
-		case err == nil:
-			return token.Revoke(ctx, tx, accesstoken.ID(refreshed.TokenID))
-		case !ent.IsNotFound(err):
-			return fmt.Errorf("find the refresh token: %w", err)
+		access, err := tx.RefreshToken.Query().Where(ownRefreshToken(app, p["token"])).QueryToken().Only(ctx)
+		if ent.IsNotFound(err) {
+			access, err = tx.AccessToken.Query().Where(accesstoken.Hash(token.Hash(p["token"])), accesstoken.ApplicationID(app.ID)).Only(ctx)
 		}
-		return token.Revoke(ctx, tx, accesstoken.Hash(token.Hash(p["token"])), accesstoken.ApplicationID(app.ID))
+		switch {
+		case ent.IsNotFound(err):
+			return nil
+		case err != nil:
+			return fmt.Errorf("find the token: %w", err)
+		}
+		return token.Revoke(actFor(ctx, app, access.PracticeID, access.UserID), tx, accesstoken.ID(access.ID))
 	})
 	if err != nil {
 		return err

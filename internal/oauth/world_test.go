@@ -55,6 +55,8 @@ type world struct {
 	t     *testing.T
 	admin *harness.Browser
 	names map[string]string // {name} in a case → value
+
+	lastEvent int64 // the last entry of the audit log that wantActors has seen
 }
 
 // each runs a test with a world on each database.

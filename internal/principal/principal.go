@@ -39,6 +39,7 @@ var ErrNoPrincipal = errors.New("principal: the context has none")
 type (
 	principalKey struct{}
 	systemKey    struct{}
+	actorKey     struct{}
 )
 
 // With returns a context with the principal p.
@@ -78,9 +79,28 @@ func AsSystem(ctx context.Context) context.Context {
 }
 
 // AsSystemWithin is AsSystem within a request: it removes the principal, so that rows of
-// other practices, or of none, can be read.
+// other practices, or of none, can be read. The principal remains the Actor.
 func AsSystemWithin(ctx context.Context) context.Context {
+	ctx = context.WithValue(ctx, actorKey{}, Actor(ctx))
 	return AsSystem(context.WithValue(ctx, principalKey{}, (*Principal)(nil)))
+}
+
+// AsSystemFor is AsSystemWithin for a caller who proves the right to the work with a code, a token or an
+// invitation. The caller, p, is the Actor, instead of whoever is signed in to the browser. p grants and confines
+// nothing. The session is dropped, so nobody checks that it has not ended: never use this for what a session grants.
+func AsSystemFor(ctx context.Context, p *Principal) context.Context {
+	ctx = context.WithValue(ctx, sessionKey{}, nil)
+	return AsSystemWithin(With(ctx, p))
+}
+
+// Actor returns the caller whom the audit log of the caller's practice names: the principal, or the one before
+// AsSystemWithin. It is nil if the system acts for nobody.
+func Actor(ctx context.Context) *Principal {
+	if p, err := From(ctx); err == nil {
+		return p
+	}
+	p, _ := ctx.Value(actorKey{}).(*Principal)
+	return p
 }
 
 // IsSystem reports whether ctx comes from AsSystem and has no principal.

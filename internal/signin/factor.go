@@ -136,6 +136,9 @@ func (s *Sessions) useRecovery(ctx context.Context, u *ent.User, given string) (
 	hash := hashRecovery(given)
 	err = s.db.Tx(ctx, func(tx *ent.Client) error {
 		system := principal.AsSystem(ctx)
+		if principal.Actor(ctx) == nil { // the sign-in is not complete
+			system = principal.AsSystemFor(ctx, &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID})
+		}
 		u, err := tx.User.Query().Where(user.ID(u.ID), store.ForUpdate).Only(system)
 		if err != nil {
 			return err

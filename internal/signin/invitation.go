@@ -114,6 +114,7 @@ func (s *Sessions) AcceptInvitation(ctx context.Context, invitation, chosen stri
 	if err != nil {
 		return err
 	}
+	ctx = principal.AsSystemFor(ctx, &principal.Principal{PracticeID: u.PracticeID, UserID: u.ID})
 	about := About(u, u.Edges.Practice.Name)
 	if err := password.Check(chosen, about...); err != nil {
 		return &Unsuitable{err}

@@ -153,7 +153,7 @@ func (w *auditedWrite) entry(ctx context.Context) (*ent.AuditEventCreate, error)
 	if err != nil {
 		return nil, err
 	}
-	create := setActor(ctx, w.events.Create()).SetPracticeID(w.practice).SetAt(clock.Now(ctx)).SetResource(entity).SetAction(w.action).SetFields(fields).SetDetails(details)
+	create := setActor(ctx, w.events.Create(), w.practice).SetAt(clock.Now(ctx)).SetResource(entity).SetAction(w.action).SetFields(fields).SetDetails(details)
 	if !slices.Contains(ent.Columns[entity], patientColumn) {
 		return create, nil
 	}
@@ -185,17 +185,19 @@ const (
 // actions are the names of the mutations of one row.
 var actions = map[ent.Op]string{ent.OpCreate: actionCreate, ent.OpUpdateOne: actionUpdate, ent.OpDeleteOne: actionDelete}
 
-// setActor sets who acts through which request; all of it stays empty for the system.
-func setActor(ctx context.Context, entry *ent.AuditEventCreate) *ent.AuditEventCreate {
+// setActor sets the practice of an entry, the request, and the user, session, token and application that act. These stay
+// empty for the system and for an actor of another practice.
+func setActor(ctx context.Context, entry *ent.AuditEventCreate, practice uuid.UUID) *ent.AuditEventCreate {
+	entry.SetPracticeID(practice)
 	if log := audit.From(ctx); log != nil && log.RequestID != "" {
 		entry.SetRequestID(log.RequestID).SetOperation(log.Operation)
 	}
+	c := principal.Actor(ctx)
+	if c == nil || c.PracticeID != practice {
+		return entry
+	}
 	if session, ok := principal.Session(ctx); ok {
 		entry.SetSessionID(session)
-	}
-	c, err := principal.From(ctx)
-	if err != nil {
-		return entry
 	}
 	if c.UserID != 0 {
 		entry.SetUserID(c.UserID)
@@ -208,7 +210,7 @@ func setActor(ctx context.Context, entry *ent.AuditEventCreate) *ent.AuditEventC
 
 // AuditCreation appends an entry to the audit log for a record that is created but not stored.
 func AuditCreation(ctx context.Context, tx *ent.Client, practice uuid.UUID, resource, id string) error {
-	return setActor(ctx, tx.AuditEvent.Create()).SetPracticeID(practice).SetAt(clock.Now(ctx)).
+	return setActor(ctx, tx.AuditEvent.Create(), practice).SetAt(clock.Now(ctx)).
 		SetAction(actionCreate).SetResource(resource).SetRecordID(id).Exec(ctx)
 }
 

@@ -81,8 +81,12 @@ func TestAdministratorsAddUsers(t *testing.T) {
 
 		own := e.Browser(t)
 		checkFieldErrors(t, choosePassword(t, own, link, "short"), map[string]string{"password": "The password must have at least 10 characters."})
-		if got := choosePassword(t, own, link, goodChoice).Redirect(t).String(); got != "/sign-in?done=invitation-accepted" {
+		shared := e.Browser(t).SignIn(seed.DemoAdmin) // in which the administrator has not signed out
+		if got := choosePassword(t, shared, link, goodChoice).Redirect(t).String(); got != "/sign-in?done=invitation-accepted" {
 			t.Errorf("the choice redirects to %s", got)
+		}
+		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE resource = 'User' AND action = 'update' AND record_id = CAST($1 AS text) AND user_id = $2 AND session_id IS NULL", ann.ID, ann.ID); n != 1 {
+			t.Errorf("the audit log has %d entries that say that the user chose the password, want 1", n)
 		}
 		address, _ := url.Parse(link)
 		own.Get(address.RequestURI()).Status(t, http.StatusNotFound).Has(t, "This link does not work")
