@@ -41,7 +41,7 @@ func (e *exportCommand) Run(c *console) error {
 			options.Practice = p.ID.String()
 			ctx = principal.With(c, &principal.Principal{PracticeID: p.ID})
 		}
-		if err := c.audited(ctx, db, trail.Entry{Action: "export"}); err != nil {
+		if err := c.audited(ctx, db, trail.Entry{Action: "export", Details: map[string]any{"unsealed": flags.Unsealed}}); err != nil {
 			return err
 		}
 		if err := dump.Export(c, db, flags.Dir, options); err != nil {

@@ -46,8 +46,8 @@ func (e *extractCommand) Run(c *console) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, folder.Close()) }()
-		name := e.Practice
-		if last := folder.Last(); last != nil && name == "" {
+		name, last := e.Practice, folder.Last()
+		if last != nil && name == "" {
 			name = last.Practice.ID
 		}
 		p, err := c.practice(db, name)
@@ -67,7 +67,8 @@ func (e *extractCommand) Run(c *console) error {
 		if show != nil {
 			options.Progress = func(resource string, rows int64) { show(resource, rows, 0) }
 		}
-		if err := c.audited(ctx, db, trail.Entry{Action: "export", Record: "extract"}); err != nil {
+		unsealed := e.Unsealed || last != nil && last.Unsealed
+		if err := c.audited(ctx, db, trail.Entry{Action: "export", Record: "extract", Details: map[string]any{"unsealed": unsealed}}); err != nil {
 			return err
 		}
 		m, err := extract.Run(ctx, folder, feed.New(db), server.Reads(db), options)

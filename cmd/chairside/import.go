@@ -199,12 +199,7 @@ func (c *console) importPractice(db *store.DB, flags config.ImportFlags) error {
 				return err
 			}
 		}
-		id, err := uuid.Parse(done.ID)
-		if err != nil {
-			return err
-		}
-		ctx := principal.With(c, &principal.Principal{PracticeID: id})
-		if err := c.audited(ctx, db, trail.Entry{Action: "import", Record: filepath.Base(flags.Dir)}); err != nil {
+		if err := c.auditImport(db, flags, done.ID); err != nil {
 			return err
 		}
 	}
@@ -217,6 +212,16 @@ func (c *console) importPractice(db *store.DB, flags config.ImportFlags) error {
 	}
 	c.sayImported(done.Rows, flags)
 	return nil
+}
+
+// auditImport notes an import in the audit log of the practice.
+func (c *console) auditImport(db *store.DB, flags config.ImportFlags, practice string) error {
+	id, err := uuid.Parse(practice)
+	if err != nil {
+		return err
+	}
+	ctx := principal.With(c, &principal.Principal{PracticeID: id})
+	return c.audited(ctx, db, trail.Entry{Action: "import", Record: filepath.Base(flags.Dir)})
 }
 
 // explainFiles prints how CSV files from another system will be read.
@@ -261,7 +266,7 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 		return err
 	}
 	if !flags.DryRun {
-		if err := c.audited(c, db, trail.Entry{Action: "import", Record: filepath.Base(flags.Dir)}); err != nil {
+		if err := c.auditImport(db, flags, result.Practice); err != nil {
 			return err
 		}
 	}

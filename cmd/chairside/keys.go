@@ -8,6 +8,7 @@ import (
 
 	"chairside/internal/audit"
 	"chairside/internal/audit/trail"
+	"chairside/internal/clock"
 	"chairside/internal/config"
 	"chairside/internal/seal"
 	"chairside/internal/store"
@@ -209,6 +210,15 @@ func (k *keysRemove) Run(c *console) error {
 		if err := k.confirmDeletion(c, "This removes the key. Older backups and exports hold secrets that need it."); err != nil {
 			return err
 		}
-		return db.Keys.Remove(id)
+		tx, err := db.SQL.BeginTx(c, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() // after a commit it does nothing
+		e := trail.Entry{At: clock.Now(c), Action: "delete", Resource: "SealingKey", Record: id.String()}
+		if err := trail.WriteIn(c, db, tx, e); err != nil {
+			return fmt.Errorf("write the audit log: %w", err)
+		}
+		return errors.Join(db.Keys.Remove(id), tx.Commit()) // the file may have changed although it fails
 	})
 }

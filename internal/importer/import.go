@@ -86,7 +86,7 @@ func Import(ctx context.Context, db *store.DB, dir string, o Options) (report *R
 	if err != nil {
 		return nil, err
 	}
-	report = &Report{}
+	report = &Report{Practice: im.practice.id}
 	if o.DryRun {
 		if im.dryTx, err = db.SQL.BeginTx(ctx, nil); err != nil {
 			return nil, fmt.Errorf("begin: %w", err)

@@ -20,6 +20,7 @@ type FileReport struct {
 
 // Report is the result of an import.
 type Report struct {
+	Practice    string // id of the practice that the files went to
 	Files       []FileReport
 	Warnings    int                 // findings about rows that were imported
 	Differences int                 // totals that differ from the files'
