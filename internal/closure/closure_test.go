@@ -182,6 +182,10 @@ func TestDeletePractice(t *testing.T) {
 			if n := storetest.Int(t, db, "SELECT count(*) FROM audit_events WHERE action = 'delete' AND record_id = $1", demo); n != 1 {
 				t.Errorf("%d entries about the deletion", n)
 			}
+			theirs := "01890a5d-ac96-774b-bcce-b302099a9001"
+			if n := storetest.Int(t, db, "SELECT count(*) FROM audit_events WHERE practice_id = $1 AND action = 'delete' AND resource = 'AccessToken' AND record_id = $2", second, theirs); n != 1 {
+				t.Errorf("%d entries in the other practice's log about its token", n)
+			}
 			if _, err := chain.Seal(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}

@@ -222,12 +222,15 @@ func (d *deletion) deleteBatch(p part) (n int64, err error) {
 		// other partitions have the same ctid.
 		these = "(%[2]s) AND ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE %[2]s LIMIT %[3]d))"
 	}
-	if d.confined && rowsecurity.AppendOnly(p.table) {
+	statement := fmt.Sprintf("DELETE FROM %[1]s WHERE "+these, table.Quote(p.table), p.condition, batchRows)
+	switch {
+	case d.confined && rowsecurity.AppendOnly(p.table):
 		err = tx.QueryRowContext(ctx, "SELECT "+rowsecurity.DeleteFunction+"($1, $2, $3)", d.practice, p.table, batchRows).Scan(&n)
-	} else {
+	case p.table == accesstoken.Table:
+		n, err = d.deleteTokens(ctx, tx, statement)
+	default:
 		var result sql.Result
-		result, err = tx.ExecContext(ctx, fmt.Sprintf("DELETE FROM %[1]s WHERE "+these, table.Quote(p.table), p.condition, batchRows), d.practice)
-		if err == nil {
+		if result, err = tx.ExecContext(ctx, statement, d.practice); err == nil {
 			n, err = result.RowsAffected()
 		}
 	}
@@ -235,6 +238,39 @@ func (d *deletion) deleteBatch(p part) (n int64, err error) {
 		return 0, err
 	}
 	return n, tx.Commit()
+}
+
+// deleteTokens deletes access tokens. Those of other practices' users are named in the audit logs of their practices.
+func (d *deletion) deleteTokens(ctx context.Context, tx *sql.Tx, statement string) (n int64, err error) {
+	rows, err := tx.QueryContext(ctx, statement+" RETURNING id, practice_id, user_id, application_id", d.practice)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	var theirs []trail.Entry
+	for ; rows.Next(); n++ {
+		var id, practice uuid.UUID
+		var application uuid.NullUUID
+		var user int64
+		if err := rows.Scan(&id, &practice, &user, &application); err != nil {
+			return 0, err
+		}
+		if practice != d.practice {
+			theirs = append(theirs, trail.Entry{
+				Who: trail.Who{Practice: practice}, At: clock.Now(clock.Refresh(ctx)), Action: "delete", Resource: ent.TypeAccessToken, Record: id.String(),
+				Details: map[string]any{"old": map[string]any{"user_id": user, "application_id": application}},
+			})
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return 0, err
+	}
+	for _, e := range theirs {
+		if err := trail.WriteIn(ctx, d.db, tx, e); err != nil {
+			return 0, fmt.Errorf("write the audit log: %w", err)
+		}
+	}
+	return n, nil
 }
 
 // begin begins a transaction that keeps other processes from deleting.

@@ -14,7 +14,8 @@
 //   - A run that is interrupted is continued: every run deletes whatever is left.
 //   - A transaction deletes a bounded number of rows, so others wait for milliseconds.
 //   - Rows go before those that they refer to: the reverse of ent.Tables.
-//   - Nothing of other practices goes, except their tokens for the practice's applications.
+//   - Nothing of other practices goes, except their tokens for the practice's applications, which their
+//     audit logs record.
 //   - The audit log and earlier texts of notes are append-only for both roles of row-level security.
 //     A function in the database, which belongs to the tables' owner, deletes their rows of a
 //     practice that is due. Only the owner writes practice_deletions, so neither role can make a
