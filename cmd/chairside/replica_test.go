@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -74,6 +75,8 @@ func TestServerOnAReplicaOnlyReads(t *testing.T) {
 		t.Fatalf("the log has %d lines, want one about the replica:\n%s", len(lines), strings.Join(lines, "\n"))
 	}
 
+	checkCursorsAhead(t, startLogged(t, primary.URL("replicated")), s, openTest(t, "postgres", primary.URL("replicated")), db, token)
+
 	if _, err := db.ExecContext(t.Context(), "SELECT pg_promote()"); err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +89,56 @@ func TestServerOnAReplicaOnlyReads(t *testing.T) {
 	ready("after the promotion")
 	if text := s.text(t); reads == 0 || !strings.Contains(text, "no replica any more") {
 		t.Errorf("after the promotion: %d entries of reads\n%s", reads, text)
+	}
+}
+
+// checkCursorsAhead fails the test unless a server on a standby accepts a cursor that the standby has not reached, and goes
+// on from there.
+func checkCursorsAhead(t *testing.T, primary, standby *logged, writer, replica *sql.DB, token string) {
+	t.Helper()
+	changes := func(s *logged, cursor string) (found int, next string) {
+		t.Helper()
+		status, body := get(t, s.base+"/v1/changes?resources=patients&cursor="+cursor, token)
+		var page struct {
+			Changes []json.RawMessage
+			Meta    struct{ Cursor string }
+		}
+		if err := json.Unmarshal([]byte(body), &page); status != http.StatusOK || err != nil {
+			t.Fatalf("%d: %s", status, body)
+		}
+		return len(page.Changes), page.Meta.Cursor
+	}
+	run := func(on *sql.DB, statement string) {
+		t.Helper()
+		if _, err := on.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const write = "UPDATE patients SET occupation = 'Baker ' || random() WHERE id = (SELECT min(id) FROM patients WHERE practice_id = (SELECT id FROM practices WHERE slug = 'demo'))"
+	run(replica, "SELECT pg_wal_replay_pause()")
+	for state, deadline := "", time.Now().Add(time.Minute); state != "paused"; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the standby did not pause")
+		}
+		if err := replica.QueryRowContext(t.Context(), "SELECT pg_get_wal_replay_pause_state()").Scan(&state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(writer, write)
+	_, seen := changes(primary, "")
+	run(writer, write)
+	if found, next := changes(standby, seen); found != 0 || next != seen {
+		t.Errorf("behind the cursor the standby has %d changes, and the cursor %s, want %s", found, next, seen)
+	}
+	run(replica, "SELECT pg_wal_replay_resume()")
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		found, next := changes(standby, seen)
+		if found == 1 && next != seen {
+			return
+		}
+		if found > 1 || time.Now().After(deadline) {
+			t.Fatalf("%d changes behind the cursor, want 1", found)
+		}
 	}
 }
 

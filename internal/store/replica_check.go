@@ -43,10 +43,10 @@ const databaseIdentity = `(SELECT system_identifier FROM pg_control_system()) ||
 const primaryPosition = `CAST(at - '0/0' AS bigint), CAST(CAST('x' || substr(pg_walfile_name(at), 1, 8) AS bit(32)) AS int)
 	FROM (SELECT pg_current_wal_insert_lsn() AS at) AS position`
 
-// followedTimeline is SQL for the timeline that a replica follows. While it receives the log it knows, but says so
+// FollowedTimeline is SQL for the timeline that a replica follows. While it receives the log it knows, but says so
 // only to roles with pg_read_all_stats. Others learn of a new timeline with the replica's next restartpoint, at most
 // checkpoint_timeout after the failover, or when it next writes a page.
-const followedTimeline = `greatest((SELECT received_tli FROM pg_stat_wal_receiver),
+const FollowedTimeline = `greatest((SELECT received_tli FROM pg_stat_wal_receiver),
 	(SELECT timeline_id FROM pg_control_checkpoint()), (SELECT min_recovery_end_timeline FROM pg_control_recovery()))`
 
 // incarnation is SQL for when a server was started, which no two servers have in common.
@@ -54,7 +54,7 @@ const incarnation = `CAST(extract(epoch FROM pg_postmaster_start_time()) * 10000
 
 // sightQuery asks a replica. Its position is read before the end of what it has received: if both are equal,
 // it was replaying nothing.
-const sightQuery = `SELECT ` + followedTimeline + `, coalesce(replayed, 0), CASE WHEN received <= replayed THEN replayed ELSE coalesce(replayed, 0) + 1 END,
+const sightQuery = `SELECT ` + FollowedTimeline + `, coalesce(replayed, 0), CASE WHEN received <= replayed THEN replayed ELSE coalesce(replayed, 0) + 1 END,
 		pg_is_in_recovery(), ` + incarnation + `, ` + databaseIdentity + `
 	FROM (SELECT replayed, CAST(pg_last_wal_receive_lsn() - '0/0' AS bigint) AS received
 		FROM (SELECT CAST(pg_last_wal_replay_lsn() - '0/0' AS bigint) AS replayed OFFSET 0) AS first OFFSET 0) AS position`

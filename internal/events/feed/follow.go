@@ -29,8 +29,8 @@ func (f *Feed) End(ctx context.Context) (cursor string, err error) {
 }
 
 // Behind returns changes of a practice, of all its resources and sites, without records. It is
-// for work in the background, which must go on where it can: a cursor that /changes refuses
-// starts a page with a Gap, at its number, or at the current end if that is before it. Changes
+// for work in the background on the primary, which must go on where it can: a cursor that it cannot go on
+// from starts a page with a Gap, at its number, or at the current end if that is before it. Changes
 // may then be missing.
 func (f *Feed) Behind(ctx context.Context, practice uuid.UUID, after string, limit int) (page Page, err error) {
 	c, err := parseCursor(after)
@@ -43,7 +43,7 @@ func (f *Feed) Behind(ctx context.Context, practice uuid.UUID, after string, lim
 	if err != nil {
 		return page, err
 	}
-	page.Gap = s.check(c) != nil
+	page.Gap = s.check(c) != nil || c.seq > s.last
 	page.Changes, page.end, page.More, page.state = changes, s.last, len(changes) == limit, s
 	if page.More {
 		page.end = changes[limit-1].Version

@@ -28,7 +28,7 @@ func (f *Feed) Increment(ctx context.Context, reads ogent.Reads, resources []str
 		if err := s.check(after); err != nil {
 			return err
 		}
-		if err := to.Start(s.cursor(s.last)); err != nil {
+		if err := to.Start(s.cursor(s.end(after))); err != nil {
 			return err
 		}
 		i := increment{ctx: ctx, tx: tx, reads: reads.In(client), after: after.seq, last: s.last, to: to}

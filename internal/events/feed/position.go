@@ -78,7 +78,7 @@ func (f *Feed) Since(ctx context.Context, position string, resources []string) (
 	switch {
 	case err != nil:
 		return Perhaps, fmt.Errorf("feed: look behind a position: %w", err)
-	case changed || s.check(from) != nil:
+	case changed || s.check(from) != nil || from.seq > s.last:
 		return Perhaps, nil
 	case behind == maxBehind:
 		return TooOften, nil

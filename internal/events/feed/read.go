@@ -123,7 +123,7 @@ func (f *Feed) Read(ctx context.Context, reads ogent.Reads, q Query) (page Page,
 			return page, err
 		}
 	}
-	page.Changes, page.end = changes, s.last
+	page.Changes, page.end = changes, s.end(after)
 	if page.More = limit > 0 && len(changes) == limit; page.More {
 		page.end = changes[limit-1].Version
 	}
