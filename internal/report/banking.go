@@ -138,16 +138,16 @@ func bankingResult(records []Record, f Filter) *Result {
 	}
 }
 
-// takingsChart draws the methods on top of each other by day, or by month for long periods.
+// takingsChart draws each method by day, or by month for long periods.
 func takingsChart(records []Record, f Filter) *Chart {
-	c := &Chart{Form: StackedVerticalBars, Title: "Taken by day", Kind: Money}
+	c := &Chart{Form: VerticalBars, Title: "Taken by method and day", Kind: Money}
 	column, labels := bankingRecords.column("day"), []civil.Date{}
 	if days(f.From, f.To) < daysDrawn {
 		for day := f.From; !f.To.Before(day); day = day.AddDays(1) {
 			labels = append(labels, day)
 		}
 	} else {
-		c.Title, column, labels = "Taken by month", bankingRecords.column("month"), months(f)
+		c.Title, column, labels = "Taken by method and month", bankingRecords.column("month"), months(f)
 	}
 	for _, day := range labels {
 		c.Labels = append(c.Labels, English.Format(bankingRecords.Columns[column].Kind, day))

@@ -184,7 +184,7 @@ func payResult(records []Record, _ Filter) *Result {
 	columns := r.measures("private_invoiced", "private_paid", "nhs_paid", "uda", "uoa", "units_value", "basis")
 	const empty = "Nothing was invoiced, paid or claimed for a practitioner in this period. Choose a longer period, or all sites and practitioners."
 	people := r.breakDown(breakdown{key: "practitioners", title: "By practitioner", empty: empty, all: "All practitioners", by: []string{"practitioner_id", "practitioner"}, columns: columns}, records)
-	people.draw(StackedHorizontalBars, "Basis by practitioner", "practitioner", nil, "private_paid", "units_value")
+	people.draw(HorizontalBars, "Private paid and value of units by practitioner", "practitioner", nil, "private_paid", "units_value")
 	each := r.breakDown(breakdown{
 		key: "months", title: "By practitioner and month", empty: empty, all: "All practitioners", by: []string{"practitioner_id", "practitioner", "month"}, group: "practitioner", columns: columns,
 	}, records)

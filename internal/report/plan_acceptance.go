@@ -180,7 +180,7 @@ func acceptanceResult(records []Record, f Filter) *Result {
 	columns = append(columns, rate("value_rate", "Acceptance by value", "accepted", "proposed"))
 	const empty = "No treatment plan made in this period proposes treatment for a later day."
 	byMonth := r.breakDown(breakdown{key: "months", title: "By month", empty: empty, all: "All months", by: []string{"month"}, columns: columns}, records)
-	byMonth.draw(StackedVerticalBars, "Proposed by month", "month", months(f), "accepted", "not_accepted")
+	byMonth.draw(VerticalBars, "Accepted and not accepted by month", "month", months(f), "accepted", "not_accepted")
 	people := r.breakDown(breakdown{key: "practitioners", title: "By practitioner", empty: empty, all: "All practitioners", by: []string{"practitioner_id", "practitioner"}, columns: columns}, records)
 	people.draw(HorizontalBars, "Acceptance by value", "practitioner", nil, "value_rate")
 	plans := r.breakDown(breakdown{key: "payment_plans", title: "By payment plan", empty: empty, all: "All payment plans", by: []string{"payment_plan_id", "payment_plan"}, columns: columns}, records)

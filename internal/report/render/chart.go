@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"chairside/internal/report"
 )
@@ -16,7 +17,6 @@ const (
 	maxHorizontalBars = 40   // further rows are only in the table
 	maxPaperBars      = 15   // so that a page has room for the table, too
 	maxBarWidth       = 48.0 // of an upright bar
-	letterWidth       = 0.58 // of an average letter, in font sizes
 	seriesColours     = 7    // classes series-1 to series-7 of the style sheet
 )
 
@@ -41,10 +41,22 @@ var sizes = []size{
 // paper replaces the wide drawing on paper if that is tall.
 var paper = size{class: "chart-paper", width: 900, font: 13, labelLength: 36, beside: true, onPaper: true}
 
-// textWidth estimates the width of a text. Nothing is placed by it: labels are anchored at the
-// point that they belong to, so it only decides what has room.
-func (z size) textWidth(text string) float64 {
-	return float64(len([]rune(text))) * letterWidth * z.font
+// textWidth estimates the width of a text in a wide font, such as DejaVu Sans. Labels are anchored at the point that
+// they belong to: it decides what has room, and how much room the marks of an axis have.
+func (z size) textWidth(text string) (width float64) {
+	for _, r := range text {
+		switch {
+		case r == '%' || r == 'M' || r == 'W' || r == 'm' || r == 'w':
+			width += 0.98 * z.font
+		case unicode.IsUpper(r):
+			width += 0.72 * z.font
+		case unicode.IsDigit(r) || r == '£' || r == '€' || r == '$':
+			width += 0.64 * z.font
+		default:
+			width += 0.58 * z.font
+		}
+	}
+	return width
 }
 
 // chart draws the chart of a section, as SVG without scripts and style attributes, which a

@@ -290,11 +290,11 @@ func TestFirstValueIsClearOfTheAxis(t *testing.T) {
 		labels[i], values[i] = fmt.Sprint("M", i), 1_060_000
 	}
 	values[0] = 1_060_228
-	for _, d := range drawings(t, money(report.VerticalBars, labels, report.Series{Name: "A", Values: values})) {
+	for k, d := range drawings(t, money(report.VerticalBars, labels, report.Series{Name: "A", Values: values})) {
 		first, marks := d.of("value")[0], d.of("tick")
 		x, end := first.X, marks[0].X
 		if first.Anchor == "middle" {
-			x -= float64(len(first.Text)) * letterWidth * 12 / 2
+			x -= sizes[k].textWidth(first.Text) / 2
 		}
 		if x < end {
 			t.Errorf("%q begins at %v, left of the end of the marks at %v", first.Text, x, end)
