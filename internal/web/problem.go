@@ -25,14 +25,14 @@ func (p *problem) Error() string { return "web: " + p.Title }
 var (
 	errCrossSite = &problem{http.StatusForbidden, "The form came from another site",
 		"Nothing was changed. Open the page on this site and try again."}
-	errLevel = &problem{http.StatusForbidden, "You don't have access to this page",
+	errLevel = &problem{http.StatusForbidden, "You don’t have access to this page",
 		"Only managers and administrators do."}
-	errAdministrator = &problem{http.StatusForbidden, "You don't have access to this page",
+	errAdministrator = &problem{http.StatusForbidden, "You don’t have access to this page",
 		"Only administrators do."}
-	errReportLevel = &problem{http.StatusForbidden, "You don't have access to this report",
+	errReportLevel = &problem{http.StatusForbidden, "You don’t have access to this report",
 		"Managers and administrators do."}
 	errInvitation = &problem{http.StatusNotFound, "This link does not work",
-		"It works once, for three days. Ask your practice's administrator for another one."}
+		"It works once, for three days. Ask your practice’s administrator for another one."}
 	errMalformed = &problem{http.StatusBadRequest, "The form could not be read",
 		"Reload the page and try again."}
 )
@@ -82,7 +82,7 @@ func problemFor(f *apierror.Error) *problem {
 	p := &problem{Status: f.Status, Title: "The request failed", Message: f.Message}
 	switch f.Status {
 	case http.StatusNotFound:
-		p.Title, p.Message = "Page not found", "The page does not exist, or you don't have access to it."
+		p.Title, p.Message = "Page not found", "The page does not exist, or you don’t have access to it."
 	case http.StatusMethodNotAllowed:
 		p.Title, p.Message = "Method not allowed", "Open the page and use its buttons."
 	case http.StatusRequestEntityTooLarge:

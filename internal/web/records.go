@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"chairside/internal/apierror"
+	"chairside/internal/report"
 	"chairside/internal/scope"
 	"chairside/internal/signin"
 )
@@ -134,9 +135,9 @@ func (s *Site) fillRecordList(r *http.Request, page *recordListView, f *form, qu
 	}
 	var found map[string]json.RawMessage
 	var meta struct {
-		Total      json.Number `json:"total"`
-		Page       int         `json:"page"`
-		TotalPages int         `json:"total_pages"`
+		Total      int64 `json:"total"`
+		Page       int   `json:"page"`
+		TotalPages int   `json:"total_pages"`
 	}
 	var records []ordered[json.RawMessage]
 	if err := json.Unmarshal(body, &found); err != nil {
@@ -148,7 +149,7 @@ func (s *Site) fillRecordList(r *http.Request, page *recordListView, f *form, qu
 	if err := json.Unmarshal(found[s.Operations[page.list.ID].Key], &records); err != nil {
 		return 0, err
 	}
-	page.Total = meta.Total.String()
+	page.Total = report.English.Format(report.Count, meta.Total)
 	for _, members := range records {
 		all := page.fields(members)
 		row := recordRow{ID: all["id"].Text}

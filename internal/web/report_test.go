@@ -56,7 +56,7 @@ func TestReportsDependOnRole(t *testing.T) {
 					continue
 				}
 				for _, ending := range []string{"", ".csv", ".json"} {
-					p := b.Get(path+ending).Status(t, http.StatusForbidden).Has(t, "You don't have access to this report")
+					p := b.Get(path+ending).Status(t, http.StatusForbidden).Has(t, "You don’t have access to this report")
 					checkHeaders(t, p, policy)
 					checkPage(t, p)
 				}

@@ -53,7 +53,7 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, signin.ErrWrong):
 		f.add("password", "Incorrect e-mail address or password.")
 	case errors.Is(err, signin.ErrDisabled):
-		f.add("email", "This account is disabled. Contact your practice's administrator.")
+		f.add("email", "This account is disabled. Contact your practice’s administrator.")
 	case errors.Is(err, signin.ErrClosed):
 		f.add("email", closedPractice)
 	case errors.As(err, &slow):
@@ -81,7 +81,7 @@ func (s *Site) signInPasskey(w http.ResponseWriter, r *http.Request, f form, nex
 	case errors.Is(err, signin.ErrWrong):
 		f.add("", wrongPasskey)
 	case errors.Is(err, signin.ErrDisabled):
-		f.add("", "This account is disabled. Contact your practice's administrator.")
+		f.add("", "This account is disabled. Contact your practice’s administrator.")
 	case errors.Is(err, signin.ErrClosed):
 		f.add("", closedPractice)
 	case errors.As(err, &slow):

@@ -42,7 +42,7 @@ func (s *Site) signInCode(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, signin.ErrNoPassword):
 		return redirect(w, "/sign-in?done=too-late&next="+url.QueryEscape(local(next)))
 	case errors.Is(err, signin.ErrDisabled):
-		f.add("email", "This account is disabled. Contact your practice's administrator.")
+		f.add("email", "This account is disabled. Contact your practice’s administrator.")
 		s.showSignIn(w, r, http.StatusUnprocessableEntity, f, next)
 	case errors.Is(err, signin.ErrClosed):
 		f.add("email", closedPractice)
