@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
 // Database is the flag of every command that needs a database.
 type Database struct {
@@ -30,12 +33,24 @@ func (d Database) File() string {
 }
 
 func (d Database) check(m *Mistakes) {
-	scheme, rest, _ := strings.Cut(d.DatabaseURL, ":")
-	if scheme == "sqlite" && rest != "" {
-		return
+	switch scheme, rest, _ := strings.Cut(d.DatabaseURL, ":"); {
+	case scheme == "sqlite" && rest != "":
+	case strings.HasPrefix(scheme, "postgres"):
+		checkPostgresURL(m, "database-url", d.DatabaseURL)
+	default:
+		m.add("database-url", "must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
 	}
-	if (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//") {
-		return
+}
+
+// checkPostgresURL reports a PostgreSQL URL that cannot be one, without its password.
+func checkPostgresURL(m *Mistakes, flag, text string) (valid bool) {
+	if !strings.HasPrefix(text, "postgres://") && !strings.HasPrefix(text, "postgresql://") {
+		m.add(flag, "must be postgres://USER:PASSWORD@HOST/NAME")
+		return false
 	}
-	m.add("database-url", "must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
+	if _, err := url.Parse(text); err != nil {
+		m.add(flag, "is not a valid URL: percent-encode special characters in the password")
+		return false
+	}
+	return true
 }

@@ -1,7 +1,5 @@
 package config
 
-import "strings"
-
 // SystemDatabase is the flag of commands that serve requests.
 type SystemDatabase struct {
 	SystemDatabaseURL string `name:"system-database-url" placeholder:"URL" help:"PostgreSQL URL of the system role, for background work; --database-url is then that of the serving role. See \"chairside database roles\"."`
@@ -11,9 +9,7 @@ func (d SystemDatabase) check(m *Mistakes, serving Database) {
 	if d.SystemDatabaseURL == "" {
 		return
 	}
-	if !strings.HasPrefix(d.SystemDatabaseURL, "postgres://") && !strings.HasPrefix(d.SystemDatabaseURL, "postgresql://") {
-		m.add("system-database-url", "must be postgres://USER:PASSWORD@HOST/NAME")
-	}
+	checkPostgresURL(m, "system-database-url", d.SystemDatabaseURL)
 	if serving.Embedded() {
 		m.add("system-database-url", "needs a PostgreSQL --database-url")
 	}
@@ -26,8 +22,7 @@ type ReplicaDatabases struct {
 
 func (d ReplicaDatabases) check(m *Mistakes, primary Database) {
 	for _, u := range d.ReplicaURL {
-		if !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") {
-			m.add("replica-url", "must be postgres://USER:PASSWORD@HOST/NAME")
+		if !checkPostgresURL(m, "replica-url", u) {
 			break
 		}
 	}

@@ -57,7 +57,10 @@ func write(file string, set *keyset.Handle) (name string, err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // mode 0600
 	if err != nil {
-		return "", fmt.Errorf("write the keys: %w", err)
+		if cause, ok := errors.AsType[*os.PathError](err); ok {
+			err = cause.Err // without a random name
+		}
+		return "", fmt.Errorf("write %s: cannot create a file in its directory: %w", file, err)
 	}
 	_, err = f.Write(append(content.Bytes(), '\n'))
 	if err == nil {
