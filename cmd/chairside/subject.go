@@ -47,10 +47,14 @@ func (e *subjectExport) Run(c *console) error {
 			return err
 		}
 		write := map[string]func(io.Writer) error{"html": file.WriteHTML, "json": file.WriteJSON, "fhir": file.WriteFHIR}[e.Format]
-		if e.Output != "" {
-			return replaceFile(e.Output, write)
+		if e.Output == "" {
+			return write(c.out)
 		}
-		return write(c.out)
+		if err := replaceFile(e.Output, write); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.err, "wrote the data of patient %d to %s\n", e.Patient, e.Output)
+		return nil
 	})
 }
 
