@@ -34,7 +34,7 @@ func (restoreCheckCommand) Help() string {
   totals         list totals match the rows
   audit log      no event was changed or is missing
   sealed values  the keys open every sealed value
-  rows           there is data; the output has the number of rows and the time of the newest; with --format=json, the rows of each table
+  rows           there is data: the number of rows, with --format=json of each table, and the time of the newest
 
 Prints each check with what was found and what mends it. The exit status is 1 if any failed. For PostgreSQL, sign in as the owner of the tables. The keys of a copy are those of its database: name them with --keys-file.`
 }
