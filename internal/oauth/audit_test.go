@@ -21,7 +21,7 @@ func TestAuditLogNamesActorsOfTokens(t *testing.T) {
 		w.withRefreshTokens()
 		admin, app := userOf(t, w.Env, seed.DemoAdmin), w.id("{refreshing}")
 		byApplication := fmt.Sprintf("user %d of application %s", admin.ID, app)
-		alone := fmt.Sprintf("nobody of application %s", app)
+		alone := fmt.Sprintf("no user of application %s", app)
 
 		r := w.refresh(w.connect().Text(t, "refresh_token"), "").Status(t, 200)
 		w.post(oauth.RevokePath, asRefreshing+"&token="+r.Text(t, "refresh_token")).Status(t, 200)
@@ -43,7 +43,7 @@ func TestAuditLogNamesActorsOfTokens(t *testing.T) {
 		w.exchange(asRefreshing+"&code="+w.code(w.Browser(t).SignIn(seed.SecondAdmin), "client_id={refreshing}")).Status(t, 200)
 		w.wantActors(fmt.Sprintf("user %d of application %s", second.ID, app))
 		w.change(seed.DemoAdmin, func(ctx context.Context, tx *ent.Client) error { return oauth.Delete(ctx, tx, app) })
-		w.wantActors(fmt.Sprintf("user %d", admin.ID), "nobody")
+		w.wantActors(fmt.Sprintf("user %d", admin.ID), "no user")
 	})
 }
 
@@ -60,7 +60,7 @@ func (w *world) wantActors(want ...string) {
 	var got []string
 	for _, e := range events {
 		w.lastEvent = e.ID
-		who := "nobody"
+		who := "no user"
 		if e.SessionID != nil && e.UserID == nil {
 			w.t.Errorf("the entry %d names a session without its user", e.ID)
 		}

@@ -85,16 +85,16 @@ func AsSystemWithin(ctx context.Context) context.Context {
 	return AsSystem(context.WithValue(ctx, principalKey{}, (*Principal)(nil)))
 }
 
-// AsSystemFor is AsSystemWithin for a caller who proves the right to the work with a code, a token or an
-// invitation. The caller, p, is the Actor, instead of whoever is signed in to the browser. p grants and confines
-// nothing. The session is dropped, so nobody checks that it has not ended: never use this for what a session grants.
+// AsSystemFor is AsSystemWithin for a caller whose code, token or invitation permits the work. The Actor is p, whoever
+// is signed in to the browser. p grants no rights and confines no queries. The session is dropped, so it is not checked
+// that it is still open: do not use this for work that a session permits.
 func AsSystemFor(ctx context.Context, p *Principal) context.Context {
 	ctx = context.WithValue(ctx, sessionKey{}, nil)
 	return AsSystemWithin(With(ctx, p))
 }
 
-// Actor returns the caller whom the audit log of the caller's practice names: the principal, or the one before
-// AsSystemWithin. It is nil if the system acts for nobody.
+// Actor returns the caller that the audit log of the caller's practice names: the principal, or the one that
+// AsSystemWithin removed. It is nil for work that no caller asked for.
 func Actor(ctx context.Context) *Principal {
 	if p, err := From(ctx); err == nil {
 		return p

@@ -14,6 +14,7 @@ import (
 	"chairside/internal/seed"
 	"chairside/internal/signin"
 	"chairside/internal/signin/password"
+	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
 )
 
@@ -159,6 +160,10 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 			enterCode(b, code).Redirect(t)
 			wantSignedIn(t, b, true, code)
 			enterCode(enterPassword(t, e.Browser(t)), f.recovery[i]).Status(t, http.StatusUnprocessableEntity)
+		}
+		const named = "SELECT count(*) FROM audit_events WHERE resource = 'User' AND action = 'update' AND CAST(fields AS text) LIKE '%recovery_codes%' AND CAST(user_id AS text) = record_id AND session_id IS NULL"
+		if n := storetest.Int(t, e.DB, named); n != 4 {
+			t.Errorf("the audit log has %d entries that name the user of a recovery code, want 4", n)
 		}
 		for _, nonsense := range []string{"", "-", "----", strings.Repeat("-", 5000), "\x00", f.recovery[5][:18]} {
 			b := enterPassword(t, e.Browser(t))
