@@ -97,10 +97,11 @@ func (p *proxy) stop() error {
 	return err
 }
 
-// waitUp waits until the load balancer has found a server ready.
+// waitUp waits until a check of the load balancer has found a server ready. Before its first check
+// HAProxy calls every server UP.
 func (p *proxy) waitUp(ctx context.Context, s *server) error {
 	for {
-		if state, err := p.state(ctx, s.name); err == nil && strings.HasPrefix(state, "UP") {
+		if state, check, err := p.state(ctx, s.name); err == nil && strings.HasPrefix(state, "UP") && strings.HasSuffix(check, "L7OK") {
 			return nil
 		}
 		select {
@@ -114,26 +115,27 @@ func (p *proxy) waitUp(ctx context.Context, s *server) error {
 	}
 }
 
-// state returns what the load balancer says about a server, such as "UP" or "DOWN 1/2".
-func (p *proxy) state(ctx context.Context, name string) (state string, err error) {
+// state returns what the load balancer says about a server, such as "UP" or "DOWN 1/2", and about
+// its last check, such as "L7OK", with "* " before it while another check runs.
+func (p *proxy) state(ctx context.Context, name string) (state, check string, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.statistics, nil)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	lines, err := csv.NewReader(response.Body).ReadAll()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	const serverName, status = 1, 17 // columns of HAProxy's statistics
+	const serverName, status, lastCheck = 1, 17, 36 // columns of HAProxy's statistics
 	for _, line := range lines {
-		if len(line) > status && line[serverName] == name {
-			return line[status], nil
+		if len(line) > lastCheck && line[serverName] == name {
+			return line[status], line[lastCheck], nil
 		}
 	}
-	return "", fmt.Errorf("HAProxy knows no server %s", name)
+	return "", "", fmt.Errorf("HAProxy knows no server %s", name)
 }
