@@ -70,3 +70,15 @@ func forBrowsers(page, api http.Handler) http.Handler {
 		api.ServeHTTP(w, r)
 	})
 }
+
+// failAsJSON sends an error of a page as the API does, and returns false for a client that wants a page.
+func (s *Server) failAsJSON(w http.ResponseWriter, r *http.Request, e *apierror.Error) bool {
+	w.Header().Add("Vary", "Accept")
+	if wantsPage(r) {
+		return false
+	}
+	x := stateOf(r.Context())
+	x.errorPage = nil
+	s.fail(w, x, e)
+	return true
+}

@@ -178,7 +178,7 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 	if s.site, err = web.New(web.Options{
 		DB: o.DB, Document: s.document, OAuth: s.oauth, BaseURL: o.BaseURL, Feed: s.feed, Webhooks: s.webhooks,
 		Limits: s.limiter.Peek, Operations: ogent.Operations, Read: s.recordReader(),
-		Demo: o.DemoUser, Ready: s.ready, Status: s.status, Explain: s.explain, Visited: s.visited,
+		Demo: o.DemoUser, Ready: s.ready, Status: s.status, Explain: s.explain, FailAsJSON: s.failAsJSON, Visited: s.visited,
 	}); err != nil {
 		return nil, err
 	}

@@ -57,9 +57,13 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Problem(w, r, s.Explain(r.Context(), err))
 }
 
-// Problem shows the error page for an API error.
+// Problem shows the error page for an API error, or sends the error as the API does to a client that does
+// not want pages.
 func (s *Site) Problem(w http.ResponseWriter, r *http.Request, f *apierror.Error) {
 	setHeaders(w.Header())
+	if s.FailAsJSON(w, r, f) {
+		return
+	}
 	if len(f.Allow) > 0 {
 		w.Header().Set("Allow", strings.Join(f.Allow, ", "))
 	}

@@ -46,6 +46,8 @@ type Options struct {
 	Read       func(r *http.Request, scopes scope.Effective, address string) (status int, body []byte)
 	// Explain turns an error into an API error, and logs internal ones.
 	Explain func(context.Context, error) *apierror.Error
+	// FailAsJSON sends an error as the API does, and returns false for a client that wants a page.
+	FailAsJSON func(http.ResponseWriter, *http.Request, *apierror.Error) bool
 	// Visited notes the user of a request for the access log.
 	Visited func(context.Context, *principal.Principal)
 }
