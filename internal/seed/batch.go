@@ -41,6 +41,7 @@ import (
 	"chairside/ent/treatmentplanitem"
 	"chairside/ent/user"
 	"chairside/ent/waitinglist"
+	"chairside/ent/webhook"
 	"chairside/ent/workingsession"
 	"chairside/internal/seal"
 	"chairside/internal/store/bulk"
@@ -64,6 +65,7 @@ type batch struct {
 	reasons         []ent.AppointmentReason
 	questions       []ent.CustomField
 	contracts       []ent.Contract
+	webhooks        []ent.Webhook
 
 	cancellationReasons []ent.AppointmentCancellationReason
 
@@ -104,6 +106,7 @@ func (b *batch) tables() []table {
 		tableOf(appointmentreason.Table, appointmentreason.Columns, &b.reasons),
 		tableOf(customfield.Table, customfield.Columns, &b.questions),
 		tableOf(entcontract.Table, entcontract.Columns, &b.contracts),
+		tableOf(webhook.Table, webhook.Columns, &b.webhooks),
 		tableOf(appointmentcancellationreason.Table, appointmentcancellationreason.Columns, &b.cancellationReasons),
 		tableOf(patient.Table, patient.Columns, &b.patients),
 		tableOf(account.Table, account.Columns, &b.accounts),

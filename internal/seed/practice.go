@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"chairside/ent/practice"
 	entroom "chairside/ent/room"
 	entsite "chairside/ent/site"
+	entwebhook "chairside/ent/webhook"
 	"chairside/internal/seal"
 )
 
@@ -73,6 +75,7 @@ func newGenerator(r random, i *ids, c *calendar, b blueprint, passwordHash strin
 	g.writeCancellationReasons()
 	g.writeQuestions()
 	g.agreeContracts()
+	g.addWebhook()
 	g.blockBreaks()
 	return g
 }
@@ -103,6 +106,21 @@ func (g *generator) openPractice() {
 // searchKey returns the key of the practice's hashes: like everything else here the same in every
 // run, because the data are made up.
 func (g *generator) searchKey() string { return "demo " + g.practice.String() }
+
+// addWebhook adds a webhook that is paused, because its address is an example. Someone who resumes it gets the
+// events from then on.
+func (g *generator) addWebhook() {
+	secret := make([]byte, 24)
+	r := stream(g.practice, "webhook")
+	for i := range secret {
+		secret[i] = byte(r.IntN(256))
+	}
+	g.out.webhooks = append(g.out.webhooks, ent.Webhook{
+		ID: g.uuid(entwebhook.Table), PracticeID: g.practice, CreatedAt: g.opened, UpdatedAt: g.opened,
+		URL: "https://example.com/hooks", Events: []string{"patients.created", "appointments.*"},
+		Secret: seal.Plain("whsec_" + base64.StdEncoding.EncodeToString(secret)),
+	})
+}
 
 // openSites creates the sites, each with a room for everyone who works there and one that is not
 // in use.

@@ -50,6 +50,7 @@ func TestAdministratorsSeeThatAWebhookIsOff(t *testing.T) {
 
 func checkWebhookPages(t *testing.T, e *harness.Env) {
 	t.Helper()
+	storetest.Exec(t, e.DB, "DELETE FROM webhooks") // that of the demo
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = w.Write([]byte("<b>short and stout</b>"))

@@ -52,9 +52,10 @@ func load(t *testing.T, file string) *seal.Keys {
 	return keys
 }
 
-// hooks creates n webhooks whose secrets are secret-0, secret-1 and so on.
+// hooks replaces the demo's webhook by n webhooks whose secrets are secret-0, secret-1 and so on.
 func hooks(t *testing.T, e *harness.Env, n int) (all []*ent.Webhook) {
 	t.Helper()
+	storetest.Exec(t, e.DB, "DELETE FROM webhooks")
 	ctx := e.As(t, "demo")
 	err := e.DB.Tx(ctx, func(tx *ent.Client) error {
 		for i := range n {

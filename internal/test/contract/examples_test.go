@@ -27,6 +27,7 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/seed"
 	"chairside/internal/test/harness"
+	"chairside/internal/test/testdb"
 	"chairside/internal/token"
 )
 
@@ -45,7 +46,7 @@ type recording struct {
 
 // onlyByClients are the resources without a record in the demo: the examples about one record are
 // about the one that the example of the create makes.
-var onlyByClients = []string{"appointment_holds", "webhooks"}
+var onlyByClients = []string{"appointment_holds"}
 
 // TestExamplesAreResponsesOfTheDemo sends the example request of each operation to a demo, with
 // nothing but what the document says, validates the response, and compares it with the example. It does
@@ -55,7 +56,7 @@ var onlyByClients = []string{"appointment_holds", "webhooks"}
 //	go test ./internal/test/contract -run TestExamplesAreResponsesOfTheDemo/sqlite -record
 //	go generate ./...
 func TestExamplesAreResponsesOfTheDemo(t *testing.T) {
-	harness.Each(t, func(t *testing.T, e *harness.Env) {
+	harness.EachOf(t, testdb.Demo, func(t *testing.T, e *harness.Env) {
 		d := &demonstration{Env: e, t: t, token: exampleToken(t, e), records: map[string]json.RawMessage{}, responses: map[string]*harness.Response{}, errors: map[string]map[string]*harness.Response{}}
 		d.play(t)
 		failures := d.provoke(t)

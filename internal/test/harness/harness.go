@@ -52,14 +52,20 @@ func Main(m *testing.M) { pgtest.Main(m) }
 // Each runs test on SQLite and on PostgreSQL, in parallel with other tests.
 func Each(t *testing.T, test func(t *testing.T, e *Env)) {
 	t.Helper()
+	EachOf(t, testdb.Practice, test)
+}
+
+// EachOf is Each on copies of another template.
+func EachOf(t *testing.T, template *testdb.Template, test func(t *testing.T, e *Env)) {
+	t.Helper()
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, Start(t, SQLite(t), Patient))
+		test(t, Start(t, template.SQLite(t), Patient))
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		test(t, Start(t, Postgres(t), Patient))
+		test(t, Start(t, postgres(t, template), Patient))
 	})
 }
 
@@ -204,15 +210,18 @@ func SQLite(t testing.TB) string { t.Helper(); return testdb.Practice.SQLite(t) 
 
 // Postgres returns the URL of a new copy of the seeded database, or skips the test. With two
 // roles (testdb.TwoRoles) it is that of SecondWall, with testdb.Pooled it leads through a pooler.
-func Postgres(t testing.TB) string {
+func Postgres(t testing.TB) string { t.Helper(); return postgres(t, testdb.Practice) }
+
+func postgres(t testing.TB, template *testdb.Template) string {
 	t.Helper()
-	if testdb.TwoRoles() {
-		return SecondWall(t)
+	address := template.Postgres(t)
+	switch {
+	case testdb.TwoRoles():
+		return secondWall(t, address)
+	case testdb.Pooled():
+		return pgtest.Pooled(t, address)
 	}
-	if testdb.Pooled() {
-		return pgtest.Pooled(t, testdb.Practice.Postgres(t))
-	}
-	return testdb.Practice.Postgres(t)
+	return address
 }
 
 // As returns a context for a user of the main practice ("demo") or the other one

@@ -18,9 +18,10 @@ var practiceFilter = regexp.MustCompile(`(?:"\w+"\.)?(?:"?practice_id"?|"applica
 // SecondWall returns the URL of a new copy of the seeded database with both roles, through a
 // proxy that takes Ent's practice filter out of each statement of the serving role. What then
 // still separates practices is row-level security alone. It skips the test without a server.
-func SecondWall(t testing.TB) string {
+func SecondWall(t testing.TB) string { t.Helper(); return secondWall(t, testdb.Practice.Postgres(t)) }
+
+func secondWall(t testing.TB, address string) string {
 	t.Helper()
-	address := testdb.Practice.Postgres(t)
 	db, err := store.Open(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)

@@ -34,11 +34,13 @@ var (
 	Migrated = newTemplate("migrated", nil)
 	// Practice has both demo practices, with few patients.
 	Practice = newTemplate("practice", &seed.Options{Patients: 60, Years: 1, RandomSeed: 1, AsOf: Day})
+	// Demo has the practices of "chairside serve --demo", on Day.
+	Demo = newTemplate("demo", &seed.Options{RandomSeed: 1, AsOf: Day})
 	// Reported has practices large enough for every case of a report to occur.
 	Reported = newTemplate("reported", &seed.Options{Patients: 700, Years: 2, RandomSeed: 7, AsOf: Day})
 )
 
-var templates = []*Template{Migrated, Practice, Reported}
+var templates = []*Template{Migrated, Practice, Demo, Reported}
 
 // Dir is the environment variable that names the directory of shared templates.
 const Dir = "CHAIRSIDE_TEST_TEMPLATES"
