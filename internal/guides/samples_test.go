@@ -296,9 +296,9 @@ func TestShownOutputsAreCompared(t *testing.T) {
 
 // unrun has the numbers of blocks that TestSamples does not run, with the reasons.
 var unrun = map[string]int{
-	"sandbox":            2, // servers in place of the one that runs
+	"sandbox":            2, // servers in place of the one that runs: TestSandboxStarts
 	"clients":            2, // TestTypeScriptClient
-	"webhooks":           4, // TestWebhookReceivers; a command that does not end
+	"webhooks":           4, // TestWebhookReceivers; a command that does not end: TestListenForwards
 	"assistants":         1, // a file of another program
 	"audit":              2, // a server; checkpoints of a server that ran for minutes
 	"keys":               2, // servers, and the keys of one that runs
@@ -307,7 +307,7 @@ var unrun = map[string]int{
 	"row-level-security": 3, // roles of a PostgreSQL server
 	"sql":                8, // roles of a PostgreSQL server, psql and sqlite3; TestQueries runs the queries
 	"go":                 3, // TestGoIsTested
-	"moving":             2, // files of Open Dental, and another server; TestReadyMappings and TestImportFromAPI import such
+	"moving":             2, // files of Open Dental, and another server: TestMovingImports
 	"extract":            2, // DuckDB, and a line of cron
 	"reports":            1, // a mail server
 	"install":            4, // packages, services, containers
