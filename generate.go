@@ -16,6 +16,7 @@
 //	internal/audit       what a request reads, for the audit log; audit/trail: entries that are no writes, and the request log; audit/chain: seals and verifies the log
 //	internal/events/idempotency  makes writes safe to send again
 //	internal/cache       caches values for less than a second
+//	internal/durable     writes files that survive a power failure
 //	internal/civil       days; internal/clock: the time of a request; internal/decimal: money
 //	internal/ratelimit   limits of tokens, practices and addresses, shared by server processes
 //	internal/events/feed the change feed: pages, waiting, snapshots

@@ -20,6 +20,7 @@ import (
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/config"
+	"chairside/internal/durable"
 	"chairside/internal/principal"
 	"chairside/internal/report"
 	"chairside/internal/report/render"
@@ -219,7 +220,7 @@ func replaceFile(name string, write func(io.Writer) error) error {
 		err = file.Sync()
 	}
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), name)
+		err = durable.Rename(file.Name(), name)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write the file: %w", err), os.Remove(file.Name()))

@@ -24,7 +24,7 @@ type rule struct {
 }
 
 var leaves = []string{
-	"internal/audit", "internal/principal", "internal/civil", "internal/clock", "internal/apispec", "internal/decimal",
+	"internal/audit", "internal/principal", "internal/civil", "internal/clock", "internal/durable", "internal/apispec", "internal/decimal",
 	"internal/store/admission", "internal/write/etag", "internal/apierror", "internal/apispec/limit", "internal/signin/password", "internal/scope", "internal/codec", "internal/seal", "internal/entx/table",
 }
 

@@ -12,10 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"os"
 	"sync"
 
 	"github.com/google/uuid"
+
+	"chairside/internal/durable"
 )
 
 // Key is the audit key of an installation. It makes the hashes of sensitive values in the audit
@@ -47,15 +50,10 @@ func CreateKey(file string) (*Key, error) {
 	if _, err := rand.Read(secret); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err := durable.Create(file, func(w io.Writer) error {
+		return pem.Encode(w, &pem.Block{Type: keyType, Bytes: secret})
+	})
 	if err != nil {
-		return nil, fmt.Errorf("create the audit key: %w", err)
-	}
-	err = pem.Encode(f, &pem.Block{Type: keyType, Bytes: secret})
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("write the audit key: %w", err)
 	}
 	return newKey(secret)

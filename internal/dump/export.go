@@ -14,6 +14,7 @@ import (
 
 	"entgo.io/ent/dialect"
 
+	"chairside/internal/durable"
 	"chairside/internal/entx/table"
 	"chairside/internal/seal"
 	"chairside/internal/store"
@@ -150,16 +151,10 @@ func (e *export) write() (err error) {
 	if err := writeManifest(e.dir+partial, m); err != nil {
 		return err
 	}
-	if err := syncDir(e.dir + partial); err != nil {
-		return err
-	}
 	if err := os.Remove(e.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // it is empty, else Remove fails
 		return fmt.Errorf("%w: %w", ErrOccupied, err)
 	}
-	if err := os.Rename(e.dir+partial, e.dir); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(e.dir))
+	return durable.Rename(e.dir+partial, e.dir)
 }
 
 // practice describes the practice for the manifest.
@@ -175,22 +170,17 @@ func (e *export) practice() (*manifestPractice, error) {
 }
 
 // writeFile writes the file of a table, and sets its rows and checksum in the manifest.
-func (e *export) writeFile(t *table.Table, entry *manifestFile) (err error) {
-	file, err := create(filepath.Join(e.dir+partial, entry.File))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+func (e *export) writeFile(t *table.Table, entry *manifestFile) error {
 	sum := sha256.New()
-	buffer := bufio.NewWriterSize(io.MultiWriter(file, sum), fileBuffer)
-	if entry.Rows, err = e.writeRows(t, buffer); err != nil {
-		return err
-	}
-	if err := errors.Join(buffer.Flush(), file.Sync()); err != nil {
-		return err
-	}
+	err := durable.Create(filepath.Join(e.dir+partial, entry.File), func(file io.Writer) (err error) {
+		buffer := bufio.NewWriterSize(io.MultiWriter(file, sum), fileBuffer)
+		if entry.Rows, err = e.writeRows(t, buffer); err != nil {
+			return err
+		}
+		return buffer.Flush()
+	})
 	entry.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return nil
+	return err
 }
 
 // writeRows writes the rows of a table in the order of their IDs and returns their number.
@@ -232,18 +222,4 @@ func (e *export) writeRows(t *table.Table, to *bufio.Writer) (n int64, err error
 	}
 	e.done += n
 	return n, rows.Err()
-}
-
-// create creates a file that only its owner can read.
-func create(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-}
-
-// syncDir flushes a directory, so that the names in it survive a power failure.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

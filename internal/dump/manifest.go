@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/ent"
+	"chairside/internal/durable"
 	"chairside/internal/entx/table"
 	"chairside/internal/store/migrate"
 )
@@ -134,14 +136,10 @@ func writeManifest(dir string, m manifest) error {
 	if err != nil {
 		return err
 	}
-	f, err := create(filepath.Join(dir, manifestName))
-	if err != nil {
+	return durable.Create(filepath.Join(dir, manifestName), func(file io.Writer) error {
+		_, err := file.Write(append(content, '\n'))
 		return err
-	}
-	if _, err = f.Write(append(content, '\n')); err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
+	})
 }
 
 // readManifest reads the manifest in dir and its bytes. It checks that layout, migration,

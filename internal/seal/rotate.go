@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"syscall"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
 	"github.com/tink-crypto/tink-go/v2/keyset"
+
+	"chairside/internal/durable"
 )
 
 // Create writes a file with one new key, readable by its owner only. It fails with os.ErrExist if
@@ -31,22 +31,7 @@ func Create(file string) error {
 	if errors.Is(err, os.ErrExist) {
 		err = &os.PathError{Op: "create", Path: file, Err: os.ErrExist}
 	}
-	return errors.Join(err, os.Remove(written), syncDirectory(filepath.Dir(file)))
-}
-
-// syncDirectory makes the name of a new file last, before values are sealed that need it.
-func syncDirectory(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil // Windows cannot sync directories
-	}
-	directory, err := os.Open(path)
-	if err == nil {
-		err = errors.Join(directory.Sync(), directory.Close())
-	}
-	if err == nil || errors.Is(err, os.ErrPermission) || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil // some directories cannot be opened, and some file systems not be asked
-	}
-	return fmt.Errorf("write the keys: %w", err)
+	return errors.Join(err, os.Remove(written), durable.SyncDir(filepath.Dir(file)))
 }
 
 // write writes keys to a new file beside the given one and returns its name.
@@ -119,7 +104,7 @@ func (k *Keys) change(edit func(*keyset.Manager) error) error {
 	if err := os.Rename(written, k.file); err != nil {
 		return errors.Join(fmt.Errorf("write the keys: %w", err), os.Remove(written))
 	}
-	return errors.Join(k.reload(), syncDirectory(filepath.Dir(k.file)))
+	return errors.Join(k.reload(), durable.SyncDir(filepath.Dir(k.file)))
 }
 
 // IDs returns the ids of all keys, the one that seals first. There are none before the file is

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"chairside/internal/durable"
 	"chairside/ogent"
 )
 
@@ -194,10 +195,7 @@ func (f *Folder) create(path string) (*os.File, error) {
 // rename gives a complete file its name.
 func (f *Folder) rename(path string) error {
 	path = filepath.Join(f.dir, filepath.FromSlash(path))
-	if err := os.Rename(path+partial, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
+	return durable.Rename(path+partial, path)
 }
 
 // write writes a whole file.
@@ -213,13 +211,4 @@ func (f *Folder) write(path string, content []byte) error {
 		return err
 	}
 	return f.rename(path)
-}
-
-// syncDir flushes a directory, so that the names in it survive a power failure.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

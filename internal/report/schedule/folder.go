@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"chairside/internal/durable"
 )
 
 // fileMode lets the server's group read the files: that of the directory, if the directory passes its group on.
@@ -40,24 +42,12 @@ func storeFile(dir, id string, write func(w io.Writer) (name string, err error))
 		err = inFolder(closing)
 	}
 	if err == nil {
-		err = inFolder(rename(file.Name(), filepath.Join(dir, name)))
+		err = inFolder(durable.Rename(file.Name(), filepath.Join(dir, name)))
 	}
 	if err != nil {
 		_ = os.Remove(file.Name()) // the next attempt removes it otherwise
 	}
 	return err
-}
-
-// rename gives a file its name, which survives a power failure.
-func rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // inFolder is a failure of the file system, or nil.

@@ -15,6 +15,7 @@ import (
 	"filippo.io/age"
 
 	"chairside/internal/clock"
+	"chairside/internal/durable"
 	"chairside/internal/store"
 )
 
@@ -62,7 +63,7 @@ func Fetch(ctx context.Context, from, to string, identities []age.Identity) (che
 	defer file.Close()
 	hash := sha256.New()
 	source := bufio.NewReader(io.TeeReader(reader{ctx, file}, hash))
-	broken := create(to, func(w io.Writer) error { return decrypt(w, source, identities) })
+	broken := durable.Create(to, func(w io.Writer) error { return decrypt(w, source, identities) })
 	// The rest of a damaged copy is read, too: the checksum says what is wrong with it.
 	if _, err := io.Copy(io.Discard, source); err != nil {
 		return false, fmt.Errorf("read the copy: %w", err)
@@ -109,7 +110,7 @@ func Replace(ctx context.Context, file, path string, force bool) (kept string, e
 		if err := noLog(path); err != nil {
 			return "", err
 		}
-		return "", errors.Join(os.Rename(file, path), syncDirectory(filepath.Dir(path)))
+		return "", durable.Rename(file, path)
 	}
 	release, err := store.TakeOver(ctx, path)
 	damaged := errors.Is(err, store.ErrDamaged)
@@ -140,7 +141,7 @@ func Replace(ctx context.Context, file, path string, force bool) (kept string, e
 	if err := os.Rename(file, path); err != nil {
 		return "", fmt.Errorf("replace the database, which is now %s: %w", kept, err)
 	}
-	return kept, syncDirectory(filepath.Dir(path))
+	return kept, durable.SyncDir(filepath.Dir(path))
 }
 
 // noLog fails if a log or a journal is where no database is: SQLite would apply it to the restored one.

@@ -12,11 +12,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 
 	"filippo.io/age"
 	"github.com/gofrs/flock"
 
+	"chairside/internal/durable"
 	"chairside/internal/store"
 )
 
@@ -87,7 +87,7 @@ func write(ctx context.Context, db *store.DB, path string, to []age.Recipient) (
 	if err := place(partial, path); err != nil {
 		return errors.Join(fmt.Errorf("write the copy: %w", err), remove(path+sumSuffix))
 	}
-	return syncDirectory(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // vacant fails with fs.ErrExist if there is a file at path, or one that only seems to be its
@@ -124,7 +124,7 @@ func writeEncrypted(ctx context.Context, db *store.DB, path string, to []age.Rec
 		return fmt.Errorf("encrypt the copy: %w", err)
 	}
 	defer from.Close()
-	return create(path, func(file io.Writer) error {
+	return durable.Create(path, func(file io.Writer) error {
 		encrypted, err := age.Encrypt(file, to...)
 		if err != nil {
 			return err
@@ -149,18 +149,6 @@ func (r reader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// create creates a file that only its owner can read. It returns once the content is on disk.
-func create(path string, fill func(io.Writer) error) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("create a file: %w", err)
-	}
-	if err = fill(file); err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
-}
-
 func sumOf(path string) (sum []byte, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -180,7 +168,7 @@ func writeSum(path string, sum []byte) error {
 	if err := remove(partial); err != nil {
 		return err
 	}
-	err := create(partial, func(file io.Writer) error {
+	err := durable.Create(partial, func(file io.Writer) error {
 		_, err := fmt.Fprintf(file, "%x  %s\n", sum, filepath.Base(path))
 		return err
 	})
@@ -190,7 +178,7 @@ func writeSum(path string, sum []byte) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("write the checksum: %w", err), remove(partial))
 	}
-	return syncDirectory(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // errSumForm means that a file does not have the form of sha256sum.
@@ -232,16 +220,4 @@ func remove(path string) (err error) {
 		}
 	}
 	return err
-}
-
-// syncDirectory makes sure that the names in a directory are on disk.
-func syncDirectory(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil // Windows cannot sync directories
-	}
-	directory, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
 }

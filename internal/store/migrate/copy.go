@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 
+	"chairside/internal/durable"
 	"chairside/internal/store"
 )
 
@@ -59,7 +59,7 @@ func copyTo(ctx context.Context, db *store.DB, path string) error {
 	if err := os.Rename(partial, path); err != nil {
 		return errors.Join(err, os.Remove(partial))
 	}
-	return syncDirectory(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // removeOldCopies removes all but the newest copies of the database at path.
@@ -87,16 +87,4 @@ func removeOldCopies(path string) error {
 		}
 	}
 	return nil
-}
-
-// syncDirectory makes sure that the names in a directory are on disk.
-func syncDirectory(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil // Windows cannot sync directories
-	}
-	directory, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
 }
