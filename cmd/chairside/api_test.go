@@ -151,7 +151,7 @@ func TestListen(t *testing.T) {
 		}
 		mac := hmac.New(sha256.New, []byte(secret))
 		mac.Write(got.body)
-		if hex.EncodeToString(mac.Sum(nil)) != got.header.Get("X-Chairside-Signature") || !strings.HasPrefix(got.header.Get("webhook-signature"), "v1,") {
+		if hex.EncodeToString(mac.Sum(nil)) != got.header.Get("X-Chairside-Signature") || got.header.Get("User-Agent") != "Chairside-Webhook/1" || !strings.HasPrefix(got.header.Get("webhook-signature"), "v1,") {
 			t.Errorf("headers %v", got.header)
 		}
 		ids[got.header.Get("webhook-id")] = true
@@ -209,7 +209,7 @@ func TestListsAreOfferedAsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lists := map[string]bool{"list": true, "deliveries": true, "status": true}
+	lists := map[string]bool{"check": true, "list": true, "deliveries": true, "status": true}
 	found := 0
 	err = kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
 		command, ok := node.(*kong.Command)
@@ -234,7 +234,7 @@ func TestListsAreOfferedAsJSON(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
-		"us": "user", "user re": "reset-password reset-second-factor", "user list --fo": "--format", "user list --format ''": "table json", "completion ''": "bash zsh fish",
+		"us": "user", "user re": "reset-password reset-second-factor", "user list --fo": "--format", "user list --format ''": "table json", "user list --format = j": "json", "user list --format =": "table json", "user list --format=j": "--format=json", "completion ''": "bash zsh fish",
 		"report inc": "income", "report income --fo": "--format", "report show inc": "income", "user create --role rec": "receptionist",
 		"nothing": "",
 	} {

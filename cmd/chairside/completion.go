@@ -68,7 +68,14 @@ func complete(out io.Writer, model *kong.Application, words []string) {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	typed, before := words[len(words)-1], words[:len(words)-1]
+	typed, before := words[len(words)-1], slices.DeleteFunc(slices.Clone(words[:len(words)-1]), isEquals)
+	if isEquals(typed) {
+		typed = ""
+	}
+	begin := "" // of a word that has a flag and its value
+	if flag, value, ok := strings.Cut(typed, "="); ok && strings.HasPrefix(flag, "--") {
+		begin, typed, before = flag+"=", value, append(before, flag)
+	}
 	node := model.Node
 	for _, word := range before {
 		at := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == word })
@@ -81,10 +88,13 @@ func complete(out io.Writer, model *kong.Application, words []string) {
 	}
 	for _, word := range candidates(node, before, typed) {
 		if strings.HasPrefix(word, typed) {
-			fmt.Fprintln(out, word)
+			fmt.Fprintln(out, begin+word)
 		}
 	}
 }
+
+// isEquals reports whether a word is the sign between a flag and its value, which bash makes a word of its own.
+func isEquals(word string) bool { return word == "=" }
 
 // candidates returns the words that can stand where typed is: the values of a flag, flags, or commands
 // and the values of an argument.

@@ -13,7 +13,10 @@ type countersCommands struct {
 	Repair countersRepair `cmd:"" help:"Correct totals that differ from the rows."`
 }
 
-type countersCheck struct{ config.Database }
+type countersCheck struct {
+	config.Database
+	listing
+}
 
 // Help is the text of --help.
 func (countersCheck) Help() string {
@@ -27,10 +30,14 @@ func (t *countersCheck) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		for _, difference := range found {
-			fmt.Fprintln(c.out, difference)
-		}
 		if len(found) > 0 {
+			var rows [][]any
+			for _, d := range found {
+				rows = append(rows, []any{d.Counter, d.Practice.String(), d.Key, d.Stored, d.Counted})
+			}
+			if err := t.print(c, []string{"COUNTER", "PRACTICE", "KEY", "STORED", "ROWS"}, rows); err != nil {
+				return err
+			}
 			return errors.New(`some totals are wrong: run "chairside counters repair"`)
 		}
 		fmt.Fprintln(c.err, "all totals are correct")

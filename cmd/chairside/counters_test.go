@@ -86,6 +86,10 @@ func checkRepair(t *testing.T, url, driver, source string) {
 		}
 	}
 	counters("some totals are wrong", "check")
+	output, _ := exec.CommandContext(t.Context(), "chairside", "counters", "check", "--format=json", "--database-url", url).Output() // it fails
+	if !strings.Contains(string(output), `"counter":"appointments.all"`) || !strings.Contains(string(output), `"stored":12`) {
+		t.Errorf("as JSON: %s", output)
+	}
 	counters("appointments.all of practice", "repair")
 	counters("nothing to do", "repair")
 	counters("all totals are correct", "check")

@@ -149,6 +149,7 @@ func forward(ctx context.Context, receiver *http.Client, to, secret string, body
 		return err.Error()
 	}
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", webhook.UserAgent)
 	begin := time.Now()
 	for name, value := range webhook.Sign(payload.ID, begin, body, secret) {
 		r.Header.Set(name, value)

@@ -135,9 +135,9 @@ func (s *Site) fillRecordList(r *http.Request, page *recordListView, f *form, qu
 	}
 	var found map[string]json.RawMessage
 	var meta struct {
-		Total      int64 `json:"total"`
-		Page       int   `json:"page"`
-		TotalPages int   `json:"total_pages"`
+		Total      int `json:"total"`
+		Page       int `json:"page"`
+		TotalPages int `json:"total_pages"`
 	}
 	var records []ordered[json.RawMessage]
 	if err := json.Unmarshal(body, &found); err != nil {

@@ -34,11 +34,23 @@ type entry struct {
 	shown, rest    string // beside Text
 }
 
+// commonParameter is the most operations with a parameter that a search for its name finds.
+const commonParameter = 20
+
 // newSearchIndex returns the index of the operations, schemas, views, error codes and guides.
 func newSearchIndex(d *apiDocument) (i searchIndex) {
+	shared := map[string]int{}
+	for _, o := range d.operations {
+		for _, p := range o.Parameters {
+			shared[p.Name]++
+		}
+	}
 	for _, o := range d.operations {
 		e := entry{found: found{Address: "/docs/operations/" + o.ID, Name: o.Label, Text: o.Method + " " + o.Path}, title: o.Label + " " + o.ID, rest: o.Description}
 		for _, p := range o.Parameters {
+			if shared[p.Name] > commonParameter {
+				continue // If-Match, per_page: a guide explains what so many operations take
+			}
 			e.members = append(e.members, p.Name)
 			e.rest += " " + p.Name + " " + p.Description
 		}

@@ -142,7 +142,7 @@ func (s *Site) requests(w http.ResponseWriter, r *http.Request) error {
 // requestFilter returns the conditions of the form, and adds its mistakes.
 func requestFilter(f *form, page *requestsView) (where []predicate.LoggedRequest) {
 	if id := f.Value("request"); id != "" {
-		where = append(where, loggedrequest.RequestID(id))
+		where = append(where, loggedrequest.RequestIDIn(id, strings.ToUpper(id))) // our own ids are in upper case
 	}
 	if id, ok := f.chosen("token", "Choose a token.", page.Tokens); ok {
 		where = append(where, loggedrequest.TokenID(id))

@@ -54,7 +54,7 @@ func (d *Deliverer) attempt(ctx context.Context, x delivery) (a outcome, err err
 		return a, d.postpone(ctx, x)
 	}
 	headers := Sign(x.eventID, at, c.body, secrets...)
-	headers["Content-Type"], headers["User-Agent"] = "application/json", userAgent
+	headers["Content-Type"], headers["User-Agent"] = "application/json", UserAgent
 	a = send(leased, d.client, x.url, headers, c.body, func() {
 		if c.read.Empty() {
 			return

@@ -14,6 +14,9 @@ import (
 	"chairside/internal/clock"
 )
 
+// UserAgent is the User-Agent of deliveries.
+const UserAgent = "Chairside-Webhook/1"
+
 const (
 	// sendTime bounds one request, from the look-up of the name to the end of the response.
 	sendTime = 10 * time.Second
@@ -21,7 +24,6 @@ const (
 	maxResponse, maxLogged = 64 << 10, 2 << 10
 	// maxResponseHeader is the longest header of a response, in bytes.
 	maxResponseHeader = 64 << 10
-	userAgent         = "Chairside-Webhook/1"
 )
 
 // newClient returns a client that follows no redirects, uses no proxy and, unless allowPrivate,
