@@ -3,6 +3,7 @@ package server
 import (
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,12 +74,12 @@ func forBrowsers(page, api http.Handler) http.Handler {
 
 // failAsJSON sends an error of a page as the API does, and returns false for a client that wants a page.
 func (s *Server) failAsJSON(w http.ResponseWriter, r *http.Request, e *apierror.Error) bool {
-	w.Header().Add("Vary", "Accept")
+	if !slices.Contains(w.Header().Values("Vary"), "Accept") {
+		w.Header().Add("Vary", "Accept")
+	}
 	if wantsPage(r) {
 		return false
 	}
-	x := stateOf(r.Context())
-	x.errorPage = nil
-	s.fail(w, x, e)
+	s.send(w, stateOf(r.Context()), e)
 	return true
 }

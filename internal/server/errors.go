@@ -64,6 +64,11 @@ func (s *Server) fail(w http.ResponseWriter, x *requestState, err error) {
 		x.errorPage(w, x.r, e)
 		return
 	}
+	s.send(w, x, e)
+}
+
+// send sends an error as JSON.
+func (s *Server) send(w http.ResponseWriter, x *requestState, e *apierror.Error) {
 	errorHeaders(x.header, e)
 	if challenge := x.header.Get("WWW-Authenticate"); challenge != "" && x.resource != "" {
 		x.header.Set("WWW-Authenticate", challenge+`, resource_metadata="`+x.resource+`"`)

@@ -57,7 +57,7 @@ type requestState struct {
 	// WWW-Authenticate; "" for the API.
 	resource string
 
-	// errorPage writes an error as a page; nil for the API.
+	// errorPage writes an error of a page: as a page to browsers, else as JSON. It is nil for the API.
 	errorPage func(http.ResponseWriter, *http.Request, *apierror.Error)
 }
 

@@ -28,7 +28,7 @@ func (s *Server) endpoint(serve http.Handler) http.Handler {
 	return s.cors(s.bounded(serve, userAgent))
 }
 
-// htmlPage serves a page. Other origins cannot read it, and its errors are pages.
+// htmlPage serves a page. Other origins cannot read it, and browsers get its errors as pages.
 func (s *Server) htmlPage(serve http.Handler) http.Handler {
 	page := s.bounded(serve, userAgent)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -76,8 +76,7 @@ func TestFavicon(t *testing.T) {
 	})
 }
 
-// TestMistypedAddresses answers browsers with a page in the frame, and API clients with JSON, as
-// below /v1 everyone.
+// TestMistypedAddresses: browsers get a page in the frame, and API clients JSON. Below /v1 everyone gets JSON.
 func TestMistypedAddresses(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		signedOut, admin := e.Browser(t), e.Browser(t).SignIn(seed.DemoAdmin)

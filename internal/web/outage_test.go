@@ -53,6 +53,11 @@ func TestPostgresOutage(t *testing.T) {
 	}
 	unavailable(e.Browser(t).Post("/sign-in", url.Values{"email": {seed.DemoAdmin}, "password": {seed.Password}}))
 	unavailable(e.Browser(t).Get("/oauth/authorize?response_type=code&scope=user&client_id=" + unusedID[1:] + "&redirect_uri=" + callback))
+	// A script of a page, which asks for anything, gets the API's error.
+	p := e.Browser(t).Send(http.MethodPost, "/sign-in/passkey", url.Values{"step": {"sign-in"}}, http.Header{"Accept": {"*/*"}}).Status(t, http.StatusServiceUnavailable)
+	if id := p.Header.Get("X-Request-Id"); p.Header.Get("Retry-After") == "" || !strings.Contains(string(p.Raw), `"code":"unavailable"`) || strings.Count(e.Log.String(), id) != 2 {
+		t.Errorf("%v: %s: the log has %d lines, want that of the failure and that of the request", p.Header, p.Raw, strings.Count(e.Log.String(), id))
+	}
 	e.Browser(t).Get("/sign-in").Status(t, http.StatusOK) // needs no database
 	b.Get("/assets/style.css").Status(t, http.StatusOK)
 

@@ -34,7 +34,7 @@ type entry struct {
 	shown, rest    string // beside Text
 }
 
-// commonParameter is the most operations with a parameter that a search for its name finds.
+// commonParameter is the number of operations above which a parameter's name finds its guide rather than the operations.
 const commonParameter = 20
 
 // newSearchIndex returns the index of the operations, schemas, views, error codes and guides.
@@ -48,11 +48,11 @@ func newSearchIndex(d *apiDocument) (i searchIndex) {
 	for _, o := range d.operations {
 		e := entry{found: found{Address: "/docs/operations/" + o.ID, Name: o.Label, Text: o.Method + " " + o.Path}, title: o.Label + " " + o.ID, rest: o.Description}
 		for _, p := range o.Parameters {
-			if shared[p.Name] > commonParameter {
-				continue // If-Match, per_page: a guide explains what so many operations take
+			e.rest += " " + p.Description
+			if shared[p.Name] <= commonParameter { // a guide explains If-Match, per_page and others
+				e.members = append(e.members, p.Name)
+				e.rest += " " + p.Name
 			}
-			e.members = append(e.members, p.Name)
-			e.rest += " " + p.Name + " " + p.Description
 		}
 		full := o.Path
 		if base, err := url.Parse(o.server); err == nil {

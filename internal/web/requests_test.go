@@ -43,7 +43,7 @@ func TestRequestsAreLogged(t *testing.T) {
 		checkHeaders(t, p, policy)
 		p.Has(t, "Latest errors", "GET /patients/{id}", "PATCH /patients/{id}", "GET /patients", "not_found", "insufficient_scope", missing, "Recall letters", "Diary screen", "10:15:00")
 		p.Lacks(t, "987654", "Qanary", value, "/nothing", "cs_pat_")
-		if errors, all := strings.Index(p.Text(), "Latest errors"), strings.Index(p.Text(), "Requests Requests, the last to end first"); errors < 0 || all < errors || rowsOf(p) != 2+4 {
+		if errors, all := strings.Index(p.Text(), "Latest errors"), strings.Index(p.Text(), "Requests Requests, most recently completed first"); errors < 0 || all < errors || rowsOf(p) != 2+4 {
 			t.Errorf("errors at %d, requests at %d, %d rows", errors, all, rowsOf(p))
 		}
 		if p := b.Get("/settings/requests?request="+missing).Has(t, missing); rowsOf(p) != 1 {

@@ -21,7 +21,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
       }
       const answer = await response.json();
       if (!response.ok) {
-        status.textContent = answer.message;
+        status.textContent = answer.message ?? answer.error.message; // of the form, or of the server
         return;
       }
       const publicKey = "user" in answer.publicKey
