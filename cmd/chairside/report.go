@@ -223,7 +223,8 @@ func replaceFile(name string, write func(io.Writer) error) error {
 		err = durable.Rename(file.Name(), name)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write the file: %w", err), os.Remove(file.Name()))
+		_ = os.Remove(file.Name()) // it fails if the file has its name already
+		return fmt.Errorf("write the file: %w", err)
 	}
 	return nil
 }

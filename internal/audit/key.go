@@ -54,7 +54,7 @@ func CreateKey(file string) (*Key, error) {
 		return pem.Encode(w, &pem.Block{Type: keyType, Bytes: secret})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("write the audit key: %w", err)
+		return nil, fmt.Errorf("create the audit key: %w", err)
 	}
 	return newKey(secret)
 }

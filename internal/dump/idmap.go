@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"chairside/internal/durable"
 	"chairside/internal/entx/table"
 )
 
@@ -154,7 +155,7 @@ func (f *mapFile) keep() error {
 	if f == nil {
 		return nil
 	}
-	return os.Rename(f.path+partial, f.path)
+	return durable.Rename(f.path+partial, f.path)
 }
 
 // close closes the file and removes it unless keep was called.

@@ -4,7 +4,6 @@ package durable
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,12 +11,13 @@ import (
 	"syscall"
 )
 
-// Create creates a file that only its owner can read, and returns once content and name are on disk.
-// It fails with os.ErrExist if there is a file. If it fails otherwise, it leaves what was written.
+// Create creates a file that only its owner can read, and returns once content and name are on disk, as far
+// as SyncDir can tell. It fails with os.ErrExist if there is a file. If fill fails, the partial file stays: the
+// caller removes it.
 func Create(path string, fill func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fmt.Errorf("create a file: %w", err)
+		return err
 	}
 	if err = fill(file); err == nil {
 		err = file.Sync()
@@ -28,7 +28,7 @@ func Create(path string, fill func(io.Writer) error) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Rename gives a file another name in the same directory, or a directory another name.
+// Rename gives a file or a directory another name beside the old one. If only the sync fails, it has the new name.
 func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -36,8 +36,8 @@ func Rename(from, to string) error {
 	return SyncDir(filepath.Dir(to))
 }
 
-// SyncDir returns once the names in a directory are on disk. Windows cannot do that, nor can some file
-// systems, and a directory that may not be read cannot be opened: then it does nothing.
+// SyncDir returns once the names in a directory are on disk. It does nothing on Windows, on file systems that
+// cannot sync a directory, and for a directory that the process cannot read.
 func SyncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

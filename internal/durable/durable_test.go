@@ -23,8 +23,12 @@ func TestCreate(t *testing.T) {
 	if err := durable.Create(path, text("one")); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
 	}
 	if err := durable.Create(path, text("two")); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a second file: %v", err)

@@ -31,7 +31,15 @@ func Create(file string) error {
 	if errors.Is(err, os.ErrExist) {
 		err = &os.PathError{Op: "create", Path: file, Err: os.ErrExist}
 	}
-	return errors.Join(err, os.Remove(written), durable.SyncDir(filepath.Dir(file)))
+	return errors.Join(err, os.Remove(written), keep(file))
+}
+
+// keep makes the name of a file last, before values are sealed that need its keys.
+func keep(file string) error {
+	if err := durable.SyncDir(filepath.Dir(file)); err != nil {
+		return fmt.Errorf("write the keys: %w", err)
+	}
+	return nil
 }
 
 // write writes keys to a new file beside the given one and returns its name.
@@ -104,7 +112,7 @@ func (k *Keys) change(edit func(*keyset.Manager) error) error {
 	if err := os.Rename(written, k.file); err != nil {
 		return errors.Join(fmt.Errorf("write the keys: %w", err), os.Remove(written))
 	}
-	return errors.Join(k.reload(), durable.SyncDir(filepath.Dir(k.file)))
+	return errors.Join(k.reload(), keep(k.file))
 }
 
 // IDs returns the ids of all keys, the one that seals first. There are none before the file is

@@ -19,6 +19,7 @@ import (
 
 	"chairside/internal/audit"
 	"chairside/internal/clock"
+	"chairside/internal/durable"
 	"chairside/internal/store"
 )
 
@@ -180,6 +181,9 @@ func appendLine(file string, text []byte) error {
 		if info, failed := f.Stat(); failed == nil {
 			err = errors.Join(err, f.Truncate(info.Size()-int64(n)))
 		}
+	}
+	if info, failed := f.Stat(); err == nil && failed == nil && info.Size() == int64(n) { // a new file
+		err = durable.SyncDir(filepath.Dir(file))
 	}
 	return errors.Join(err, f.Close())
 }
