@@ -234,7 +234,7 @@ func TestListsAreOfferedAsJSON(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
-		"us": "user", "user re": "reset-password reset-second-factor", "user list --fo": "--format", "user list --format ''": "table json", "user list --format = j": "json", "user list --format =": "table json", "user list --format=j": "--format=json", "completion ''": "bash zsh fish",
+		"us": "user", "user re": "reset-password reset-second-factor", "user list --fo": "--format", "user list --format ''": "table json", "user list --format = j": "json", "user list --format =": "table json", "user list --format=j": "--format=json", "user list --nothing=": "", "completion ''": "bash zsh fish",
 		"report inc": "income", "report income --fo": "--format", "report show inc": "income", "user create --role rec": "receptionist",
 		"nothing": "",
 	} {

@@ -72,9 +72,10 @@ func complete(out io.Writer, model *kong.Application, words []string) {
 	if isEquals(typed) {
 		typed = ""
 	}
-	begin := "" // of a word that has a flag and its value
-	if flag, value, ok := strings.Cut(typed, "="); ok && strings.HasPrefix(flag, "--") {
-		begin, typed, before = flag+"=", value, append(before, flag)
+	begin := "" // prefix of each candidate when the word is --flag=value
+	flag, value, joined := strings.Cut(typed, "=")
+	if joined = joined && strings.HasPrefix(flag, "--"); joined {
+		begin, typed = flag+"=", value
 	}
 	node := model.Node
 	for _, word := range before {
@@ -86,7 +87,11 @@ func complete(out io.Writer, model *kong.Application, words []string) {
 			node = node.DefaultCmd // word is its argument
 		}
 	}
-	for _, word := range candidates(node, before, typed) {
+	all := valuesOfFlag(node, flag)
+	if !joined {
+		all = candidates(node, before, typed)
+	}
+	for _, word := range all {
 		if strings.HasPrefix(word, typed) {
 			fmt.Fprintln(out, begin+word)
 		}
@@ -99,19 +104,16 @@ func isEquals(word string) bool { return word == "=" }
 // candidates returns the words that can stand where typed is: the values of a flag, flags, or commands
 // and the values of an argument.
 func candidates(node *kong.Node, before []string, typed string) (all []string) {
-	var flags []*kong.Flag
-	for _, group := range node.AllFlags(true) {
-		flags = append(flags, group...)
-	}
 	if len(before) > 0 {
-		i := slices.IndexFunc(flags, func(f *kong.Flag) bool { return "--"+f.Name == before[len(before)-1] && !f.IsBool() })
-		if i >= 0 {
-			return valuesOf(flags[i].Value)
+		if f := findFlag(node, before[len(before)-1]); f != nil && !f.IsBool() {
+			return valuesOf(f.Value)
 		}
 	}
 	if strings.HasPrefix(typed, "-") {
-		for _, f := range flags {
-			all = append(all, "--"+f.Name)
+		for _, group := range node.AllFlags(true) {
+			for _, f := range group {
+				all = append(all, "--"+f.Name)
+			}
 		}
 		return all
 	}
@@ -128,6 +130,26 @@ func candidates(node *kong.Node, before []string, typed string) (all []string) {
 		all = append(all, valuesOf(argument)...)
 	}
 	return slices.DeleteFunc(all, func(word string) bool { return word == "" })
+}
+
+// findFlag returns the flag of a command for a word such as --format, or nil.
+func findFlag(node *kong.Node, word string) *kong.Flag {
+	for _, group := range node.AllFlags(true) {
+		for _, f := range group {
+			if "--"+f.Name == word {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// valuesOfFlag returns the values that may follow --flag=.
+func valuesOfFlag(node *kong.Node, word string) []string {
+	if f := findFlag(node, word); f != nil && !f.IsBool() {
+		return valuesOf(f.Value)
+	}
+	return nil
 }
 
 // valuesOf returns the values that the parser or the program allows for a flag or an argument. The tag

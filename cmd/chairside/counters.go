@@ -6,6 +6,7 @@ import (
 
 	"chairside/internal/config"
 	"chairside/internal/store"
+	"chairside/internal/store/counters"
 )
 
 type countersCommands struct {
@@ -20,7 +21,7 @@ type countersCheck struct {
 
 // Help is the text of --help.
 func (countersCheck) Help() string {
-	return "Triggers in the database maintain the totals that lists show. Prints each total that differs from the rows, and fails if any does. Reads every row. Safe while the server runs."
+	return "Triggers in the database maintain the totals that lists show. Prints each total that differs from the rows, and fails if any does: the total stored, the rows counted, and the key that a total is for, a practitioner's id or a day (days since 1970), or 0. Reads every row. Safe while the server runs."
 }
 
 // Run prints each difference and fails if there is any.
@@ -31,11 +32,7 @@ func (t *countersCheck) Run(c *console) error {
 			return err
 		}
 		if len(found) > 0 {
-			var rows [][]any
-			for _, d := range found {
-				rows = append(rows, []any{d.Counter, d.Practice.String(), d.Key, d.Stored, d.Counted})
-			}
-			if err := t.print(c, []string{"COUNTER", "PRACTICE", "KEY", "STORED", "ROWS"}, rows); err != nil {
+			if err := printDifferences(c, t.listing, found); err != nil {
 				return err
 			}
 			return errors.New(`some totals are wrong: run "chairside counters repair"`)
@@ -45,19 +42,31 @@ func (t *countersCheck) Run(c *console) error {
 	})
 }
 
-type countersRepair struct{ config.Database }
+// printDifferences prints totals that differ from the rows.
+func printDifferences(c *console, l listing, all []counters.Difference) error {
+	var rows [][]any
+	for _, d := range all {
+		rows = append(rows, []any{d.Counter, d.Practice.String(), d.Key, d.Stored, d.Counted})
+	}
+	return l.print(c, []string{"COUNTER", "PRACTICE", "KEY", "STORED", "COUNTED"}, rows)
+}
+
+type countersRepair struct {
+	config.Database
+	listing
+}
 
 // Help is the text of --help.
 func (countersRepair) Help() string {
-	return "Prints each total that it corrects. Writes to a table wait while its rows are counted."
+	return "Prints each total that it corrects, as \"chairside counters check\" does. Writes to a table wait while its rows are counted."
 }
 
 // Run prints the corrected totals, even on an error.
 func (t *countersRepair) Run(c *console) error {
 	return c.withDatabase(t.Database, func(db *store.DB) error {
 		repaired, err := db.Counters.Repair(c)
-		for _, difference := range repaired {
-			fmt.Fprintln(c.out, difference)
+		if len(repaired) > 0 {
+			err = errors.Join(err, printDifferences(c, t.listing, repaired))
 		}
 		switch {
 		case err != nil:

@@ -90,7 +90,7 @@ func checkRepair(t *testing.T, url, driver, source string) {
 	if !strings.Contains(string(output), `"counter":"appointments.all"`) || !strings.Contains(string(output), `"stored":12`) {
 		t.Errorf("as JSON: %s", output)
 	}
-	counters("appointments.all of practice", "repair")
+	counters("appointments.all  ", "repair")
 	counters("nothing to do", "repair")
 	counters("all totals are correct", "check")
 
