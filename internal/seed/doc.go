@@ -15,7 +15,7 @@
 // How a practice is generated, file by file:
 //
 //	blueprint.go   number of sites, practitioners and rotas
-//	practice.go    sites and rooms; the generator
+//	practice.go    sites, rooms, a paused webhook; the generator
 //	catalogue.go   payment plans, treatments, fees, products
 //	lists.go       acquisition sources, appointment reasons, custom fields
 //	staff.go       users, practitioners, their working sessions and breaks

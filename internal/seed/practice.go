@@ -107,8 +107,8 @@ func (g *generator) openPractice() {
 // run, because the data are made up.
 func (g *generator) searchKey() string { return "demo " + g.practice.String() }
 
-// addWebhook adds a webhook that is paused, because its address is an example. Someone who resumes it gets the
-// events from then on.
+// addWebhook adds a webhook that is paused, because its address is an example. Its secret is the same in every
+// demo. It has no position in the change feed: once resumed, it receives the events from then on.
 func (g *generator) addWebhook() {
 	secret := make([]byte, 24)
 	r := stream(g.practice, "webhook")

@@ -81,7 +81,7 @@ func (d *Deliverer) collectFor(ctx context.Context, w *follower) (more bool, err
 	switch {
 	case err != nil:
 		return false, err
-	case page.Gap:
+	case page.Gap && w.cursor != "": // a new one has no position yet
 		d.logger.Warn("changes may be missing for a webhook: they are no longer kept, or the database was restored or failed over", slog.String("webhook_id", w.id.String()))
 	case page.Cursor == w.cursor:
 		return false, nil
