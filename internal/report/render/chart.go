@@ -34,12 +34,12 @@ type size struct {
 }
 
 var sizes = []size{
-	{class: "chart-wide", width: 900, font: 13, labelLength: 36, beside: true, panel: 230, small: 110, ticks: 4},
+	{class: "chart-wide", width: 900, font: 13, labelLength: 44, beside: true, panel: 230, small: 110, ticks: 4},
 	{class: "chart-slim", width: 340, font: 12, labelLength: 44, panel: 190, small: 90, ticks: 3},
 }
 
 // paper replaces the wide drawing on paper if that is tall.
-var paper = size{class: "chart-paper", width: 900, font: 13, labelLength: 36, beside: true, onPaper: true}
+var paper = size{class: "chart-paper", width: 900, font: 13, labelLength: 44, beside: true, onPaper: true}
 
 // textWidth estimates the width of a text in a wide font, such as DejaVu Sans. Labels are anchored at the point that
 // they belong to: it decides what has room, and how much room the marks of an axis have.
@@ -369,8 +369,8 @@ func (p *plot) draw(y float64, members []int) float64 {
 	return y + p.height
 }
 
-// labelled returns the bars that get their value: all if there is room, or else the highest and
-// the last if they are apart.
+// labelled returns the bars that get their value: all if there is room, or else the highest, and
+// the last if they are apart and the bar before it, which its value covers in part, is no higher.
 func (p *plot) labelled(totals []int64) (bars []int) {
 	widest, highest := 0.0, 0
 	for i, v := range totals {
@@ -384,7 +384,7 @@ func (p *plot) labelled(totals []int64) (bars []int) {
 		return bars
 	}
 	bars = bars[highest : highest+1]
-	if last := len(totals) - 1; float64(last-highest)*p.band > widest+p.font && totals[last] != 0 {
+	if last := len(totals) - 1; float64(last-highest)*p.band > widest+p.font && totals[last] != 0 && totals[last-1] <= totals[last] {
 		bars = []int{highest, last}
 	}
 	return bars

@@ -301,3 +301,19 @@ func TestFirstValueIsClearOfTheAxis(t *testing.T) {
 		}
 	}
 }
+
+// TestLastValueCoversNoBar: on a phone it is wider than its bar, and would stand on a higher one before it.
+func TestLastValueCoversNoBar(t *testing.T) {
+	t.Parallel()
+	for before, want := range map[int64]int{13_740: 2, 13_741: 1} {
+		values := []int64{16_320, 12_000, 12_000, 12_000, 12_000, 12_000, 12_000, 12_000, 12_000, 12_000, before, 13_740}
+		c := chart{&report.Chart{Title: "x", Kind: report.Minutes, Labels: make([]string, len(values)), Series: []report.Series{{Name: "Booked", Values: values}}}, report.English}
+		for i := range c.Labels {
+			c.Labels[i] = fmt.Sprintf("%02d", i)
+		}
+		slim := drawings(t, c)[1]
+		if got := slim.of("value"); len(got) != want {
+			t.Errorf("%d before the last bar: the values %v are shown, want %d", before, got, want)
+		}
+	}
+}
