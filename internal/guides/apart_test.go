@@ -134,16 +134,7 @@ func TestListenForwards(t *testing.T) {
 		}.shell(t, "webhooks", "chairside listen")
 		start(t, shell)
 		wait(t, "the secret", func() bool { return strings.Contains(printed.String(), "whsec_") })
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, d.URL+"/v1/patients/1", strings.NewReader(`{"patient": {"preferred_name": "Listener"}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header = http.Header{"User-Agent": {"guide/1.0"}, "Authorization": {"Bearer " + d.token}, "Content-Type": {"application/json"}}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
+		d.call(t, http.MethodPatch, "/v1/patients/1", `{"patient": {"preferred_name": "Listener"}}`)
 		select {
 		case event := <-events:
 			if !strings.Contains(event, `"patients.updated"`) || !strings.Contains(event, `"Listener"`) {

@@ -2,10 +2,13 @@ package guides_test
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -168,4 +171,24 @@ func demo(t *testing.T, databases kind, change ...func(*server.Options)) *demoSe
 		}
 	})
 	return d
+}
+
+// call sends a request that succeeds, and returns the body of its response.
+func (d *demoServer) call(t *testing.T, method, path, body string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, d.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header = http.Header{"User-Agent": {"guide/1.0"}, "Authorization": {"Bearer " + d.token}, "Content-Type": {"application/json"}}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= 300 {
+		t.Fatalf("%s %s: %d %v %s", method, path, response.StatusCode, err, content)
+	}
+	return string(content)
 }

@@ -77,25 +77,7 @@ func checkReceiver(t *testing.T, databases kind, dir string, start []string, sho
 	port := freePort(t)
 	to := "http://127.0.0.1:" + port
 	d := demo(t, databases, func(o *server.Options) { o.WebhookAllowPrivate = true })
-	call := func(method, path, body string) string {
-		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, d.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header = http.Header{"User-Agent": {"guide/1.0"}, "Authorization": {"Bearer " + d.token}, "Content-Type": {"application/json"}}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		var content bytes.Buffer
-		if _, err := content.ReadFrom(response.Body); err != nil || response.StatusCode >= 300 {
-			t.Fatalf("%s %s: %d %v %s", method, path, response.StatusCode, err, content.String())
-		}
-		return content.String()
-	}
-	made := call("POST", "/v1/webhooks", `{"webhook": {"url": "`+to+`", "events": ["patients.updated"]}}`)
+	made := d.call(t, "POST", "/v1/webhooks", `{"webhook": {"url": "`+to+`", "events": ["patients.updated"]}}`)
 	event := make(chan string, 10)
 	reader := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var sent, indented bytes.Buffer
@@ -104,7 +86,7 @@ func checkReceiver(t *testing.T, databases kind, dir string, start []string, sho
 		event <- indented.String()
 	}))
 	t.Cleanup(reader.Close)
-	call("POST", "/v1/webhooks", `{"webhook": {"url": "`+reader.URL+`", "events": ["patients.updated"]}}`)
+	d.call(t, "POST", "/v1/webhooks", `{"webhook": {"url": "`+reader.URL+`", "events": ["patients.updated"]}}`)
 	value := func(name string) string {
 		return regexp.MustCompile(`"` + name + `":"([^"]+)"`).FindStringSubmatch(made)[1]
 	}
@@ -128,9 +110,9 @@ func checkReceiver(t *testing.T, databases kind, dir string, start []string, sho
 	if err != nil || forged.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a forged event: %v %v", forged, err)
 	}
-	patients := regexp.MustCompile(`"id":(\d+),`).FindAllStringSubmatch(call("GET", "/v1/patients?per_page=2&fields=id,title", ""), 2)
+	patients := regexp.MustCompile(`"id":(\d+),`).FindAllStringSubmatch(d.call(t, "GET", "/v1/patients?per_page=2&fields=id,title", ""), 2)
 	for i, patient := range patients {
-		call("PATCH", "/v1/patients/"+patient[1], `{"patient": {"preferred_name": "`+strconv.Itoa(i)+`"}}`)
+		d.call(t, "PATCH", "/v1/patients/"+patient[1], `{"patient": {"preferred_name": "`+strconv.Itoa(i)+`"}}`)
 		want := "patients.updated " + patient[1] + "\n"
 		wait(t, want, func() bool { return strings.Contains(printed.String(), want) })
 		if problem := compare(shown, <-event); problem != "" {
