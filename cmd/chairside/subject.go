@@ -9,8 +9,12 @@ import (
 	"strings"
 
 	"chairside/ent"
+	"chairside/ent/patient"
+	"chairside/internal/audit"
 	"chairside/internal/audit/trail"
+	"chairside/internal/clock"
 	"chairside/internal/config"
+	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/internal/subject"
 )
@@ -104,6 +108,9 @@ func (e *subjectErase) Run(c *console) error {
 		if e.DryRun {
 			would, err := subject.Check(ctx, db, e.Patient)
 			if would != nil {
+				if err := c.sawPatient(ctx, db, e.Patient); err != nil {
+					return err
+				}
 				fmt.Fprintf(c.out, "Patient %d: %s\n", e.Patient, would.Person)
 				if err := printErasure(c, would, "Would be"); err != nil {
 					return err
@@ -116,6 +123,9 @@ func (e *subjectErase) Run(c *console) error {
 			return err
 		}
 		if !erased {
+			if err := c.sawPatient(ctx, db, e.Patient); err != nil {
+				return err
+			}
 			if err := e.confirmDeletion(c, fmt.Sprintf("This erases patient %d, %s, for good.", e.Patient, person)); err != nil {
 				return err
 			}
@@ -130,6 +140,18 @@ func (e *subjectErase) Run(c *console) error {
 		}
 		return errors.Join(printErasure(c, done, "Was"), err)
 	})
+}
+
+// sawPatient writes to the audit log that a command is about to show who a patient is.
+func (c *console) sawPatient(ctx context.Context, db *store.DB, id int64) error {
+	_, log := audit.With(ctx)
+	log.Note(patient.Table, id)
+	e := trail.Entry{At: clock.Now(ctx), Operation: "subject erase"}
+	e.Practice = principal.Must(ctx).PracticeID
+	if err := trail.WriteRead(ctx, db, e, log); err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	return nil
 }
 
 // printErasedBefore says that there was nothing left to erase, and what was done again.

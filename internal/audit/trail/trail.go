@@ -247,6 +247,22 @@ func Write(ctx context.Context, db *store.DB, e Entry) error {
 	return tx.Commit()
 }
 
+// WriteRead writes at once what work that is no request has read.
+func WriteRead(ctx context.Context, db *store.DB, e Entry, log *audit.Log) error {
+	b := &batch{Entry: e}
+	b.Action = "read"
+	log.AddTo(&b.reads)
+	tx, err := db.SQL.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	if err := insert(ctx, db.Dialect, tx, b); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
 // WriteIn writes an entry in tx, the transaction that makes the change, so that neither is stored
 // without the other.
 func WriteIn(ctx context.Context, db *store.DB, tx *sql.Tx, e Entry) error {
