@@ -43910,6 +43910,7 @@ type PracticeDeletionMutation struct {
 	requested_at   *time.Time
 	due_at         *time.Time
 	kept_elsewhere *string
+	began_at       *time.Time
 	deleted_at     *time.Time
 	clearedFields  map[string]struct{}
 	done           bool
@@ -44129,6 +44130,55 @@ func (m *PracticeDeletionMutation) ResetKeptElsewhere() {
 	m.kept_elsewhere = nil
 }
 
+// SetBeganAt sets the "began_at" field.
+func (m *PracticeDeletionMutation) SetBeganAt(t time.Time) {
+	m.began_at = &t
+}
+
+// BeganAt returns the value of the "began_at" field in the mutation.
+func (m *PracticeDeletionMutation) BeganAt() (r time.Time, exists bool) {
+	v := m.began_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBeganAt returns the old "began_at" field's value of the PracticeDeletion entity.
+// If the PracticeDeletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PracticeDeletionMutation) OldBeganAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBeganAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBeganAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBeganAt: %w", err)
+	}
+	return oldValue.BeganAt, nil
+}
+
+// ClearBeganAt clears the value of the "began_at" field.
+func (m *PracticeDeletionMutation) ClearBeganAt() {
+	m.began_at = nil
+	m.clearedFields[practicedeletion.FieldBeganAt] = struct{}{}
+}
+
+// BeganAtCleared returns if the "began_at" field was cleared in this mutation.
+func (m *PracticeDeletionMutation) BeganAtCleared() bool {
+	_, ok := m.clearedFields[practicedeletion.FieldBeganAt]
+	return ok
+}
+
+// ResetBeganAt resets all changes to the "began_at" field.
+func (m *PracticeDeletionMutation) ResetBeganAt() {
+	m.began_at = nil
+	delete(m.clearedFields, practicedeletion.FieldBeganAt)
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (m *PracticeDeletionMutation) SetDeletedAt(t time.Time) {
 	m.deleted_at = &t
@@ -44212,7 +44262,7 @@ func (m *PracticeDeletionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *PracticeDeletionMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.requested_at != nil {
 		fields = append(fields, practicedeletion.FieldRequestedAt)
 	}
@@ -44221,6 +44271,9 @@ func (m *PracticeDeletionMutation) Fields() []string {
 	}
 	if m.kept_elsewhere != nil {
 		fields = append(fields, practicedeletion.FieldKeptElsewhere)
+	}
+	if m.began_at != nil {
+		fields = append(fields, practicedeletion.FieldBeganAt)
 	}
 	if m.deleted_at != nil {
 		fields = append(fields, practicedeletion.FieldDeletedAt)
@@ -44239,6 +44292,8 @@ func (m *PracticeDeletionMutation) Field(name string) (ent.Value, bool) {
 		return m.DueAt()
 	case practicedeletion.FieldKeptElsewhere:
 		return m.KeptElsewhere()
+	case practicedeletion.FieldBeganAt:
+		return m.BeganAt()
 	case practicedeletion.FieldDeletedAt:
 		return m.DeletedAt()
 	}
@@ -44256,6 +44311,8 @@ func (m *PracticeDeletionMutation) OldField(ctx context.Context, name string) (e
 		return m.OldDueAt(ctx)
 	case practicedeletion.FieldKeptElsewhere:
 		return m.OldKeptElsewhere(ctx)
+	case practicedeletion.FieldBeganAt:
+		return m.OldBeganAt(ctx)
 	case practicedeletion.FieldDeletedAt:
 		return m.OldDeletedAt(ctx)
 	}
@@ -44287,6 +44344,13 @@ func (m *PracticeDeletionMutation) SetField(name string, value ent.Value) error 
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetKeptElsewhere(v)
+		return nil
+	case practicedeletion.FieldBeganAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBeganAt(v)
 		return nil
 	case practicedeletion.FieldDeletedAt:
 		v, ok := value.(time.Time)
@@ -44325,6 +44389,9 @@ func (m *PracticeDeletionMutation) AddField(name string, value ent.Value) error 
 // mutation.
 func (m *PracticeDeletionMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(practicedeletion.FieldBeganAt) {
+		fields = append(fields, practicedeletion.FieldBeganAt)
+	}
 	if m.FieldCleared(practicedeletion.FieldDeletedAt) {
 		fields = append(fields, practicedeletion.FieldDeletedAt)
 	}
@@ -44342,6 +44409,9 @@ func (m *PracticeDeletionMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *PracticeDeletionMutation) ClearField(name string) error {
 	switch name {
+	case practicedeletion.FieldBeganAt:
+		m.ClearBeganAt()
+		return nil
 	case practicedeletion.FieldDeletedAt:
 		m.ClearDeletedAt()
 		return nil
@@ -44361,6 +44431,9 @@ func (m *PracticeDeletionMutation) ResetField(name string) error {
 		return nil
 	case practicedeletion.FieldKeptElsewhere:
 		m.ResetKeptElsewhere()
+		return nil
+	case practicedeletion.FieldBeganAt:
+		m.ResetBeganAt()
 		return nil
 	case practicedeletion.FieldDeletedAt:
 		m.ResetDeletedAt()

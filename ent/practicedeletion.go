@@ -25,6 +25,8 @@ type PracticeDeletion struct {
 	DueAt time.Time `json:"due_at,omitempty"`
 	// Where the records are that the law still requires; empty if it requires none.
 	KeptElsewhere string `json:"kept_elsewhere,omitempty"`
+	// When the first rows were deleted; null as long as the deletion can be cancelled.
+	BeganAt *time.Time `json:"began_at,omitempty"`
 	// When the last row was deleted; null before.
 	DeletedAt    *time.Time `json:"deleted_at,omitempty"`
 	selectValues sql.SelectValues
@@ -37,7 +39,7 @@ func (*PracticeDeletion) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case practicedeletion.FieldKeptElsewhere:
 			values[i] = new(sql.NullString)
-		case practicedeletion.FieldRequestedAt, practicedeletion.FieldDueAt, practicedeletion.FieldDeletedAt:
+		case practicedeletion.FieldRequestedAt, practicedeletion.FieldDueAt, practicedeletion.FieldBeganAt, practicedeletion.FieldDeletedAt:
 			values[i] = new(sql.NullTime)
 		case practicedeletion.FieldID:
 			values[i] = new(uuid.UUID)
@@ -79,6 +81,13 @@ func (_m *PracticeDeletion) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field kept_elsewhere", values[i])
 			} else if value.Valid {
 				_m.KeptElsewhere = value.String
+			}
+		case practicedeletion.FieldBeganAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field began_at", values[i])
+			} else if value.Valid {
+				_m.BeganAt = new(time.Time)
+				*_m.BeganAt = value.Time
 			}
 		case practicedeletion.FieldDeletedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -131,6 +140,11 @@ func (_m *PracticeDeletion) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("kept_elsewhere=")
 	builder.WriteString(_m.KeptElsewhere)
+	builder.WriteString(", ")
+	if v := _m.BeganAt; v != nil {
+		builder.WriteString("began_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
 	builder.WriteString(", ")
 	if v := _m.DeletedAt; v != nil {
 		builder.WriteString("deleted_at=")

@@ -47,6 +47,20 @@ func (_c *PracticeDeletionCreate) SetNillableKeptElsewhere(v *string) *PracticeD
 	return _c
 }
 
+// SetBeganAt sets the "began_at" field.
+func (_c *PracticeDeletionCreate) SetBeganAt(v time.Time) *PracticeDeletionCreate {
+	_c.mutation.SetBeganAt(v)
+	return _c
+}
+
+// SetNillableBeganAt sets the "began_at" field if the given value is not nil.
+func (_c *PracticeDeletionCreate) SetNillableBeganAt(v *time.Time) *PracticeDeletionCreate {
+	if v != nil {
+		_c.SetBeganAt(*v)
+	}
+	return _c
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (_c *PracticeDeletionCreate) SetDeletedAt(v time.Time) *PracticeDeletionCreate {
 	_c.mutation.SetDeletedAt(v)
@@ -168,6 +182,10 @@ func (_c *PracticeDeletionCreate) createSpec() (*PracticeDeletion, *sqlgraph.Cre
 	if value, ok := _c.mutation.KeptElsewhere(); ok {
 		_spec.SetField(practicedeletion.FieldKeptElsewhere, field.TypeString, value)
 		_node.KeptElsewhere = value
+	}
+	if value, ok := _c.mutation.BeganAt(); ok {
+		_spec.SetField(practicedeletion.FieldBeganAt, field.TypeTime, value)
+		_node.BeganAt = &value
 	}
 	if value, ok := _c.mutation.DeletedAt(); ok {
 		_spec.SetField(practicedeletion.FieldDeletedAt, field.TypeTime, value)

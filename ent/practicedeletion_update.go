@@ -30,6 +30,26 @@ func (_u *PracticeDeletionUpdate) Where(ps ...predicate.PracticeDeletion) *Pract
 	return _u
 }
 
+// SetBeganAt sets the "began_at" field.
+func (_u *PracticeDeletionUpdate) SetBeganAt(v time.Time) *PracticeDeletionUpdate {
+	_u.mutation.SetBeganAt(v)
+	return _u
+}
+
+// SetNillableBeganAt sets the "began_at" field if the given value is not nil.
+func (_u *PracticeDeletionUpdate) SetNillableBeganAt(v *time.Time) *PracticeDeletionUpdate {
+	if v != nil {
+		_u.SetBeganAt(*v)
+	}
+	return _u
+}
+
+// ClearBeganAt clears the value of the "began_at" field.
+func (_u *PracticeDeletionUpdate) ClearBeganAt() *PracticeDeletionUpdate {
+	_u.mutation.ClearBeganAt()
+	return _u
+}
+
 // SetDeletedAt sets the "deleted_at" field.
 func (_u *PracticeDeletionUpdate) SetDeletedAt(v time.Time) *PracticeDeletionUpdate {
 	_u.mutation.SetDeletedAt(v)
@@ -97,6 +117,12 @@ func (_u *PracticeDeletionUpdate) sqlSave(ctx context.Context) (_node int, err e
 			}
 		}
 	}
+	if value, ok := _u.mutation.BeganAt(); ok {
+		_spec.SetField(practicedeletion.FieldBeganAt, field.TypeTime, value)
+	}
+	if _u.mutation.BeganAtCleared() {
+		_spec.ClearField(practicedeletion.FieldBeganAt, field.TypeTime)
+	}
 	if value, ok := _u.mutation.DeletedAt(); ok {
 		_spec.SetField(practicedeletion.FieldDeletedAt, field.TypeTime, value)
 	}
@@ -125,6 +151,26 @@ type PracticeDeletionUpdateOne struct {
 	hooks     []Hook
 	mutation  *PracticeDeletionMutation
 	modifiers []func(*sql.UpdateBuilder)
+}
+
+// SetBeganAt sets the "began_at" field.
+func (_u *PracticeDeletionUpdateOne) SetBeganAt(v time.Time) *PracticeDeletionUpdateOne {
+	_u.mutation.SetBeganAt(v)
+	return _u
+}
+
+// SetNillableBeganAt sets the "began_at" field if the given value is not nil.
+func (_u *PracticeDeletionUpdateOne) SetNillableBeganAt(v *time.Time) *PracticeDeletionUpdateOne {
+	if v != nil {
+		_u.SetBeganAt(*v)
+	}
+	return _u
+}
+
+// ClearBeganAt clears the value of the "began_at" field.
+func (_u *PracticeDeletionUpdateOne) ClearBeganAt() *PracticeDeletionUpdateOne {
+	_u.mutation.ClearBeganAt()
+	return _u
 }
 
 // SetDeletedAt sets the "deleted_at" field.
@@ -223,6 +269,12 @@ func (_u *PracticeDeletionUpdateOne) sqlSave(ctx context.Context) (_node *Practi
 				ps[i](selector)
 			}
 		}
+	}
+	if value, ok := _u.mutation.BeganAt(); ok {
+		_spec.SetField(practicedeletion.FieldBeganAt, field.TypeTime, value)
+	}
+	if _u.mutation.BeganAtCleared() {
+		_spec.ClearField(practicedeletion.FieldBeganAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.DeletedAt(); ok {
 		_spec.SetField(practicedeletion.FieldDeletedAt, field.TypeTime, value)

@@ -1677,6 +1677,7 @@ var storedTypes = entx.StoredTypes{
 	"at":                                  "timestamptz",
 	"attempt_at":                          "timestamptz",
 	"authorization_codes.id":              "uuid",
+	"began_at":                            "timestamptz",
 	"cancelled_at":                        "timestamptz",
 	"changed_at":                          "timestamptz",
 	"closes_at":                           "timestamptz",

@@ -126,6 +126,7 @@ var Tables = table.Link(Limits,
 		{Field: codec.Field{Name: "requested_at", Kind: "datetime", Required: true}, Stored: "timestamptz"},
 		{Field: codec.Field{Name: "due_at", Kind: "datetime", Required: true}, Stored: "timestamptz"},
 		{Field: codec.Field{Name: "kept_elsewhere", Kind: "text", Default: "\"\"", MaxRunes: 65535}, Stored: "text", Initial: string("")},
+		{Field: codec.Field{Name: "began_at", Kind: "datetime", Nullable: true}, Stored: "timestamptz", Null: true},
 		{Field: codec.Field{Name: "deleted_at", Kind: "datetime", Nullable: true}, Stored: "timestamptz", Null: true},
 	}},
 	&table.Table{Name: "practices", Type: "Practice", Unique: []table.Key{{Columns: []string{"slug"}}}, Columns: []table.Column{

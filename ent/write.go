@@ -91,7 +91,7 @@ var Columns = map[string][]string{
 	TypePaymentExplanation:            {"practice_id", "created_at", "updated_at", "payment_id", "invoice_id", "amount"},
 	TypePaymentPlan:                   {"practice_id", "created_at", "updated_at", "name", "active", "nhs"},
 	TypePractice:                      {"created_at", "updated_at", "name", "slug", "country", "phone_number", "email_address", "website", "logo_url", "time_zone", "nhs", "minimum_appointment_duration", "opening_hours", "record_retention_years", "closes_at", "custom_patient_field_label_1", "custom_patient_field_label_2", "second_factor_level", "idle_lock_minutes", "search_key", "address_line_1", "address_line_2", "town", "county", "postcode"},
-	TypePracticeDeletion:              {"requested_at", "due_at", "kept_elsewhere", "deleted_at"},
+	TypePracticeDeletion:              {"requested_at", "due_at", "kept_elsewhere", "began_at", "deleted_at"},
 	TypePractitioner:                  {"practice_id", "created_at", "updated_at", "user_id", "site_id", "active", "gdc_number", "nhs_number", "colour", "uda_target", "uoa_target"},
 	TypeRateBucket:                    {"full_at", "cost"},
 	TypeRecall:                        {"practice_id", "created_at", "updated_at", "patient_id", "practitioner_id", "recall_type", "due_on", "method", "status", "contacted_at", "appointment_id"},

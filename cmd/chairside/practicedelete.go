@@ -7,6 +7,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/google/uuid"
+
 	"chairside/ent"
 	"chairside/ent/practice"
 	"chairside/ent/practicedeletion"
@@ -31,13 +33,21 @@ func (p *practiceList) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		gone, err := db.Ent.PracticeDeletion.Query().Where(practicedeletion.DeletedAtNotNil()).Order(practicedeletion.ByDeletedAt()).All(system)
+		deletions, err := db.Ent.PracticeDeletion.Query().Order(practicedeletion.ByDeletedAt()).All(system)
 		if err != nil {
 			return err
 		}
+		var gone []*ent.PracticeDeletion
+		began := map[uuid.UUID]bool{}
+		for _, d := range deletions {
+			began[d.ID] = d.BeganAt != nil
+			if d.DeletedAt != nil {
+				gone = append(gone, d)
+			}
+		}
 		var cells [][]any
 		for _, row := range all {
-			cells = append(cells, []any{row.ID, row.Slug, row.Name, practiceState(c, row)})
+			cells = append(cells, []any{row.ID, row.Slug, row.Name, practiceState(c, row, began[row.ID])})
 		}
 		for _, row := range gone {
 			state := "deleted " + row.DeletedAt.UTC().Format(time.RFC3339)
@@ -50,13 +60,15 @@ func (p *practiceList) Run(c *console) error {
 	})
 }
 
-// practiceState says whether a practice closes.
-func practiceState(ctx context.Context, row *ent.Practice) string {
+// practiceState says whether a practice closes, and whether its deletion began.
+func practiceState(ctx context.Context, row *ent.Practice, began bool) string {
 	switch {
 	case row.ClosesAt == nil:
 		return "open"
 	case clock.Now(ctx).Before(*row.ClosesAt):
 		return "closes " + row.ClosesAt.UTC().Format(time.RFC3339)
+	case !began:
+		return "closed, not deleted yet"
 	}
 	return "being deleted"
 }
@@ -70,7 +82,7 @@ type practiceDelete struct {
 func (practiceDelete) Help() string {
 	return `Until the practice closes, it works as before, its managers see the day on every settings page, and "chairside practice keep" cancels the deletion. From then on no one can sign in, tokens are refused, and the server deletes all rows of the practice in the background. This cannot be undone. Only the practice's id, the times, and the text of --records-kept-elsewhere stay.
 
-Refuses while the law or a legal hold keeps patients' records (see "chairside practice retention"), unless --records-kept-elsewhere says where they are. Export the practice first, with "chairside export --practice". Backups still contain the practice.
+Refuses while the law or a legal hold keeps patients' records (see "chairside practice retention"), unless --records-kept-elsewhere says where they are. Export the practice first, with "chairside export --practice". If records change before it closes, nothing is deleted: export the closed practice, then confirm with the same command. Backups still contain the practice.
 
 On PostgreSQL, run the command as the tables' owner.`
 }
@@ -94,8 +106,9 @@ func (p *practiceDelete) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		if practice.ClosesAt != nil {
-			return fmt.Errorf("%w: it %s", closure.ErrScheduled, practiceState(ctx, practice))
+		closed := practice.ClosesAt != nil && !clock.Now(ctx).Before(*practice.ClosesAt)
+		if practice.ClosesAt != nil && !closed {
+			return fmt.Errorf("%w: it %s", closure.ErrScheduled, practiceState(ctx, practice, false))
 		}
 		rows, err := closure.Count(c, db, practice.ID)
 		if err != nil {
@@ -109,7 +122,7 @@ func (p *practiceDelete) Run(c *console) error {
 		if err := table.Flush(); err != nil {
 			return err
 		}
-		kept, err := subject.KeptRecords(ctx, db)
+		kept, err := subject.KeptRecords(ctx, db, practice)
 		if err != nil {
 			return err
 		}
@@ -118,11 +131,19 @@ func (p *practiceDelete) Run(c *console) error {
 			return errMustBeKept
 		}
 		due := clock.Now(ctx).AddDate(0, 0, flags.GraceDays)
-		if err := p.confirmDeletion(c, fmt.Sprintf("This closes %s on %s and then deletes everything above for good.", practice.Name, due.UTC().Format(time.RFC3339))); err != nil {
+		means := fmt.Sprintf("This closes %s on %s and then deletes everything above for good.", practice.Name, due.UTC().Format(time.RFC3339))
+		if closed {
+			means = practice.Name + " is closed. This deletes everything above for good."
+		}
+		if err := p.confirmDeletion(c, means); err != nil {
 			return err
 		}
 		if err := closure.Schedule(c, db, practice.ID, due, flags.KeptElsewhere); err != nil {
 			return err
+		}
+		if closed {
+			fmt.Fprintf(c.out, "%s is deleted from the next minute on\n", practice.Name)
+			return nil
 		}
 		fmt.Fprintf(c.out, "%s closes %s; \"chairside practice keep %s\" cancels that until then\n", practice.Name, due.UTC().Format(time.RFC3339), practice.Slug)
 		return nil
@@ -134,7 +155,7 @@ type practiceKeep struct {
 	Practice string `arg:"" help:"Practice: its id or its short name."`
 }
 
-// Run cancels the deletion.
+// Run cancels the deletion, also of a closed practice whose rows are all there.
 func (p *practiceKeep) Run(c *console) error {
 	return c.withDatabase(p.Database, func(db *store.DB) error {
 		practice, err := findPractice(c, db.Ent, p.Practice)

@@ -2002,6 +2002,7 @@ var (
 		{Name: "requested_at", Type: field.TypeTime},
 		{Name: "due_at", Type: field.TypeTime},
 		{Name: "kept_elsewhere", Type: field.TypeString, Default: ""},
+		{Name: "began_at", Type: field.TypeTime, Nullable: true},
 		{Name: "deleted_at", Type: field.TypeTime, Nullable: true},
 	}
 	// PracticeDeletionsTable holds the schema information for the "practice_deletions" table.

@@ -18,6 +18,8 @@ const (
 	FieldDueAt = "due_at"
 	// FieldKeptElsewhere holds the string denoting the kept_elsewhere field in the database.
 	FieldKeptElsewhere = "kept_elsewhere"
+	// FieldBeganAt holds the string denoting the began_at field in the database.
+	FieldBeganAt = "began_at"
 	// FieldDeletedAt holds the string denoting the deleted_at field in the database.
 	FieldDeletedAt = "deleted_at"
 	// Table holds the table name of the practicedeletion in the database.
@@ -30,6 +32,7 @@ var Columns = []string{
 	FieldRequestedAt,
 	FieldDueAt,
 	FieldKeptElsewhere,
+	FieldBeganAt,
 	FieldDeletedAt,
 }
 
@@ -76,6 +79,11 @@ func ByDueAt(opts ...sql.OrderTermOption) OrderOption {
 // ByKeptElsewhere orders the results by the kept_elsewhere field.
 func ByKeptElsewhere(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldKeptElsewhere, opts...).ToFunc()
+}
+
+// ByBeganAt orders the results by the began_at field.
+func ByBeganAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBeganAt, opts...).ToFunc()
 }
 
 // ByDeletedAt orders the results by the deleted_at field.

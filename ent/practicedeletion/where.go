@@ -70,6 +70,11 @@ func KeptElsewhere(v string) predicate.PracticeDeletion {
 	return predicate.PracticeDeletion(sql.FieldEQ(FieldKeptElsewhere, v))
 }
 
+// BeganAt applies equality check predicate on the "began_at" field. It's identical to BeganAtEQ.
+func BeganAt(v time.Time) predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldEQ(FieldBeganAt, v))
+}
+
 // DeletedAt applies equality check predicate on the "deleted_at" field. It's identical to DeletedAtEQ.
 func DeletedAt(v time.Time) predicate.PracticeDeletion {
 	return predicate.PracticeDeletion(sql.FieldEQ(FieldDeletedAt, v))
@@ -218,6 +223,56 @@ func KeptElsewhereEqualFold(v string) predicate.PracticeDeletion {
 // KeptElsewhereContainsFold applies the ContainsFold predicate on the "kept_elsewhere" field.
 func KeptElsewhereContainsFold(v string) predicate.PracticeDeletion {
 	return predicate.PracticeDeletion(sql.FieldContainsFold(FieldKeptElsewhere, v))
+}
+
+// BeganAtEQ applies the EQ predicate on the "began_at" field.
+func BeganAtEQ(v time.Time) predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldEQ(FieldBeganAt, v))
+}
+
+// BeganAtNEQ applies the NEQ predicate on the "began_at" field.
+func BeganAtNEQ(v time.Time) predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldNEQ(FieldBeganAt, v))
+}
+
+// BeganAtIn applies the In predicate on the "began_at" field.
+func BeganAtIn(vs ...time.Time) predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldIn(FieldBeganAt, vs...))
+}
+
+// BeganAtNotIn applies the NotIn predicate on the "began_at" field.
+func BeganAtNotIn(vs ...time.Time) predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldNotIn(FieldBeganAt, vs...))
+}
+
+// BeganAtGT applies the GT predicate on the "began_at" field.
+func BeganAtGT(v time.Time) predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldGT(FieldBeganAt, v))
+}
+
+// BeganAtGTE applies the GTE predicate on the "began_at" field.
+func BeganAtGTE(v time.Time) predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldGTE(FieldBeganAt, v))
+}
+
+// BeganAtLT applies the LT predicate on the "began_at" field.
+func BeganAtLT(v time.Time) predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldLT(FieldBeganAt, v))
+}
+
+// BeganAtLTE applies the LTE predicate on the "began_at" field.
+func BeganAtLTE(v time.Time) predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldLTE(FieldBeganAt, v))
+}
+
+// BeganAtIsNil applies the IsNil predicate on the "began_at" field.
+func BeganAtIsNil() predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldIsNull(FieldBeganAt))
+}
+
+// BeganAtNotNil applies the NotNil predicate on the "began_at" field.
+func BeganAtNotNil() predicate.PracticeDeletion {
+	return predicate.PracticeDeletion(sql.FieldNotNull(FieldBeganAt))
 }
 
 // DeletedAtEQ applies the EQ predicate on the "deleted_at" field.

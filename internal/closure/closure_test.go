@@ -238,7 +238,7 @@ func schedule(t *testing.T, owner *store.DB, e *harness.Env, practice string, du
 	}
 }
 
-// Until the day the deletion can be cancelled.
+// The deletion can be cancelled until it begins.
 func TestKeepPractice(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		ctx, id := clock.With(t.Context(), e.Clock.Now()), uuid.MustParse(practiceID(t, e.DB, "demo"))
@@ -262,8 +262,71 @@ func TestKeepPractice(t *testing.T) {
 		if err := closure.Schedule(ctx, e.DB, id, due, ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := closure.Cancel(clock.With(ctx, due), e.DB, id); !errors.Is(err, closure.ErrClosed) {
-			t.Errorf("on the day: %v", err)
+		if err := closure.Cancel(clock.With(ctx, due), e.DB, id); err != nil {
+			t.Errorf("on the day, before a run: %v", err)
+		}
+		if err := closure.Schedule(ctx, e.DB, id, due, "in the archive"); err != nil {
+			t.Fatal(err)
+		}
+		if err := closure.Run(clock.With(t.Context(), due), e.DB); err != nil {
+			t.Fatal(err)
+		}
+		if err := closure.Cancel(clock.With(ctx, due), e.DB, id); !errors.Is(err, closure.ErrBegan) {
+			t.Errorf("after a run: %v", err)
+		}
+	})
+}
+
+// TestRecordsOfTheGracePeriodAreKept: a deletion does not begin while there are records to be kept that are newer than the
+// request, or that nobody said were kept elsewhere, and goes on once it is confirmed.
+func TestRecordsOfTheGracePeriodAreKept(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		practice := practiceID(t, e.DB, "demo")
+		id, now := uuid.MustParse(practice), e.Clock.Now()
+		due := now.Add(48 * time.Hour)
+		later := clock.With(t.Context(), due.Add(time.Minute))
+		before := counts(t, e.DB, e.DB.SQL, practice, "=")
+		waits := func(what, says string) {
+			t.Helper()
+			for range 2 {
+				if err := closure.Run(later, e.DB); err == nil || !strings.Contains(err.Error(), says) {
+					t.Errorf("%s: %v, want %q", what, err, says)
+				}
+			}
+			if after := counts(t, e.DB, e.DB.SQL, practice, "="); after["patients"] != before["patients"] || after["appointments"] != before["appointments"] {
+				t.Fatalf("%s: rows were deleted: %v, before %v", what, after, before)
+			}
+		}
+		if err := closure.Schedule(clock.With(t.Context(), now), e.DB, id, due, ""); err != nil {
+			t.Fatal(err)
+		}
+		waits("nobody said where the records are", "must be kept")
+		if err := closure.Schedule(later, e.DB, id, due, "in the archive"); err != nil {
+			t.Fatalf("confirm: %v", err)
+		}
+		if err := closure.Cancel(later, e.DB, id); err != nil {
+			t.Fatal(err)
+		}
+
+		if err := closure.Schedule(clock.With(t.Context(), now), e.DB, id, due, "in the archive"); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Exec(t, e.DB, "UPDATE appointments SET updated_at = $1 WHERE id = (SELECT min(id) FROM appointments WHERE practice_id = $2 AND patient_id IS NOT NULL)", now.Add(time.Hour), practice)
+		waits("an appointment changed", "newer than the request: 1.")
+		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM practice_deletions WHERE began_at IS NOT NULL"); n != 0 {
+			t.Errorf("%d deletions began", n)
+		}
+		if err := closure.Schedule(later, e.DB, id, due, "in the archive, with the last days"); err != nil {
+			t.Fatalf("confirm: %v", err)
+		}
+		if err := closure.Run(later, e.DB); err != nil {
+			t.Fatal(err)
+		}
+		if after := counts(t, e.DB, e.DB.SQL, practice, "="); after["patients"] != 0 {
+			t.Errorf("%d patients are left", after["patients"])
+		}
+		if err := closure.Schedule(later, e.DB, id, due, ""); err == nil {
+			t.Error("a deleted practice can be scheduled")
 		}
 	})
 }

@@ -28,6 +28,7 @@ import (
 	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/internal/store/rowsecurity"
+	"chairside/internal/subject"
 )
 
 const (
@@ -78,7 +79,7 @@ func Run(ctx context.Context, db *store.DB) error {
 	var failed []error
 	for _, id := range due {
 		d := deletion{ctx: ctx, db: db, practice: id}
-		err := d.mayBegin()
+		err := d.begun()
 		if err == nil {
 			err = d.run()
 		}
@@ -95,11 +96,50 @@ func Run(ctx context.Context, db *store.DB) error {
 // errHeld keeps a practice that is due.
 var errHeld = errors.New("a patient's record was put under a legal hold after the deletion was requested: save the record, then release the hold")
 
-// mayBegin returns errHeld if there is a legal hold that the operator who requested the deletion did not know of.
-func (d *deletion) mayBegin() error {
+// begun returns nil if the deletion has begun, and begins it if nothing is lost that the operator who
+// requested it did not know of.
+func (d *deletion) begun() error {
+	if d.db.Dialect == dialect.Postgres {
+		if err := d.db.SQL.QueryRowContext(d.ctx, "SELECT NOT has_table_privilege('audit_events', 'DELETE')").Scan(&d.confined); err != nil {
+			return err
+		}
+	}
 	ctx := principal.AsSystem(d.ctx)
 	scheduled, err := d.db.Ent.PracticeDeletion.Get(ctx, d.practice)
+	if err != nil || scheduled.BeganAt != nil {
+		return err
+	}
+	if err := d.mayBegin(ctx, scheduled); err != nil {
+		return err
+	}
+	tx, err := d.begin(d.ctx)
 	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	switch n, err := d.note(tx, practicedeletion.FieldBeganAt); {
+	case err != nil:
+		return err
+	case n == 0:
+		return errChanged
+	}
+	return tx.Commit()
+}
+
+// errChanged leaves the practice to the next run.
+var errChanged = errors.New("the deletion was cancelled or requested again meanwhile")
+
+// mayBegin returns why the deletion of a closed practice waits.
+func (d *deletion) mayBegin(ctx context.Context, scheduled *ent.PracticeDeletion) error {
+	practice, err := d.db.Ent.Practice.Get(ctx, d.practice)
+	if err != nil {
+		return err
+	}
+	if scheduled.KeptElsewhere == "" {
+		kept, err := subject.KeptRecords(ctx, d.db, practice)
+		if err == nil && kept.Any() {
+			err = fmt.Errorf("%s. Export the practice, and confirm with \"chairside practice delete %s --records-kept-elsewhere TEXT\"", kept, practice.Slug)
+		}
 		return err
 	}
 	held, err := d.db.Ent.Patient.Query().Where(patient.PracticeID(d.practice), patient.LegalHoldAtGT(scheduled.RequestedAt)).Exist(ctx)
@@ -109,7 +149,11 @@ func (d *deletion) mayBegin() error {
 	if held {
 		return errHeld
 	}
-	return nil
+	changed, err := subject.ChangedSince(ctx, d.db, practice, scheduled.RequestedAt)
+	if err == nil && changed > 0 {
+		err = fmt.Errorf("patients with entries in their records that are newer than the request: %d. Export the practice again, and confirm with \"chairside practice delete %s --records-kept-elsewhere TEXT\"", changed, practice.Slug)
+	}
+	return err
 }
 
 // readDue returns the practices that are due, or were deleted within sweepTime. A practice that is there and is not to be
@@ -169,11 +213,6 @@ func position(name string) int {
 
 // run deletes all rows and notes that it did.
 func (d *deletion) run() error {
-	if d.db.Dialect == dialect.Postgres {
-		if err := d.db.SQL.QueryRowContext(d.ctx, "SELECT NOT has_table_privilege('audit_events', 'DELETE')").Scan(&d.confined); err != nil {
-			return err
-		}
-	}
 	for again := true; again; { // triggers and other processes may write meanwhile
 		again = false
 		for _, p := range parts(d.db.Dialect) {
@@ -290,6 +329,21 @@ func (d *deletion) begin(ctx context.Context) (*sql.Tx, error) {
 	return tx, nil
 }
 
+// note writes the time to a column of the practice's row in practice_deletions, and returns the number of
+// rows: 0 if the column had a time, or the row is gone.
+func (d *deletion) note(tx *sql.Tx, column string) (n int64, err error) {
+	if d.confined {
+		err = tx.QueryRowContext(d.ctx, "SELECT "+rowsecurity.DeleteFunction+"($1, $2, $3)", d.practice, column, batchRows).Scan(&n)
+		return n, err
+	}
+	column = table.Quote(column)
+	result, err := tx.ExecContext(d.ctx, "UPDATE practice_deletions SET "+column+" = $2 WHERE id = $1 AND "+column+" IS NULL", d.practice, clock.Now(clock.Refresh(d.ctx)))
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 // finish notes once that the practice was deleted, in the audit log of the installation too.
 func (d *deletion) finish() error {
 	tx, err := d.begin(d.ctx)
@@ -297,15 +351,7 @@ func (d *deletion) finish() error {
 		return err
 	}
 	defer tx.Rollback() // after a commit it does nothing
-	var n int64
-	if d.confined {
-		err = tx.QueryRowContext(d.ctx, "SELECT "+rowsecurity.DeleteFunction+"($1, $2, $3)", d.practice, practicedeletion.Table, batchRows).Scan(&n)
-	} else {
-		var result sql.Result
-		if result, err = tx.ExecContext(d.ctx, "UPDATE practice_deletions SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL", d.practice, clock.Now(clock.Refresh(d.ctx))); err == nil {
-			n, err = result.RowsAffected()
-		}
-	}
+	n, err := d.note(tx, practicedeletion.FieldDeletedAt)
 	if err != nil || n == 0 {
 		return err
 	}

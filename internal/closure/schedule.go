@@ -23,13 +23,14 @@ var (
 	ErrScheduled = errors.New("the deletion is scheduled already")
 	// ErrNotScheduled is returned by Cancel for a practice that is not scheduled.
 	ErrNotScheduled = errors.New("no deletion is scheduled")
-	// ErrClosed is returned by Cancel for a practice that is closed: its rows are being deleted.
-	ErrClosed = errors.New("the practice is closed and is being deleted")
+	// ErrBegan is returned for a practice whose rows are being deleted.
+	ErrBegan = errors.New("the practice is closed and is being deleted")
 )
 
 // Schedule closes a practice at a time and has it deleted then. keptElsewhere says where
-// the records are that the law still requires; "" if it requires none. On PostgreSQL only the owner
-// of the tables can do this.
+// the records are that the law still requires; "" if it requires none. For a practice that is closed
+// and waits (package doc), this is the confirmation: due does not matter, and everything entered so far
+// counts as kept there. On PostgreSQL only the owner of the tables can do this.
 func Schedule(ctx context.Context, db *store.DB, id uuid.UUID, due time.Time, keptElsewhere string) error {
 	ctx = principal.AsSystem(ctx)
 	return db.Tx(ctx, func(tx *ent.Client) error {
@@ -38,7 +39,16 @@ func Schedule(ctx context.Context, db *store.DB, id uuid.UUID, due time.Time, ke
 			return err
 		}
 		if practice.ClosesAt != nil {
-			return ErrScheduled
+			if clock.Now(ctx).Before(*practice.ClosesAt) {
+				return ErrScheduled
+			}
+			due = *practice.ClosesAt
+			switch n, err := tx.PracticeDeletion.Delete().Where(practicedeletion.ID(id), practicedeletion.BeganAtIsNil()).Exec(ctx); {
+			case err != nil:
+				return err
+			case n == 0:
+				return ErrBegan
+			}
 		}
 		if err := tx.Practice.UpdateOneID(id).SetClosesAt(due).Exec(ctx); err != nil {
 			return err
@@ -56,21 +66,21 @@ func Schedule(ctx context.Context, db *store.DB, id uuid.UUID, due time.Time, ke
 	})
 }
 
-// Cancel forgets the deletion of a practice, unless it is due.
+// Cancel forgets the deletion of a practice, unless it has begun.
 func Cancel(ctx context.Context, db *store.DB, id uuid.UUID) error {
 	ctx = principal.AsSystem(ctx)
 	return db.Tx(ctx, func(tx *ent.Client) error {
-		n, err := tx.PracticeDeletion.Delete().Where(practicedeletion.ID(id), practicedeletion.DueAtGT(clock.Now(ctx))).Exec(ctx)
+		n, err := tx.PracticeDeletion.Delete().Where(practicedeletion.ID(id), practicedeletion.BeganAtIsNil()).Exec(ctx)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			due, err := tx.PracticeDeletion.Query().Where(practicedeletion.ID(id)).Exist(ctx)
+			began, err := tx.PracticeDeletion.Query().Where(practicedeletion.ID(id)).Exist(ctx)
 			switch {
 			case err != nil:
 				return err
-			case due:
-				return ErrClosed
+			case began:
+				return ErrBegan
 			}
 			return ErrNotScheduled
 		}

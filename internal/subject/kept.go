@@ -4,13 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"chairside/ent"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/entx/table"
-	"chairside/internal/principal"
 	"chairside/internal/store"
 )
 
@@ -33,19 +33,18 @@ func (k Kept) String() string {
 	return fmt.Sprintf("records of %d patients must be kept, the last until %s, and %d are under a legal hold: %s", k.Patients, k.Until, k.Held, k.Rule)
 }
 
-// KeptRecords returns which records of the caller's practice must be kept today. It reads the last
-// entry of every patient.
-func KeptRecords(ctx context.Context, db *store.DB) (k Kept, err error) {
-	caller := principal.Must(ctx)
-	practice, err := db.Ent.Practice.Get(ctx, caller.PracticeID)
+// KeptRecords returns which records of a practice must be kept today. It reads the last entry of every
+// patient. ctx must permit to read the practice's rows.
+func KeptRecords(ctx context.Context, db *store.DB, practice *ent.Practice) (k Kept, err error) {
+	zone, err := time.LoadLocation(practice.TimeZone)
 	if err != nil {
-		return k, err
+		return k, fmt.Errorf("load the practice's time zone: %w", err)
 	}
 	k.Rule = retentionRule(practice)
 	last := map[int64]civil.Date{}
 	for _, t := range ent.Tables {
 		for _, column := range entries[t.Name] {
-			if err := lastEntries(ctx, db.SQL, t, t.Column(column), practice, caller.Zone, last); err != nil {
+			if err := lastEntries(ctx, db.SQL, t, t.Column(column), practice, zone, last); err != nil {
 				return k, fmt.Errorf("subject: the last entries of %s: %w", t.Name, err)
 			}
 		}
@@ -55,7 +54,7 @@ func KeptRecords(ctx context.Context, db *store.DB) (k Kept, err error) {
 		return k, err
 	}
 	defer rows.Close()
-	today := civil.Of(clock.Now(ctx).In(caller.Zone))
+	today := civil.Of(clock.Now(ctx).In(zone))
 	for rows.Next() {
 		var id int64
 		var registered time.Time
@@ -69,7 +68,7 @@ func KeptRecords(ctx context.Context, db *store.DB) (k Kept, err error) {
 		}
 		on, ok := last[id]
 		if !ok {
-			on = civil.Of(registered.In(caller.Zone))
+			on = civil.Of(registered.In(zone))
 		}
 		until, _, _ := retentionOf(practice).until(practice, on, born)
 		if today.Before(until) {
@@ -80,6 +79,27 @@ func KeptRecords(ctx context.Context, db *store.DB) (k Kept, err error) {
 		}
 	}
 	return k, rows.Err()
+}
+
+// ChangedSince returns how many patients of a practice have entries in their records that were made or
+// changed after a time. ctx must permit to read the practice's rows.
+func ChangedSince(ctx context.Context, db *store.DB, practice *ent.Practice, since time.Time) (n int, err error) {
+	var changed []string
+	for _, t := range ent.Tables {
+		if len(entries[t.Name]) == 0 {
+			continue
+		}
+		at := "updated_at"
+		if t.Column(at) == nil {
+			at = "at" // earlier texts of notes
+		}
+		changed = append(changed, "SELECT patient_id FROM "+table.Quote(t.Name)+" WHERE practice_id = $1 AND "+table.Quote(at)+" > $2")
+	}
+	err = db.SQL.QueryRowContext(ctx, "SELECT count(DISTINCT patient_id) FROM ("+strings.Join(changed, " UNION ALL ")+") AS changed", practice.ID, since).Scan(&n)
+	if err != nil {
+		err = fmt.Errorf("subject: count the records that changed: %w", err)
+	}
+	return n, err
 }
 
 // lastEntries raises the days of patients' last entries by those of a column.

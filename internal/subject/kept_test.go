@@ -36,7 +36,7 @@ func TestKeptRecordsAgreesWithErasure(t *testing.T) {
 		}
 		for _, years := range []int{0, 12, 40} {
 			ctx := clock.With(ctx, e.Clock.Now().AddDate(years, 0, 0))
-			kept, err := subject.KeptRecords(ctx, e.DB)
+			kept, err := subject.KeptRecords(ctx, e.DB, e.DB.Ent.Practice.GetX(ctx, practice))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 
 // DeleteFunction is the function by which the system role deletes rows of append-only tables: those
 // of a practice whose deletion is due (package closure). It belongs to the tables' owner and has the
-// owner's rights. Given practice_deletions, it notes the end of the deletion instead. It returns the
-// number of rows.
+// owner's rights. Given began_at or deleted_at, it notes the time in that column of practice_deletions,
+// once. It returns the number of rows.
 const DeleteFunction = "chairside_delete_rows"
 
 const deleteSignature = DeleteFunction + "(uuid, text, integer)"
@@ -27,8 +27,8 @@ BEGIN
 	IF NOT EXISTS (SELECT FROM public.%[1]s WHERE id = practice AND due_at <= now()) THEN
 		RAISE EXCEPTION 'the deletion of practice %% is not due', practice;
 	END IF;
-	IF rows_of = '%[1]s' THEN
-		UPDATE public.%[1]s SET deleted_at = now() WHERE id = practice AND deleted_at IS NULL;
+	IF rows_of IN ('began_at', 'deleted_at') THEN
+		EXECUTE format('UPDATE public.%[1]s SET %%1$I = now() WHERE id = $1 AND %%1$I IS NULL', rows_of) USING practice;
 	ELSIF rows_of IN (%[2]s) THEN
 		EXECUTE format('DELETE FROM public.%%1$I WHERE practice_id = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM public.%%1$I WHERE practice_id = $1 LIMIT $2))', rows_of) USING practice, batch;
 	ELSE
