@@ -152,7 +152,11 @@ func TestNarrowedTypeCheckAndIndex(t *testing.T) {
 		withCheck(tables["invoice_items"], "invoice_items_quantity_check", "quantity >= 1 AND quantity <= 50")
 		patients := tables["patients"]
 		for _, i := range patients.Indexes {
-			if i.Name == "patient_practice_id_active_id" {
+			switch i.Name {
+			case "patient_practice_id_active_id":
+				i.Columns = append(i.Columns[:2:2], column(patients, "town"), i.Columns[2])
+			case "patient_practice_id_created_at_id":
+				i.Name = "patient_created"
 				i.Columns = append(i.Columns[:2:2], column(patients, "town"), i.Columns[2])
 			}
 		}
@@ -176,6 +180,9 @@ func TestNarrowedTypeCheckAndIndex(t *testing.T) {
 		if !strings.Contains(postgres, want) {
 			t.Errorf("no %q in:\n%s", want, postgres)
 		}
+	}
+	if built, dropped := strings.Index(postgres, `CONCURRENTLY "patient_created"`), strings.Index(postgres, `DROP INDEX CONCURRENTLY IF EXISTS "patient_practice_id_created_at_id"`); built < 0 || dropped < built {
+		t.Errorf("the old index is dropped at %d, before its successor at %d", dropped, built)
 	}
 	if out, err := diff(t, dir, narrow, "-check"); err != nil {
 		t.Errorf("-check: %s %v", out, err)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -165,8 +166,17 @@ func droppedWithColumn(m *atlas.ModifyTable, check *atlas.Check) bool {
 	})
 }
 
+// drops is 1 for a change that drops an index, else 0.
+func drops(change atlas.Change) int {
+	if _, ok := change.(*atlas.DropIndex); ok {
+		return 1
+	}
+	return 0
+}
+
 // index writes the statements that build and drop the indexes of a table while clients write. A
-// changed index is replaced once its successor is ready.
+// changed index is replaced once its successor is ready, and others are dropped last: until then requests
+// use them.
 func (p *planner) index(ctx context.Context, m *atlas.ModifyTable) error {
 	one := func(change atlas.Change) error {
 		return p.change(ctx, "index", &atlas.ModifyTable{T: m.T, Changes: []atlas.Change{change}})
@@ -174,7 +184,8 @@ func (p *planner) index(ctx context.Context, m *atlas.ModifyTable) error {
 	dropped := func(i *atlas.Index) migrate.Statement {
 		return migrate.Statement{Comment: fmt.Sprintf("Drop index %q of table %q", i.Name, m.T.Name), Text: `DROP INDEX CONCURRENTLY IF EXISTS "` + i.Name + `"`}
 	}
-	for _, change := range m.Changes {
+	dropsLast := slices.SortedStableFunc(slices.Values(m.Changes), func(a, b atlas.Change) int { return cmp.Compare(drops(a), drops(b)) })
+	for _, change := range dropsLast {
 		var err error
 		switch c := change.(type) {
 		case *atlas.AddIndex:
