@@ -121,7 +121,8 @@ func (Invoice) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveInvoiceStat
 // Indexes of Invoice.
 func (Invoice) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("practice_id", "dated_on", "id"),               // default order; dated_on_after, dated_on_before
+		// default order; dated_on_after, dated_on_before; reports of a period, without reading the table
+		index.Fields("practice_id", "dated_on", "id").StorageKey("invoice_dated").Annotations(entsql.IncludeColumns("status", "site_id", "amount", "amount_outstanding")),
 		index.Fields("practice_id", "due_on", "id"),                 // sort_by=due_on
 		index.Fields("practice_id", "amount", "id"),                 // sort_by=amount
 		index.Fields("practice_id", "patient_id", "dated_on", "id"), // patient_id; balances as at a day
@@ -264,8 +265,8 @@ func (Payment) Edges() []ent.Edge {
 // Indexes of Payment.
 func (Payment) Indexes() []ent.Index {
 	return []ent.Index{
-		// default order; start_date, end_date, and the sum of their rows
-		index.Fields("practice_id", "dated_on", "id").StorageKey("payment_dated").Annotations(entsql.IncludeColumns("amount", "deleted")),
+		// default order; start_date, end_date, and the sum of their rows; report banking
+		index.Fields("practice_id", "dated_on", "id").StorageKey("payment_days").Annotations(entsql.IncludeColumns("amount", "deleted", "site_id", "method")),
 		index.Fields("practice_id", "amount", "id"),                 // sort_by=amount
 		index.Fields("practice_id", "patient_id", "dated_on", "id"), // patient_id; balances as at a day
 		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id

@@ -374,9 +374,20 @@ var (
 				},
 			},
 			{
-				Name:    "appointment_all_start",
+				Name:    "appointment_started",
 				Unique:  false,
 				Columns: []*schema.Column{AppointmentsColumns[19], AppointmentsColumns[3], AppointmentsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					IncludeColumns: []string{
+						AppointmentsColumns[7].Name,
+
+						AppointmentsColumns[23].Name,
+
+						AppointmentsColumns[24].Name,
+
+						AppointmentsColumns[5].Name,
+					},
+				},
 			},
 			{
 				Name:    "appointment_practice_id_finish_time_id",
@@ -1109,9 +1120,20 @@ var (
 				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[1], InvoicesColumns[0]},
 			},
 			{
-				Name:    "invoice_practice_id_dated_on_id",
+				Name:    "invoice_dated",
 				Unique:  false,
 				Columns: []*schema.Column{InvoicesColumns[16], InvoicesColumns[6], InvoicesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					IncludeColumns: []string{
+						InvoicesColumns[14].Name,
+
+						InvoicesColumns[17].Name,
+
+						InvoicesColumns[3].Name,
+
+						InvoicesColumns[4].Name,
+					},
+				},
 			},
 			{
 				Name:    "invoice_practice_id_due_on_id",
@@ -1831,7 +1853,7 @@ var (
 				Columns: []*schema.Column{PaymentsColumns[9], PaymentsColumns[1], PaymentsColumns[0]},
 			},
 			{
-				Name:    "payment_dated",
+				Name:    "payment_days",
 				Unique:  false,
 				Columns: []*schema.Column{PaymentsColumns[9], PaymentsColumns[5], PaymentsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
@@ -1839,6 +1861,10 @@ var (
 						PaymentsColumns[3].Name,
 
 						PaymentsColumns[6].Name,
+
+						PaymentsColumns[10].Name,
+
+						PaymentsColumns[7].Name,
 					},
 				},
 			},

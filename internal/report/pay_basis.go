@@ -83,7 +83,7 @@ func incomeBasis(kind IncomeKind, invoiced, paid decimal.Decimal) []any {
 
 // readPayBasis adds up invoices, payments and claims by practitioner and month.
 func readPayBasis(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
-	rows, err := Income(ctx, client, f)
+	rows, err := practitionerIncome(ctx, client, f)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,1 @@
+ALTER INDEX "payment_dated" RENAME TO "payment_days";
