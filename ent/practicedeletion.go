@@ -25,7 +25,7 @@ type PracticeDeletion struct {
 	DueAt time.Time `json:"due_at,omitempty"`
 	// Where the records are that the law still requires; empty if it requires none.
 	KeptElsewhere string `json:"kept_elsewhere,omitempty"`
-	// When the first rows were deleted; null as long as the deletion can be cancelled.
+	// From when rows are deleted; null as long as the deletion can be cancelled.
 	BeganAt *time.Time `json:"began_at,omitempty"`
 	// When the last row was deleted; null before.
 	DeletedAt    *time.Time `json:"deleted_at,omitempty"`

@@ -21,7 +21,7 @@ func (PracticeDeletion) Fields() []ent.Field {
 		field.Time("requested_at").Immutable().Comment("When the deletion was scheduled."),
 		field.Time("due_at").Immutable().Comment("From when the practice is closed and its rows are deleted."),
 		field.String("kept_elsewhere").Default("").Immutable().Comment("Where the records are that the law still requires; empty if it requires none."),
-		optionalTimestamp("began_at", "When the first rows were deleted; null as long as the deletion can be cancelled."),
+		optionalTimestamp("began_at", "From when rows are deleted; null as long as the deletion can be cancelled."),
 		optionalTimestamp("deleted_at", "When the last row was deleted; null before."),
 	}
 }

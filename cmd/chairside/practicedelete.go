@@ -80,9 +80,9 @@ type practiceDelete struct {
 
 // Help is the text of --help.
 func (practiceDelete) Help() string {
-	return `Until the practice closes, it works as before, its managers see the day on every settings page, and "chairside practice keep" cancels the deletion. From then on no one can sign in, tokens are refused, and the server deletes all rows of the practice in the background. This cannot be undone. Only the practice's id, the times, and the text of --records-kept-elsewhere stay.
+	return `Until the practice closes, it works as before, its managers see the day on every settings page, and "chairside practice keep" cancels the deletion. From then on no one can sign in, tokens are refused, and the server deletes all rows of the practice in the background, unless records have changed since. This cannot be undone. Only the practice's id, the times, and the text of --records-kept-elsewhere stay.
 
-Refuses while the law or a legal hold keeps patients' records (see "chairside practice retention"), unless --records-kept-elsewhere says where they are. Export the practice first, with "chairside export --practice". If records change before it closes, nothing is deleted: export the closed practice, then confirm with the same command. Backups still contain the practice.
+Refuses while the law or a legal hold keeps patients' records (see "chairside practice retention"), unless --records-kept-elsewhere says where they are. Export the practice first, with "chairside export --practice". If a patient's record changes before the practice closes, nothing is deleted: export the closed practice, then confirm with the same command. Backups still contain the practice.
 
 On PostgreSQL, run the command as the tables' owner.`
 }
@@ -142,10 +142,10 @@ func (p *practiceDelete) Run(c *console) error {
 			return err
 		}
 		if closed {
-			fmt.Fprintf(c.out, "%s is deleted from the next minute on\n", practice.Name)
+			fmt.Fprintf(c.out, "The deletion of %s begins within three minutes, unless records have changed again\n", practice.Name)
 			return nil
 		}
-		fmt.Fprintf(c.out, "%s closes %s; \"chairside practice keep %s\" cancels that until then\n", practice.Name, due.UTC().Format(time.RFC3339), practice.Slug)
+		fmt.Fprintf(c.out, "%s closes %s; \"chairside practice keep %s\" cancels that\n", practice.Name, due.UTC().Format(time.RFC3339), practice.Slug)
 		return nil
 	})
 }
@@ -155,7 +155,7 @@ type practiceKeep struct {
 	Practice string `arg:"" help:"Practice: its id or its short name."`
 }
 
-// Run cancels the deletion, also of a closed practice whose rows are all there.
+// Run cancels the deletion, also of a closed practice whose deletion has not begun.
 func (p *practiceKeep) Run(c *console) error {
 	return c.withDatabase(p.Database, func(db *store.DB) error {
 		practice, err := findPractice(c, db.Ent, p.Practice)

@@ -156,9 +156,9 @@ func AccountDisabled() *Error {
 	return build(http.StatusForbidden, access, "account_disabled", "The user of this access token has been disabled.")
 }
 
-// PracticeClosed is 403: the token's practice is closed and is being deleted.
+// PracticeClosed is 403: the token's practice is closed, and will be deleted or is being deleted.
 func PracticeClosed() *Error {
-	return build(http.StatusForbidden, access, "practice_closed", "The practice of this access token is closed, and its data is being deleted.")
+	return build(http.StatusForbidden, access, "practice_closed", "The practice of this access token is closed.")
 }
 
 // NotFound is 404: the path or record does not exist. It does not repeat the id.

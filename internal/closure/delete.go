@@ -40,6 +40,9 @@ const (
 	batchTime = time.Minute
 	// pause lets other writers in between two transactions.
 	pause = 5 * time.Millisecond
+	// settleTime is how long after a practice closed its deletion begins at the earliest: no request
+	// that was let in before still runs then.
+	settleTime = 2 * time.Minute
 	// sweepTime is how long after the last row a practice is still looked at, for entries of
 	// the audit log, the change feed and counters that other processes wrote meanwhile.
 	sweepTime = time.Hour
@@ -94,10 +97,9 @@ func Run(ctx context.Context, db *store.DB) error {
 }
 
 // errHeld keeps a practice that is due.
-var errHeld = errors.New("a patient's record was put under a legal hold after the deletion was requested: save the record, then release the hold")
+var errHeld = errors.New("the deletion waits: a patient's record was put under a legal hold after it was requested. Save the record, then release the hold, or confirm with \"chairside practice delete\"")
 
-// begun returns nil if the deletion has begun, and begins it if nothing is lost that the operator who
-// requested it did not know of.
+// begun returns nil if the deletion has begun, and begins it if no record has changed since the request.
 func (d *deletion) begun() error {
 	if d.db.Dialect == dialect.Postgres {
 		if err := d.db.SQL.QueryRowContext(d.ctx, "SELECT NOT has_table_privilege('audit_events', 'DELETE')").Scan(&d.confined); err != nil {
@@ -127,18 +129,21 @@ func (d *deletion) begun() error {
 }
 
 // errChanged leaves the practice to the next run.
-var errChanged = errors.New("the deletion was cancelled or requested again meanwhile")
+var errChanged = errors.New("the deletion was cancelled, rescheduled or begun by another server")
 
 // mayBegin returns why the deletion of a closed practice waits.
 func (d *deletion) mayBegin(ctx context.Context, scheduled *ent.PracticeDeletion) error {
 	practice, err := d.db.Ent.Practice.Get(ctx, d.practice)
-	if err != nil {
+	switch {
+	case ent.IsNotFound(err):
+		return nil
+	case err != nil:
 		return err
 	}
 	if scheduled.KeptElsewhere == "" {
 		kept, err := subject.KeptRecords(ctx, d.db, practice)
 		if err == nil && kept.Any() {
-			err = fmt.Errorf("%s. Export the practice, and confirm with \"chairside practice delete %s --records-kept-elsewhere TEXT\"", kept, practice.Slug)
+			err = fmt.Errorf("the deletion waits: %s. Export the practice, and confirm with \"chairside practice delete %s --records-kept-elsewhere TEXT\"", kept, practice.Slug)
 		}
 		return err
 	}
@@ -151,7 +156,7 @@ func (d *deletion) mayBegin(ctx context.Context, scheduled *ent.PracticeDeletion
 	}
 	changed, err := subject.ChangedSince(ctx, d.db, practice, scheduled.RequestedAt)
 	if err == nil && changed > 0 {
-		err = fmt.Errorf("patients with entries in their records that are newer than the request: %d. Export the practice again, and confirm with \"chairside practice delete %s --records-kept-elsewhere TEXT\"", changed, practice.Slug)
+		err = fmt.Errorf("the deletion waits: patients' records changed after it was requested (patients: %d). Export the practice again, and confirm with \"chairside practice delete %s --records-kept-elsewhere TEXT\"", changed, practice.Slug)
 	}
 	return err
 }
@@ -160,7 +165,7 @@ func (d *deletion) mayBegin(ctx context.Context, scheduled *ent.PracticeDeletion
 // closed has been imported since.
 func readDue(ctx context.Context, db *store.DB, now time.Time) (due []uuid.UUID, err error) {
 	rows, err := db.SQL.QueryContext(ctx, `SELECT id FROM practice_deletions AS d WHERE due_at <= $1 AND (deleted_at IS NULL OR deleted_at > $2)
-		AND NOT EXISTS (SELECT * FROM practices AS p WHERE p.id = d.id AND p.closes_at IS NULL) ORDER BY due_at, id`, now, now.Add(-sweepTime))
+		AND NOT EXISTS (SELECT * FROM practices AS p WHERE p.id = d.id AND p.closes_at IS NULL) ORDER BY due_at, id`, now.Add(-settleTime), now.Add(-sweepTime))
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +342,7 @@ func (d *deletion) note(tx *sql.Tx, column string) (n int64, err error) {
 		return n, err
 	}
 	column = table.Quote(column)
-	result, err := tx.ExecContext(d.ctx, "UPDATE practice_deletions SET "+column+" = $2 WHERE id = $1 AND "+column+" IS NULL", d.practice, clock.Now(clock.Refresh(d.ctx)))
+	result, err := tx.ExecContext(d.ctx, "UPDATE practice_deletions SET "+column+" = $2 WHERE id = $1 AND due_at <= $2 AND "+column+" IS NULL", d.practice, clock.Now(clock.Refresh(d.ctx)))
 	if err != nil {
 		return 0, err
 	}

@@ -1,10 +1,10 @@
 // Package closure closes a practice on a day and deletes everything that it owns.
 //
 //	Schedule   a day in the future; the practice works as before    schedule.go
-//	   │ Cancel forgets it, until the deletion begins
+//	   │ Cancel cancels it, until the deletion begins
 //	   ▼ the day
 //	closed     no sign-in, no token: packages signin and token read practices.closes_at
-//	   │ within a minute, unless it waits: see below
+//	   │ after three minutes at most, unless it waits: see below
 //	Run        deletes all rows in short transactions; one process at a time    delete.go
 //	   ▼
 //	the row in practice_deletions stays: which practice, when, and where its records are kept
@@ -13,7 +13,7 @@
 //
 //   - Records that must be kept wait for the operator. A deletion that was requested without saying where
 //     they are does not begin while the law or a legal hold keeps one. Otherwise it does not begin if
-//     an entry in a record or a legal hold is younger than the request. Schedule, called again, confirms. Once a run
+//     a patient's record changed, or a legal hold began, after the request. Schedule, called again, confirms. Once a run
 //     has noted began_at, nothing stops it.
 //   - A run that is interrupted is continued: every run deletes whatever is left.
 //   - A transaction deletes a bounded number of rows, so others wait for milliseconds.

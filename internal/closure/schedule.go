@@ -66,7 +66,7 @@ func Schedule(ctx context.Context, db *store.DB, id uuid.UUID, due time.Time, ke
 	})
 }
 
-// Cancel forgets the deletion of a practice, unless it has begun.
+// Cancel cancels the scheduled deletion of a practice, unless it has begun.
 func Cancel(ctx context.Context, db *store.DB, id uuid.UUID) error {
 	ctx = principal.AsSystem(ctx)
 	return db.Tx(ctx, func(tx *ent.Client) error {

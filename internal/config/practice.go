@@ -48,7 +48,7 @@ func (f PracticeFlags) Validate() error {
 type DeletePracticeFlags struct {
 	Database
 	Practice      string `arg:"" help:"Practice: its id or its short name."`
-	GraceDays     int    `placeholder:"N" default:"30" help:"Days until the practice closes and is deleted: 0 to 365. Default: ${default}"`
+	GraceDays     int    `placeholder:"N" default:"30" help:"Days until the practice closes, before it is deleted: 0 to 365. Default: ${default}"`
 	KeptElsewhere string `name:"records-kept-elsewhere" placeholder:"TEXT" help:"Where patients' records that the law still requires are kept, such as an export in an archive. The database keeps this text."`
 }
 

@@ -70,8 +70,8 @@ func entry[K comparable](rows map[K]*IncomeRow, key K) *IncomeRow {
 // readIncomeRecords reads the parts of the period's invoices and payments.
 func readIncomeRecords(ctx context.Context, client *ent.Client, f Filter) ([]Record, error) {
 	parts := incomeParts{map[incomePart]*IncomeRow{}, map[document]*IncomeRow{}}
-	every := itemDetail{plans: true, each: true}
-	invoiced, err := invoicedItems(ctx, client, f, every)
+	perItem := itemDetail{plans: true, each: true}
+	invoiced, err := invoicedItems(ctx, client, f, perItem)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func readIncomeRecords(ctx context.Context, client *ent.Client, f Filter) ([]Rec
 		part.Outstanding += amount
 		all.Outstanding += amount
 	})
-	paid, err := paidItems(ctx, client, f, every)
+	paid, err := paidItems(ctx, client, f, perItem)
 	if err != nil {
 		return nil, err
 	}

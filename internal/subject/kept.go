@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"chairside/ent"
+	"chairside/ent/patient"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
 	"chairside/internal/entx/table"
@@ -34,7 +35,7 @@ func (k Kept) String() string {
 }
 
 // KeptRecords returns which records of a practice must be kept today. It reads the last entry of every
-// patient. ctx must permit to read the practice's rows.
+// patient. ctx must allow reading the practice's rows.
 func KeptRecords(ctx context.Context, db *store.DB, practice *ent.Practice) (k Kept, err error) {
 	zone, err := time.LoadLocation(practice.TimeZone)
 	if err != nil {
@@ -81,25 +82,36 @@ func KeptRecords(ctx context.Context, db *store.DB, practice *ent.Practice) (k K
 	return k, rows.Err()
 }
 
-// ChangedSince returns how many patients of a practice have entries in their records that were made or
-// changed after a time. ctx must permit to read the practice's rows.
+// ChangedSince returns how many patients of a practice have a row that was made or changed after a time,
+// such as the patient, an appointment or a payment. ctx must allow reading the practice's rows.
 func ChangedSince(ctx context.Context, db *store.DB, practice *ent.Practice, since time.Time) (n int, err error) {
 	var changed []string
 	for _, t := range ent.Tables {
-		if len(entries[t.Name]) == 0 {
+		column := patientColumn(t)
+		if column == "" || t.Column("updated_at") == nil {
 			continue
 		}
-		at := "updated_at"
-		if t.Column(at) == nil {
-			at = "at" // earlier texts of notes
-		}
-		changed = append(changed, "SELECT patient_id FROM "+table.Quote(t.Name)+" WHERE practice_id = $1 AND "+table.Quote(at)+" > $2")
+		changed = append(changed, "SELECT "+table.Quote(column)+" AS patient_id FROM "+table.Quote(t.Name)+" WHERE practice_id = $1 AND updated_at > $2")
 	}
 	err = db.SQL.QueryRowContext(ctx, "SELECT count(DISTINCT patient_id) FROM ("+strings.Join(changed, " UNION ALL ")+") AS changed", practice.ID, since).Scan(&n)
 	if err != nil {
 		err = fmt.Errorf("subject: count the records that changed: %w", err)
 	}
 	return n, err
+}
+
+// patientColumn returns the column of t that names the patient, or "".
+func patientColumn(t *table.Table) string {
+	if notAboutPatients[t.Name] != "" {
+		return ""
+	}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if to := find(referenced(t, c)); t.Name == patient.Table && c.Name == patient.FieldID || to != nil && to.Name == patient.Table {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // lastEntries raises the days of patients' last entries by those of a column.

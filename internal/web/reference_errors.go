@@ -17,7 +17,7 @@ var errorCodes = []errorCode{
 	{"missing_user_agent", 403, "Send a User-Agent header."},
 	{"insufficient_scope", 403, "The token does not have the scope named in the WWW-Authenticate header: it was not granted, or the user’s role does not allow it. Tokens limited to one site also get this error when they change a record of the whole practice."},
 	{"account_disabled", 403, "The token’s user has been disabled. Ask an administrator of the practice."},
-	{"practice_closed", 403, "The token’s practice is closed, and its data is being deleted."},
+	{"practice_closed", 403, "The token’s practice is closed; its data is deleted soon or already."},
 	{"not_found", 404, "The path or record does not exist, or the token has no access to it."},
 	{"method_not_allowed", 405, "Use one of the methods in the Allow header."},
 	{"not_acceptable", 406, "Responses are `application/json`, which your Accept header excludes."},

@@ -27,8 +27,8 @@ func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request, status int, f 
 	s.show(w, r, status, "sign_in", view{Title: "Sign in", Form: f, Page: signInView{Next: local(next), Origin: s.sessions.PasskeyOrigin(), Demo: s.Demo}})
 }
 
-// closedPractice is the refusal of users of a practice that is being deleted.
-const closedPractice = "Your practice is closed on this server, and its data is being deleted."
+// closedPractice is the refusal of users of a closed practice.
+const closedPractice = "Your practice is closed on this server."
 
 // signIn checks the e-mail address and password, or the passkey.
 func (s *Site) signIn(w http.ResponseWriter, r *http.Request) error {

@@ -149,8 +149,8 @@ func (c *Checkpoints) checkLast(ctx context.Context, db *store.DB) error {
 		var have []byte
 		var gone bool
 		err := db.SQL.QueryRowContext(ctx, `SELECT (SELECT hash FROM audit_blocks WHERE practice_id = $1 AND number = $2),
-			EXISTS (SELECT * FROM audit_cuts WHERE practice_id = $1 AND number >= $2) OR EXISTS (SELECT * FROM practice_deletions WHERE id = $1 AND began_at <= $3)`,
-			h.Practice, h.Number, clock.Now(clock.Refresh(ctx))).Scan(&have, &gone)
+			EXISTS (SELECT * FROM audit_cuts WHERE practice_id = $1 AND number >= $2) OR EXISTS (SELECT * FROM practice_deletions WHERE id = $1 AND began_at IS NOT NULL)`,
+			h.Practice, h.Number).Scan(&have, &gone)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"chairside/internal/clock"
 )
 
 // begin reads the last block, the cuts and the checkpoints. Later blocks are not compared.
@@ -67,7 +66,7 @@ func (v *verification) readCheckpoints() error {
 // recorded as complete and has left blocks was made up: its practice is compared like any other.
 func (v *verification) readDeletions() error {
 	v.gone = map[uuid.UUID]bool{}
-	return forEach(v.ctx, v.pool, `SELECT d.id FROM practice_deletions AS d WHERE d.began_at <= $1
+	return forEach(v.ctx, v.pool, `SELECT d.id FROM practice_deletions AS d WHERE d.began_at IS NOT NULL
 		AND (d.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM audit_blocks AS b WHERE b.practice_id = d.id)) ORDER BY d.id`, func(rows *sql.Rows) error {
 		var practice uuid.UUID
 		err := rows.Scan(&practice)
@@ -76,7 +75,7 @@ func (v *verification) readDeletions() error {
 			v.report.Deleted = append(v.report.Deleted, practice)
 		}
 		return err
-	}, clock.Now(v.ctx))
+	})
 }
 
 // readCuts returns the last valid cut of each practice.

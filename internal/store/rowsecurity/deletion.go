@@ -20,7 +20,9 @@ const deleteSignature = DeleteFunction + "(uuid, text, integer)"
 // deleteFunction creates the function. Its condition is a table that neither role may write. Rows of
 // several partitions may have the same ctid, hence the practice beside it.
 const deleteFunction = `CREATE OR REPLACE FUNCTION ` + DeleteFunction + `(practice uuid, rows_of text, batch integer) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$` + deleteBody + `$$`
+
+const deleteBody = `
 DECLARE
 	n bigint;
 BEGIN
@@ -37,7 +39,12 @@ BEGIN
 	GET DIAGNOSTICS n = ROW_COUNT;
 	RETURN n;
 END
-$$`
+`
+
+// filled returns a text of this file with the tables' names.
+func filled(text string) string {
+	return fmt.Sprintf(text, practicedeletion.Table, "'"+strings.Join(appendOnly, "', '")+"'")
+}
 
 // giveFunction gives the function, which a superuser may have created, to the tables' owner. It
 // would have a superuser's rights otherwise, and the owner could not replace it.
@@ -47,23 +54,23 @@ END $$`
 
 // deletion returns the statements that create the function, in one transaction.
 func (r Roles) deletion() string {
-	return fmt.Sprintf(deleteFunction, practicedeletion.Table, "'"+strings.Join(appendOnly, "', '")+"'") + ";\n" +
+	return filled(deleteFunction) + ";\n" +
 		fmt.Sprintf(giveFunction, deleteSignature, practicedeletion.Table) + ";\n" +
 		"REVOKE ALL ON FUNCTION " + deleteSignature + " FROM PUBLIC, " + r.Serving + ";\n" +
 		"GRANT EXECUTE ON FUNCTION " + deleteSignature + " TO " + r.System
 }
 
-// readFunction checks the function's rights, its owner and who may call it.
+// readFunction checks the function's text, its rights, its owner and who may call it.
 func (s *State) readFunction(ctx context.Context, pool *sql.DB, _ []Table) error {
 	if s.Roles.Serving == "" || s.Roles.System == "" {
 		return nil
 	}
 	var right bool
 	err := pool.QueryRowContext(ctx, `SELECT coalesce((SELECT prosecdef AND has_function_privilege($2, oid, 'EXECUTE') AND NOT has_function_privilege($3, oid, 'EXECUTE')
-		AND proowner = (SELECT relowner FROM pg_class WHERE oid = to_regclass($4))
-		FROM pg_proc WHERE oid = to_regprocedure($1)), false)`, deleteSignature, s.Roles.System, s.Roles.Serving, "public."+practicedeletion.Table).Scan(&right)
+		AND proowner = (SELECT relowner FROM pg_class WHERE oid = to_regclass($4)) AND prosrc = $5
+		FROM pg_proc WHERE oid = to_regprocedure($1)), false)`, deleteSignature, s.Roles.System, s.Roles.Serving, "public."+practicedeletion.Table, filled(deleteBody)).Scan(&right)
 	if err == nil && !right {
-		s.problem("the function %s is missing or not ours", DeleteFunction)
+		s.problem("the function %s is missing, not ours or an earlier version's", DeleteFunction)
 	}
 	return err
 }
