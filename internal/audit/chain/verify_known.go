@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-
 )
 
 // begin reads the last block, the cuts and the checkpoints. Later blocks are not compared.
