@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
+
+	"chairside/ent"
 )
 
 // TestGuideHasTheRetentions compares the table of the guide with the program's, row by row.
@@ -44,5 +46,23 @@ func TestGuideHasTheRetentions(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	if table != strings.Join(want, "\n") {
 		t.Errorf("the guide has\n%s\nwant\n%s", table, strings.Join(want, "\n"))
+	}
+}
+
+// TestChangesOfEveryTableAreSeen: ChangedSince sees a change of each table about patients, or the reason why not is here.
+func TestChangesOfEveryTableAreSeen(t *testing.T) {
+	unseen := map[string]string{
+		"audit_events":       "about the use of the record",
+		"note_versions":      "written with a change of the note",
+		"webhook_deliveries": "copies of other rows",
+	}
+	for _, of := range ent.Tables {
+		seen := patientColumn(of) != "" && of.Column("updated_at") != nil
+		if about := condition(of) != "" && patientColumn(of) != ""; about && !seen && unseen[of.Name] == "" {
+			t.Errorf("ChangedSince does not see a change of %s", of.Name)
+		}
+		if seen && unseen[of.Name] != "" {
+			t.Errorf("ChangedSince sees a change of %s", of.Name)
+		}
 	}
 }
