@@ -307,7 +307,7 @@ func TestRecordsOfTheGracePeriodAreKept(t *testing.T) {
 		if err := closure.Schedule(clock.With(t.Context(), now), e.DB, id, due, ""); err != nil {
 			t.Fatal(err)
 		}
-		waits("nobody said where the records are", "must be kept")
+		waits("without the place of the records", "must be kept")
 		if err := closure.Schedule(later, e.DB, id, due, "in the archive"); err != nil {
 			t.Fatalf("confirm: %v", err)
 		}
