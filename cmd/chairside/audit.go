@@ -69,21 +69,28 @@ func (auditVerify) Help() string {
 The exit status is 0 if there is no problem, else 1. Events of the last few seconds are not sealed yet; the command prints their number.`
 }
 
-var errTampered = errors.New("the audit log was changed")
+// verifyOptions returns what the log is compared with.
+func verifyOptions(db *store.DB, e config.AuditEvidence) (chain.VerifyOptions, error) {
+	o := chain.VerifyOptions{Checkpoints: e.AuditCheckpoints}
+	for _, text := range e.PublicKey {
+		key, err := audit.ParsePublicKey(text)
+		if err != nil {
+			return o, err
+		}
+		o.Public = append(o.Public, key)
+	}
+	if db.AuditKey != nil {
+		o.Public = append(o.Public, db.AuditKey.Public())
+	}
+	return o, nil
+}
 
 // Run verifies the log and prints what it found.
 func (a *auditVerify) Run(c *console) error {
 	return c.withDatabase(a.Database, func(db *store.DB) error {
-		o := chain.VerifyOptions{Checkpoints: a.AuditCheckpoints}
-		for _, text := range a.PublicKey {
-			key, err := audit.ParsePublicKey(text)
-			if err != nil {
-				return err
-			}
-			o.Public = append(o.Public, key)
-		}
-		if db.AuditKey != nil {
-			o.Public = append(o.Public, db.AuditKey.Public())
+		o, err := verifyOptions(db, a.AuditEvidence)
+		if err != nil {
+			return err
 		}
 		r, err := chain.Verify(c, db, o)
 		if err != nil {
@@ -112,11 +119,14 @@ func (a *auditVerify) Run(c *console) error {
 		if r.Unsealed > 0 {
 			fmt.Fprintf(c.out, "not sealed yet: %s, the oldest of %s; a running server seals them\n", count(r.Unsealed, "event"), r.UnsealedSince.UTC().Format(time.RFC3339))
 		}
+		if r.Unsigned > 0 {
+			fmt.Fprintf(c.out, "in no checkpoint yet: %s, the oldest sealed at %s; a running server with --audit-checkpoints writes one every minute\n", count(r.Unsigned, "block"), r.UnsignedSince.UTC().Format(time.RFC3339))
+		}
 		if a.AuditCheckpoints == "" {
 			fmt.Fprintln(c.out, "without checkpoints (--audit-checkpoints), a chain that was recomputed or cut off at its end cannot be detected")
 		}
 		if len(r.Problems) > 0 {
-			return errTampered
+			return chain.ErrProblems
 		}
 		return nil
 	})
@@ -227,7 +237,9 @@ type auditPrune struct {
 
 // Help is the text of --help.
 func (auditPrune) Help() string {
-	return `Deletes the oldest blocks of each practice with their events, whole months at a time (UTC), and signs each cut with the audit key, so that "chairside audit verify" finds the rest complete. Keeps the last block of each practice. This cannot be undone: keep a backup for as long as the law requires.`
+	return `Deletes the oldest blocks of each practice with their events, whole months at a time (UTC), and signs each cut with the audit key, so that "chairside audit verify" finds the rest complete. Keeps the last block of each practice. This cannot be undone: keep a backup for as long as the law requires.
+
+Verifies the log first, with the checkpoints if you name their directory, and deletes nothing if "chairside audit verify" would find a problem: the deleted events may be the evidence.`
 }
 
 // Validate reports every mistake in the command; the parser calls it.
@@ -243,7 +255,15 @@ func (a *auditPrune) Run(c *console) error {
 		if err := a.confirmDeletion(c, "This deletes audit events for good."); err != nil {
 			return err
 		}
-		n, err := chain.Prune(c, db, db.AuditKey, clock.Now(c).Add(-age))
+		options, err := verifyOptions(db, a.AuditEvidence)
+		if err != nil {
+			return err
+		}
+		verify := &options
+		if a.DespiteProblems {
+			verify = nil
+		}
+		n, err := chain.Prune(c, db, db.AuditKey, clock.Now(c).Add(-age), verify)
 		if err != nil {
 			return err
 		}

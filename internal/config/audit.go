@@ -83,11 +83,16 @@ func (f AuditListFlags) Validate() error {
 	return err
 }
 
+// AuditEvidence are the flags that say what the audit log is compared with.
+type AuditEvidence struct {
+	PublicKey        []string `placeholder:"KEY" sep:"none" help:"Public key of the audit key, as \"chairside audit key\" prints it, in place of --audit-key. Repeat the flag for earlier keys, which signed older checkpoints and cuts."`
+	AuditCheckpoints string   `placeholder:"DIR" help:"Directory of the checkpoints. Without it, a chain that was recomputed or cut off at its end cannot be detected. Needs a key."`
+}
+
 // AuditVerifyFlags are the flags of "chairside audit verify".
 type AuditVerifyFlags struct {
 	Database
-	PublicKey        []string `placeholder:"KEY" sep:"none" help:"Public key of the audit key, as \"chairside audit key\" prints it, in place of --audit-key. Repeat the flag for earlier keys, which signed older checkpoints and cuts."`
-	AuditCheckpoints string   `placeholder:"DIR" help:"Directory of the checkpoints. Without it, a chain that was recomputed or cut off at its end cannot be detected. Needs a key."`
+	AuditEvidence
 }
 
 // Validate reports every mistake in the flags; the parser calls it.
@@ -106,7 +111,9 @@ const minAuditDays = 30
 // AuditPruneFlags are the flags of "chairside audit prune".
 type AuditPruneFlags struct {
 	Database
-	OlderThan string `placeholder:"DAYS" required:"" help:"Delete the months that ended more than this number of days ago; at least 30."`
+	AuditEvidence
+	OlderThan       string `placeholder:"DAYS" required:"" help:"Delete the months that ended more than this number of days ago; at least 30."`
+	DespiteProblems bool   `help:"Do not verify the log first. The log will not show afterwards what was wrong with the deleted events."`
 }
 
 // Read checks the flags and returns the age.

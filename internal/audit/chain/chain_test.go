@@ -178,6 +178,21 @@ func tamperings(t *testing.T, db *store.DB) (all []tampering) {
 	}
 	add("made-up deletion", entry(read), fmt.Sprintf("UPDATE audit_events SET operation = 'another' WHERE id = %d", read),
 		"INSERT INTO practice_deletions (id, requested_at, due_at, kept_elsewhere, deleted_at) SELECT id, created_at, created_at, '', created_at FROM practices")
+	add("made-up beginning of a deletion", entry(read), fmt.Sprintf("UPDATE audit_events SET operation = 'another' WHERE id = %d", read),
+		"INSERT INTO practice_deletions (id, requested_at, due_at, kept_elsewhere, began_at) SELECT id, created_at, created_at, '', created_at FROM practices")
+	if storetest.Postgres(db) { // SQLite's key is the id alone, and it has no transactions
+		const twice = "INSERT INTO audit_events (id, practice_id, at, action, user_id, fields, details, xid) SELECT id, practice_id, at - interval '200 days', 'update', 5, '[]', '{}', %s FROM audit_events WHERE id = %d"
+		for _, xid := range []string{"xid", "NULL"} {
+			add("an id twice", entry(read)+" is there twice", fmt.Sprintf(twice, xid, read))
+		}
+		add("not sealed any more", entry(read)+" is in a block, but counts as not sealed",
+			fmt.Sprintf("UPDATE audit_events SET xid = 9000000000 WHERE id = %d", read), fmt.Sprintf("DELETE FROM audit_reads WHERE event_id = %d", read))
+	}
+	add("block is the last one", "out of order", fmt.Sprintf("UPDATE audit_blocks SET id = 1000000 WHERE id = %d", blocks[0]))
+	add("block is the last one of all", "counts as not sealed",
+		"UPDATE audit_blocks SET id = 1000000 WHERE id = (SELECT max(id) FROM audit_blocks WHERE practice_id <> (SELECT practice_id FROM audit_blocks ORDER BY id DESC LIMIT 1))",
+		"DELETE FROM audit_reads WHERE event_id > (SELECT max(id) - 4 FROM audit_events)")
+	add("blocks reversed", "out of order", "UPDATE audit_blocks SET id = -id")
 	add("tail", "was cut off", fmt.Sprintf("DELETE FROM audit_blocks WHERE id = %d", last))
 	add("everything", "was cut off", "DELETE FROM audit_events", "DELETE FROM audit_reads", "DELETE FROM audit_blocks")
 	reads := column(t, db, "SELECT id FROM audit_reads ORDER BY id")
@@ -258,10 +273,10 @@ func TestPruneLeavesAVerifiableCut(t *testing.T) {
 		f := newFixture(t, e)
 		before := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events")
 		ctx := context.Background()
-		if n, err := chain.Prune(ctx, e.DB, f.key, time.Now().Add(time.Hour)); n != 0 || err != nil {
+		if n, err := chain.Prune(ctx, e.DB, f.key, time.Now().Add(time.Hour), nil); n != 0 || err != nil {
 			t.Errorf("in the month of the log: %d deleted, %v", n, err)
 		}
-		n, err := chain.Prune(ctx, e.DB, f.key, time.Now().AddDate(0, 2, 0))
+		n, err := chain.Prune(ctx, e.DB, f.key, time.Now().AddDate(0, 2, 0), nil)
 		if err != nil || n == 0 || n >= before {
 			t.Fatalf("%d of %d deleted: %v", n, before, err)
 		}
@@ -270,7 +285,7 @@ func TestPruneLeavesAVerifiableCut(t *testing.T) {
 		if r := f.verify(t); r.Cuts == 0 {
 			t.Error("no cut")
 		}
-		if n, err = chain.Prune(ctx, e.DB, f.key, time.Now().Add(-time.Hour)); n != 0 || err != nil {
+		if n, err = chain.Prune(ctx, e.DB, f.key, time.Now().Add(-time.Hour), nil); n != 0 || err != nil {
 			t.Errorf("again: %d deleted, %v", n, err)
 		}
 		save(t, e.DB)

@@ -32,10 +32,9 @@ type head struct {
 }
 
 // checkpoint is a line of a file of checkpoints. It has the practices with blocks since the
-// checkpoint before.
+// checkpoints before.
 type checkpoint struct {
 	At    time.Time `json:"at"`
-	Block int64     `json:"block"` // id of the last block of all
 	Heads []head    `json:"heads"`
 	// Previous are the hashes of the lines that no line before this one names: of the last line, or
 	// of several that were written at once. So a line cannot be removed unnoticed, except from the end.
@@ -71,7 +70,7 @@ type Checkpoints struct {
 	key  *audit.Key
 	read map[string]int64    // bytes of each file that were read
 	tips map[digest]struct{} // hashes of the lines that no line names
-	last checkpoint          // that with the last block, of those that the key signed
+	last map[uuid.UUID]head  // the highest head of each practice, of the lines that the key signed
 }
 
 // OpenCheckpoints creates the directory if it is missing, and continues after its last checkpoint.
@@ -79,7 +78,7 @@ func OpenCheckpoints(dir string, key *audit.Key) (*Checkpoints, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("audit: checkpoints: %w", err)
 	}
-	c := &Checkpoints{dir: dir, key: key, read: map[string]int64{}, tips: map[digest]struct{}{}}
+	c := &Checkpoints{dir: dir, key: key, read: map[string]int64{}, tips: map[digest]struct{}{}, last: map[uuid.UUID]head{}}
 	return c, c.follow()
 }
 
@@ -92,35 +91,52 @@ func (c *Checkpoints) follow() error {
 			}
 		}
 		c.tips[l.hash] = struct{}{}
-		if l.checkpoint.Block > c.last.Block && l.checkpoint.valid(c.key.Public()) {
-			c.last = *l.checkpoint
+		if !l.checkpoint.valid(c.key.Public()) {
+			return
+		}
+		for _, h := range l.checkpoint.Heads {
+			if h.Number > c.last[h.Practice].Number {
+				c.last[h.Practice] = h
+			}
 		}
 	})
 }
 
-// Write appends a checkpoint if there are new blocks. If the database lacks a block of the last
-// checkpoint it returns ErrRewound and writes nothing, so that the directory stays the evidence of the
+// newestBlocks selects the last block of each practice and of the events of none, $1. The order is that of the
+// numbers, which are in the hashes; the ids are not.
+const newestBlocks = `SELECT b.practice_id, b.number, b.hash, b.at FROM practices AS p
+	JOIN audit_blocks AS b ON b.practice_id = p.id AND b.number = (SELECT max(number) FROM audit_blocks WHERE practice_id = p.id)
+	UNION ALL SELECT practice_id, number, hash, at FROM audit_blocks
+	WHERE practice_id = $1 AND number = (SELECT max(number) FROM audit_blocks WHERE practice_id = $1)`
+
+// Write appends a checkpoint if there are new blocks. If the database lacks a block of the
+// checkpoints it returns ErrRewound and writes nothing, so that the directory stays the evidence of the
 // blocks that were.
 func (c *Checkpoints) Write(ctx context.Context, db *store.DB) error {
 	if err := c.follow(); err != nil {
 		return fmt.Errorf("audit: read the checkpoints: %w", err)
 	}
-	if err := c.checkLast(ctx, db); err != nil {
+	newest, next := map[uuid.UUID]head{}, checkpoint{At: clock.Now(clock.Refresh(ctx)).UTC()}
+	err := forEach(ctx, db.SQL, newestBlocks, func(rows *sql.Rows) error {
+		var h head
+		err := rows.Scan(&h.Practice, &h.Number, &h.Hash, &h.At)
+		h.At = h.At.UTC()
+		newest[h.Practice] = h
+		return err
+	}, uuid.Nil)
+	if err == nil {
+		err = c.checkLast(ctx, db, newest)
+	}
+	if err != nil {
 		return fmt.Errorf("audit: write a checkpoint: %w", err)
 	}
-	heads, next := map[uuid.UUID]head{}, checkpoint{At: clock.Now(clock.Refresh(ctx)).UTC()}
-	err := forEach(ctx, db.SQL, "SELECT id, practice_id, number, hash, at FROM audit_blocks WHERE id > $1 ORDER BY id", func(rows *sql.Rows) error {
-		var h head
-		err := rows.Scan(&next.Block, &h.Practice, &h.Number, &h.Hash, &h.At)
-		h.At = h.At.UTC()
-		heads[h.Practice] = h
-		return err
-	}, c.last.Block)
-	if err != nil || len(heads) == 0 {
-		return err
+	for practice, h := range newest {
+		if h.Number > c.last[practice].Number {
+			next.Heads = append(next.Heads, h)
+		}
 	}
-	for _, h := range heads {
-		next.Heads = append(next.Heads, h)
+	if len(next.Heads) == 0 {
+		return nil
 	}
 	slices.SortFunc(next.Heads, func(a, b head) int { return bytes.Compare(a.Practice[:], b.Practice[:]) })
 	for hash := range c.tips {
@@ -142,15 +158,18 @@ func (c *Checkpoints) Write(ctx context.Context, db *store.DB) error {
 	return nil
 }
 
-// checkLast checks that the database has the blocks of the last checkpoint, apart from those that
+// checkLast checks that the database has the blocks of the checkpoints, apart from those that
 // were pruned and those of practices that are deleted.
-func (c *Checkpoints) checkLast(ctx context.Context, db *store.DB) error {
-	for _, h := range c.last.Heads {
+func (c *Checkpoints) checkLast(ctx context.Context, db *store.DB, newest map[uuid.UUID]head) error {
+	for practice, h := range c.last {
+		if bytes.Equal(newest[practice].Hash, h.Hash) {
+			continue
+		}
 		var have []byte
 		var gone bool
 		err := db.SQL.QueryRowContext(ctx, `SELECT (SELECT hash FROM audit_blocks WHERE practice_id = $1 AND number = $2),
-			EXISTS (SELECT * FROM audit_cuts WHERE practice_id = $1 AND number >= $2) OR EXISTS (SELECT * FROM practice_deletions WHERE id = $1 AND began_at IS NOT NULL)`,
-			h.Practice, h.Number).Scan(&have, &gone)
+			EXISTS (SELECT * FROM audit_cuts WHERE practice_id = $1 AND number >= $2) OR EXISTS (SELECT * FROM practice_deletions AS d WHERE d.id = $1 AND `+deletionBegan+`)`,
+			practice, h.Number).Scan(&have, &gone)
 		if err != nil {
 			return err
 		}
@@ -161,8 +180,8 @@ func (c *Checkpoints) checkLast(ctx context.Context, db *store.DB) error {
 		if have != nil {
 			what = "has another"
 		}
-		return fmt.Errorf("the database %s block %d of practice %s, which the checkpoint of %s has: %w. Nothing is written to %s, which is the evidence: keep it, run \"chairside audit verify\", and continue with an empty directory (--audit-checkpoints)",
-			what, h.Number, h.Practice, c.last.At.Format(time.RFC3339), ErrRewound, c.dir)
+		return fmt.Errorf("the database %s block %d of practice %s, sealed at %s, which a checkpoint has: %w. Nothing is written to %s, which is the evidence: keep it, run \"chairside audit verify\", and continue with an empty directory (--audit-checkpoints)",
+			what, h.Number, practice, h.At.Format(time.RFC3339), ErrRewound, c.dir)
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func TestCheckpointsContinueAfterPruning(t *testing.T) {
 		f.write(t, f.checkpoints)
 		f.Get(t, "/v1/patients", f.Token(t, "")).Status(t, 200)
 		f.seal(t)
-		if _, err := chain.Prune(t.Context(), e.DB, f.key, f.after()); err != nil {
+		if _, err := chain.Prune(t.Context(), e.DB, f.key, f.after(), nil); err != nil {
 			t.Fatal(err)
 		}
 		f.write(t, f.checkpoints)
@@ -210,6 +210,68 @@ func TestEntriesOfOpenTransactionsAreSealedAfterARestore(t *testing.T) {
 		}
 		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_blocks"); n != blocks+1 {
 			t.Errorf("%d blocks became %d", blocks, n)
+		}
+	})
+}
+
+// TestCheckpointsFollowNumbersNotIDs: the id of a block is in no hash. One that was raised for a while stops no
+// checkpoint, and what was sealed twice meanwhile is found.
+func TestCheckpointsFollowNumbersNotIDs(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		f := newFixture(t, e)
+		id := storetest.Int(t, e.DB, "SELECT max(id) FROM audit_blocks")
+		const highest = 9223372036854775000
+		storetest.Exec(t, e.DB, "UPDATE audit_blocks SET id = $1 WHERE id = $2", highest, id)
+		if err := f.checkpoints.Write(t.Context(), e.DB); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Exec(t, e.DB, "UPDATE audit_blocks SET id = $2 WHERE id = $1", highest, id)
+		for range 2 {
+			f.Get(t, "/v1/patients", "").Status(t, 401)
+			f.seal(t)
+			if r := f.verify(t); r.Unsigned == 0 || r.UnsignedSince.IsZero() {
+				t.Error("verify does not say that a block is in no checkpoint yet")
+			}
+			_, before := f.lines(t)
+			if err := f.checkpoints.Write(t.Context(), e.DB); err != nil {
+				t.Fatal(err)
+			}
+			if _, after := f.lines(t); len(after) != len(before)+1 {
+				t.Errorf("%d lines became %d", len(before), len(after))
+			}
+			if r := f.verify(t); r.Unsigned != 0 {
+				t.Errorf("%d blocks are in no checkpoint", r.Unsigned)
+			}
+		}
+		f.clean(t)
+		storetest.Exec(t, e.DB, "UPDATE audit_blocks SET id = -id WHERE id = (SELECT max(id) FROM audit_blocks)")
+		if _, err := chain.Seal(t.Context(), e.DB); err != nil { // seals the last events again
+			t.Fatal(err)
+		}
+		if r := f.verify(t); !slices.ContainsFunc(r.Problems, func(p chain.Problem) bool { return p.Text == "is in two blocks" }) {
+			t.Errorf("problems %v", r.Problems)
+		}
+	})
+}
+
+// TestPruneVerifiesFirst: blocks that were made older are not cut, and a cut that was not verified says so.
+func TestPruneVerifiesFirst(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		f := newFixture(t, e)
+		options := &chain.VerifyOptions{Public: []audit.PublicKey{f.key.Public()}, Checkpoints: f.dir}
+		past := "at - interval '20 years'"
+		if !storetest.Postgres(e.DB) {
+			past = "at - 20 * 366 * 86400000000"
+		}
+		storetest.Exec(t, e.DB, "UPDATE audit_blocks SET at = "+past)
+		if n, err := chain.Prune(t.Context(), e.DB, f.key, time.Now().AddDate(-1, 0, 0), options); n != 0 || !errors.Is(err, chain.ErrProblems) {
+			t.Errorf("%d deleted: %v", n, err)
+		}
+		if n, err := chain.Prune(t.Context(), e.DB, f.key, time.Now().AddDate(-1, 0, 0), nil); n == 0 || err != nil {
+			t.Errorf("unverified: %d deleted: %v", n, err)
+		}
+		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE action = 'prune' AND CAST(details AS text) LIKE '%unverified%'"); n == 0 {
+			t.Error("the cut does not say that nothing was verified")
 		}
 	})
 }

@@ -66,7 +66,7 @@ func TestPruneDropsWholeMonths(t *testing.T) {
 	f.seal(t)
 	f.clean(t)
 	before := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events")
-	n, err := chain.Prune(context.Background(), e.DB, f.key, month.Add(1).Start)
+	n, err := chain.Prune(context.Background(), e.DB, f.key, month.Add(1).Start, nil)
 	if err != nil || n == 0 || n >= before {
 		t.Fatalf("%d of %d deleted: %v", n, before, err)
 	}

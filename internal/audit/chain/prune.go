@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -42,15 +43,30 @@ type pruning struct {
 	db   *store.DB
 	pool *sql.DB
 	key  *audit.Key
+
+	unverified bool // the log was not verified first
 }
+
+// ErrProblems means that Verify finds problems.
+var ErrProblems = errors.New("the audit log was changed")
 
 // Prune deletes the blocks that were sealed before the month of a time, with their entries, and records
 // each cut with a signature, so that Verify finds the rest complete. It returns the number of entries.
+// What it signs must be right, so it verifies the log first: if that finds a problem, Prune returns
+// ErrProblems and deletes nothing. Without options it does not verify.
 // Whole months go at once: on PostgreSQL it drops their partitions (month.go), and deletes row by
 // row only what is in none. It always keeps each practice's last block. Deleted entries cannot be
 // restored: keep an export or a backup if you may need them.
-func Prune(ctx context.Context, db *store.DB, key *audit.Key, before time.Time) (entries int, err error) {
-	p := &pruning{ctx: ctx, db: db, pool: db.Maintenance(), key: key}
+func Prune(ctx context.Context, db *store.DB, key *audit.Key, before time.Time, o *VerifyOptions) (entries int, err error) {
+	if o != nil {
+		switch r, err := Verify(ctx, db, *o); {
+		case err != nil:
+			return 0, err
+		case len(r.Problems) > 0:
+			return 0, fmt.Errorf("audit: prune the log: %w: %s", ErrProblems, r.Problems[0])
+		}
+	}
+	p := &pruning{ctx: ctx, db: db, pool: db.Maintenance(), key: key, unverified: o == nil}
 	defer p.pool.Close()
 	months, err := migrate.Months(ctx, db)
 	if err != nil {
@@ -147,7 +163,11 @@ func (p *pruning) piece(practice uuid.UUID, last int64, before time.Time, done i
 func (p *pruning) record(tx *sql.Tx, c cut, entries int) error {
 	c.at = clock.Now(clock.Refresh(p.ctx))
 	c.signature = p.key.Sign(c.message())
-	details, err := json.Marshal(map[string]int64{"through_block": c.number, "entries": int64(entries)})
+	noted := map[string]any{"through_block": c.number, "entries": entries}
+	if p.unverified {
+		noted["unverified"] = true
+	}
+	details, err := json.Marshal(noted)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -43,6 +41,8 @@ type Report struct {
 	Cuts                       int         // practices whose oldest blocks were pruned
 	Unsealed                   int         // entries that no block has yet
 	UnsealedSince              time.Time   // time of the oldest of them
+	Unsigned                   int         // blocks that are newer than the checkpoints; 0 without any
+	UnsignedSince              time.Time   // time of the oldest of them
 	Problems                   []Problem   // at most maxProblems
 	More                       bool        // there are further problems
 	Deleted                    []uuid.UUID // practices that are deleted, or are being deleted: their events are not compared
@@ -71,8 +71,8 @@ const (
 func Verify(ctx context.Context, db *store.DB, o VerifyOptions) (*Report, error) {
 	pool := db.Maintenance() // a large log takes longer than a request may
 	defer pool.Close()
-	v := &verification{ctx: ctx, db: db, pool: pool, options: o, heads: map[uuid.UUID]map[int64][]head{}, counts: map[uuid.UUID]int{}, reads: map[uuid.UUID]fingerprint{}}
-	for _, step := range []func() error{v.begin, v.checkBlocks, v.checkHeads, v.checkCounts, v.checkReads, v.countUnsealed} {
+	v := &verification{ctx: ctx, db: db, pool: pool, options: o, heads: map[uuid.UUID]map[int64][]head{}, newest: map[uuid.UUID]int64{}, sealed: map[uuid.UUID]fingerprint{}, reads: map[uuid.UUID]fingerprint{}}
+	for _, step := range []func() error{v.begin, v.checkBlocks, v.checkHeads, v.checkSealed, v.checkReads, v.countUnsealed} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: verify the log: %w", err)
 		}
@@ -92,7 +92,8 @@ type verification struct {
 	cuts     map[uuid.UUID]cut
 	heads    map[uuid.UUID]map[int64][]head // of the checkpoints, by number
 	found    map[uuid.UUID]int64            // number of the last block of each practice
-	counts   map[uuid.UUID]int              // of entries in blocks
+	newest   map[uuid.UUID]int64            // the highest number in a checkpoint
+	sealed   map[uuid.UUID]fingerprint      // of the ids in blocks
 	reads    map[uuid.UUID]fingerprint
 	gone     map[uuid.UUID]bool // practices whose rows are deleted, or are being deleted
 	buffer   []byte
@@ -168,10 +169,17 @@ func (v *verification) checkLink(before, b *block) {
 		v.problem(b.practice, before.number+1, 0, "blocks %d to %d are missing", before.number+1, b.number-1)
 	case b.number < before.number+1:
 		v.problem(b.practice, b.number, 0, "the block is older than the last cut, which removed it")
+	case before.id != 0 && b.id <= before.id:
+		v.problem(b.practice, b.number, 0, "the block is out of order: its id, or that of the one before, was changed")
 	case !bytes.Equal(before.hash, b.previous):
 		v.problem(b.practice, b.number, 0, "the block does not follow the one before: one of them was replaced")
 	}
 	v.found[b.practice] = b.number
+	if v.report.Checkpoints > 0 && b.number > v.newest[b.practice] {
+		if v.report.Unsigned++; v.report.Unsigned == 1 || b.at.Before(v.report.UnsignedSince) {
+			v.report.UnsignedSince = b.at
+		}
+	}
 	for _, h := range v.heads[b.practice][b.number] {
 		if !bytes.Equal(h.Hash, b.hash) {
 			v.problem(b.practice, b.number, 0, "the block is not the one of the checkpoint of %s: the chain was recomputed", h.At.UTC().Format(time.RFC3339))
@@ -181,8 +189,11 @@ func (v *verification) checkLink(before, b *block) {
 
 // checkHeads finds blocks that a checkpoint has and the database has not.
 func (v *verification) checkHeads() error {
+	if v.options.Checkpoints != "" && v.report.Checkpoints == 0 && v.report.Blocks > 0 {
+		v.problem(uuid.Nil, 0, 0, "the directory has no checkpoint that a key signed: a chain that was recomputed or cut off at its end cannot be detected")
+	}
 	for practice, heads := range v.heads {
-		highest := heads[slices.Max(slices.Collect(maps.Keys(heads)))][0]
+		highest := heads[v.newest[practice]][0]
 		if found := max(v.found[practice], v.cuts[practice].number); found < highest.Number {
 			v.problem(practice, found+1, 0, "blocks %d to %d are missing, which the checkpoint of %s has: the end was cut off", found+1, highest.Number, highest.At.UTC().Format(time.RFC3339))
 		}

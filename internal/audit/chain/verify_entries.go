@@ -2,6 +2,7 @@ package chain
 
 import (
 	"database/sql"
+	"maps"
 	"slices"
 	"time"
 
@@ -47,8 +48,10 @@ func (v *verification) checkEntries(blocks []block) error {
 			}
 			last = id
 			v.report.Entries++
-			v.counts[b.practice]++
-			v.reads[b.practice] = v.reads[b.practice].add(id, got.at, got.patients)
+			v.sealed[b.practice] = v.sealed[b.practice].add(id)
+			for _, patient := range got.patients {
+				v.reads[b.practice] = v.reads[b.practice].add(id, got.at.UnixMicro(), patient)
+			}
 		}
 	}
 	return nil
@@ -82,9 +85,6 @@ func (v *verification) readEntries(log map[int64]entry, ids []int64, more string
 		if err != nil { // the digest differs too
 			patients = nil
 		}
-		if _, twice := log[e.id]; twice {
-			v.problem(e.practice, 0, e.id, "is there twice")
-		}
 		log[e.id] = entry{d, e.at, patients}
 		return nil
 	}, append([]any{list}, args...)...)
@@ -104,42 +104,64 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// checkCounts finds entries that are in no block although all of their time are sealed: they were
-// added later, by something else.
-func (v *verification) checkCounts() error {
-	sealed, have := v.position.sealed(v.db.Dialect), map[uuid.UUID]int{}
-	err := forEach(v.ctx, v.pool, "SELECT practice_id, count(*) FROM audit_events WHERE "+sealed+" GROUP BY practice_id", func(rows *sql.Rows) error {
-		var practice uuid.UUID
-		var n int
-		err := rows.Scan(&practice, &n)
-		have[practice] = n
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	same := len(v.report.Problems) == 0
-	for practice, n := range have {
-		same = same && n == v.counts[practice]
-	}
-	if same {
-		return nil
-	}
-	inBlocks, err := sealedIDs(v.ctx, v.pool)
-	if err != nil {
-		return err
-	}
-	return forEach(v.ctx, v.pool, "SELECT practice_id, id FROM audit_events WHERE "+sealed+" ORDER BY id", func(rows *sql.Rows) error {
+// checkSealed finds entries that are in no block although all of their time are sealed, entries of blocks that
+// count as not sealed, because of their transaction or of the last block, and ids that two entries or two
+// blocks have: something else wrote them.
+func (v *verification) checkSealed() error {
+	sealed, have := v.position.sealed(v.db.Dialect), map[uuid.UUID]fingerprint{}
+	err := forEach(v.ctx, v.pool, "SELECT practice_id, id FROM audit_events WHERE "+sealed, func(rows *sql.Rows) error {
 		var practice uuid.UUID
 		var id int64
-		if err := rows.Scan(&practice, &id); err != nil {
+		err := rows.Scan(&practice, &id)
+		have[practice] = have[practice].add(id)
+		return err
+	})
+	if err != nil || maps.Equal(have, v.sealed) {
+		return err
+	}
+	block, err := v.practiceOfSealed()
+	if err != nil {
+		return err
+	}
+	last := int64(0)
+	return forEach(v.ctx, v.pool, "SELECT practice_id, id, "+sealed+" FROM audit_events ORDER BY id", func(rows *sql.Rows) error {
+		var practice uuid.UUID
+		var id int64
+		var isSealed bool
+		if err := rows.Scan(&practice, &id, &isSealed); err != nil {
 			return err
 		}
-		if !inBlocks[id] {
+		switch of, ok := block[id]; {
+		case id == last: // the key of a partitioned table cannot forbid it
+			v.problem(practice, 0, id, "is there twice")
+		case isSealed && (!ok || of != practice):
 			v.problem(practice, 0, id, "is in no block: it was not written by Chairside")
+		case ok && !isSealed:
+			v.problem(practice, 0, id, "is in a block, but counts as not sealed: its transaction or the order of the blocks was changed")
 		}
+		last = id
 		return nil
 	})
+}
+
+// practiceOfSealed returns the practice of each entry of the blocks.
+func (v *verification) practiceOfSealed() (map[int64]uuid.UUID, error) {
+	all := map[int64]uuid.UUID{}
+	err := forEach(v.ctx, v.pool, "SELECT practice_id, number, entries FROM audit_blocks WHERE id <= $1 ORDER BY id", func(rows *sql.Rows) error {
+		var b block
+		if err := rows.Scan(&b.practice, &b.number, &b.entries); err != nil {
+			return err
+		}
+		for i := range b.len() {
+			id, _ := b.entry(i)
+			if _, twice := all[id]; twice {
+				v.problem(b.practice, b.number, id, "is in two blocks")
+			}
+			all[id] = b.practice
+		}
+		return nil
+	}, v.last)
+	return all, err
 }
 
 // countUnsealed counts the entries that the next block will have.

@@ -1,11 +1,13 @@
 package chain
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"database/sql"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -51,6 +53,7 @@ func (v *verification) readCheckpoints() error {
 				v.heads[h.Practice] = map[int64][]head{}
 			}
 			v.heads[h.Practice][h.Number] = append(v.heads[h.Practice][h.Number], h)
+			v.newest[h.Practice] = max(v.newest[h.Practice], h.Number)
 		}
 	})
 	maps.DeleteFunc(named, func(hash digest, _ line) bool { return present[hash] })
@@ -61,11 +64,14 @@ func (v *verification) readCheckpoints() error {
 	return err
 }
 
+// deletionBegan is the condition that the deletion d of a practice has begun. One of an open practice was made up.
+const deletionBegan = "d.began_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM practices AS p WHERE p.id = d.id AND p.closes_at IS NULL)"
+
 // readDeletions reads which practices have been deleted or are being deleted. A deletion that is
-// recorded as complete and has left blocks was made up: its practice is compared like any other.
+// recorded as complete and has left blocks was made up too: its practice is compared like any other.
 func (v *verification) readDeletions() error {
 	v.gone = map[uuid.UUID]bool{}
-	return forEach(v.ctx, v.pool, `SELECT d.id FROM practice_deletions AS d WHERE d.began_at IS NOT NULL
+	return forEach(v.ctx, v.pool, `SELECT d.id FROM practice_deletions AS d WHERE `+deletionBegan+`
 		AND (d.deleted_at IS NULL OR NOT EXISTS (SELECT 1 FROM audit_blocks AS b WHERE b.practice_id = d.id)) ORDER BY d.id`, func(rows *sql.Rows) error {
 		var practice uuid.UUID
 		err := rows.Scan(&practice)
@@ -88,6 +94,11 @@ func (v *verification) readCuts() (map[uuid.UUID]cut, error) {
 		if !signed(v.options.Public, c.message(), c.signature) {
 			v.problem(c.practice, c.number, 0, "the signature of the cut does not fit")
 			return nil
+		}
+		for _, h := range v.heads[c.practice][c.number] {
+			if !bytes.Equal(h.Hash, c.hash) {
+				v.problem(c.practice, c.number, 0, "the cut removed another block than that of the checkpoint of %s: the chain was recomputed", h.At.UTC().Format(time.RFC3339))
+			}
 		}
 		cuts[c.practice] = c
 		return nil

@@ -9,23 +9,21 @@ import (
 	"github.com/google/uuid"
 )
 
-// fingerprint tells apart sets of rows of an entry, its time and a patient, in any order.
+// fingerprint tells apart sets of rows of numbers, in any order and with repetitions.
 type fingerprint struct {
 	n   int
 	sum [4]uint64
 }
 
-func (f fingerprint) add(event int64, at time.Time, patients []int64) fingerprint {
-	for _, patient := range patients {
-		var row [24]byte
-		binary.BigEndian.PutUint64(row[:8], uint64(event))
-		binary.BigEndian.PutUint64(row[8:16], uint64(patient))
-		binary.BigEndian.PutUint64(row[16:], uint64(at.UnixMicro()))
-		d := sha256.Sum256(row[:])
-		f.n++
-		for i := range f.sum {
-			f.sum[i] += binary.BigEndian.Uint64(d[8*i:])
-		}
+func (f fingerprint) add(row ...int64) fingerprint {
+	text := make([]byte, 0, 24)
+	for _, n := range row {
+		text = binary.BigEndian.AppendUint64(text, uint64(n))
+	}
+	d := sha256.Sum256(text)
+	f.n++
+	for i := range f.sum {
+		f.sum[i] += binary.BigEndian.Uint64(d[8*i:])
 	}
 	return f
 }
@@ -44,7 +42,7 @@ func (v *verification) checkReads() error {
 		var event, patient int64
 		var at time.Time
 		err := rows.Scan(&practice, &event, &at, &patient)
-		have[practice] = have[practice].add(event, at, []int64{patient})
+		have[practice] = have[practice].add(event, at.UnixMicro(), patient)
 		return err
 	})
 	if err != nil {
