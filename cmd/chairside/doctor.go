@@ -22,7 +22,7 @@ type doctorCommand struct {
 func (doctorCommand) Help() string {
 	return `Checks an installation as a server with the same flags would use it. Run it with the flags or the environment of "chairside serve", on the same machine:
 
-  - all migrations are applied, and the keys open every sealed value
+  - all migrations are applied, and the keys of all sealed values are there
   - only their owner and group can open the files with patients' data and keys
   - list totals match the rows; this reads every row
   - PostgreSQL: the audit log has partitions for the months to come; row-level security is on, complete, and used by the right roles, none of them a superuser

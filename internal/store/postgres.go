@@ -106,7 +106,7 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 	}
 	connector.Check = as.check
 
-	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe), pooled: direct == dbconn.Behind}
+	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe), pooled: direct == dbconn.Behind, limitSilence: server.LimitSilence}
 	names := statementNames(db.Dialect)
 	var pool driver.Connector
 	switch {

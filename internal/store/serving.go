@@ -133,7 +133,7 @@ func (db *DB) CreateRoles(ctx context.Context, roles rowsecurity.Roles) (protect
 	}
 	pool := db.Maintenance()
 	defer pool.Close()
-	return roles.Apply(ctx, pool, tables, MigrationsTable)
+	return roles.Apply(ctx, pool, tables)
 }
 
 // RoleStatements returns what CreateRoles does on a database without roles, each a transaction of
@@ -143,7 +143,7 @@ func (db *DB) RoleStatements(roles rowsecurity.Roles) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return roles.Statements(tables, MigrationsTable), nil
+	return roles.Statements(tables), nil
 }
 
 // Confined reports whether row-level security confines statements with a principal.

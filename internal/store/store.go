@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql/schema"
@@ -22,6 +23,7 @@ import (
 	"chairside/internal/seal"
 	"chairside/internal/store/admission"
 	"chairside/internal/store/counters"
+	"chairside/internal/store/rowsecurity"
 )
 
 // DB is an open database. It is safe for concurrent use.
@@ -63,9 +65,30 @@ type DB struct {
 	replicas   *replicas       // nil without UseReplicas
 	// servingAccess is how serving connects; replicas are reached in the same way.
 	servingAccess access
-	pooled        bool            // a pooler is between us and the server
+	pooled        bool // a pooler is between us and the server
+	limitSilence  func(time.Duration)
 	unconfined    string          // why it is SQL; "" if it is not
 	tables        []*schema.Table // Tables of its dialect
+}
+
+// LimitSilence sets how long work without a deadline waits for a PostgreSQL that sends nothing and cannot be
+// asked why, because it is frozen, unreachable or behind a pooler. At first it is an hour, for migrations and imports. A
+// server's statements take at most 30 s, so there a minute of silence means that the connection is lost.
+func (db *DB) LimitSilence(d time.Duration) {
+	for _, each := range []*DB{db, db.front} {
+		if each != nil && each.limitSilence != nil {
+			each.limitSilence(d)
+		}
+	}
+}
+
+// Pools returns the pools of connections: "chairside" for requests and, where row-level security is on,
+// "chairside_system" for work without a caller.
+func (db *DB) Pools() map[string]*sql.DB {
+	if db.serving == db.SQL {
+		return map[string]*sql.DB{"chairside": db.SQL}
+	}
+	return map[string]*sql.DB{"chairside": db.serving, "chairside_system": db.SQL}
 }
 
 // ErrURL is returned by Open for a URL with an unknown scheme.
@@ -169,7 +192,7 @@ func (db *DB) assemble(ctx context.Context) error {
 }
 
 // MigrationsTable records the applied migrations (package migrate). It is not an entity.
-const MigrationsTable = "atlas_schema_revisions"
+const MigrationsTable = rowsecurity.MigrationsTable
 
 // Tables returns the tables of a database in Ent's form: those that the schema describes,
 // and those of counters.

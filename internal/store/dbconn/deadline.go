@@ -60,6 +60,10 @@ func NewServer(probe *Connector, direct Direct) *Server {
 	return &Server{newMonitor(probe), direct != Behind, direct == Found}
 }
 
+// LimitSilence sets how long work without a deadline waits for a silent server that cannot be asked, because it
+// is behind a pooler or unreachable: an hour at first.
+func (s *Server) LimitSilence(d time.Duration) { s.monitor.patience.Store(int64(d)) }
+
 // Find finds out whether a pooler is in between: it announces a process of its own (BackendKeyData),
 // not the one that serves a statement. Where TLS hides what is announced, Find looks whether connections
 // take turns on processes.

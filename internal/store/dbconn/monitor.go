@@ -39,6 +39,7 @@ FROM pg_stat_activity WHERE backend_type = 'client backend' AND datname = curren
 type monitor struct {
 	connector driver.Connector // a new connection for each query, because open ones may be lost as well
 	failures  atomic.Int64     // number of connections that have failed
+	patience  atomic.Int64     // a time.Duration: how long work without a deadline waits while the state is unknown
 	turn      chan struct{}    // held while asking the server; guards the fields below
 	asked     time.Time        // when the server was last asked
 	waits     map[int64]bool   // by process: whether it waits for us; nil if the server did not respond
@@ -46,7 +47,17 @@ type monitor struct {
 }
 
 func newMonitor(connector driver.Connector) *monitor {
-	return &monitor{connector: connector, turn: make(chan struct{}, 1)}
+	m := &monitor{connector: connector, turn: make(chan struct{}, 1)}
+	m.patience.Store(int64(maxUnexplained))
+	return m
+}
+
+// waitsFor returns how long work without a deadline waits for a silent server that cannot be asked.
+func (m *monitor) waitsFor() time.Duration {
+	if m == nil {
+		return maxUnexplained
+	}
+	return time.Duration(m.patience.Load())
 }
 
 // suspicions returns how many connections have failed so far.

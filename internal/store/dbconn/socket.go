@@ -18,8 +18,8 @@ const (
 	// waiting for us.
 	lastChance = 500 * time.Millisecond
 	// maxUnexplained is how long work without a deadline waits for a silent server that
-	// cannot be asked, because it is behind a pooler or unreachable. A statement of a
-	// migration may take that long.
+	// cannot be asked, because it is behind a pooler or unreachable, unless LimitSilence says
+	// otherwise. A statement of a migration may take that long.
 	maxUnexplained = time.Hour
 	// cancelTime is how long a request to cancel a statement may take.
 	cancelTime = time.Second
@@ -142,7 +142,7 @@ func (s *socket) transfer(op string, own *time.Time, setDeadline func(time.Time)
 			}
 			return 0, s.fail(op, errSilent)
 		case unknown:
-			if limit.IsZero() && silent > maxUnexplained {
+			if limit.IsZero() && silent > s.monitor.waitsFor() {
 				return 0, s.fail(op, err)
 			}
 		case working:

@@ -20,7 +20,10 @@ const deleteSignature = DeleteFunction + "(uuid, text, integer)"
 // deleteFunction creates the function. Its condition is a table that neither role may write. Rows of
 // several partitions may have the same ctid, hence the practice beside it.
 const deleteFunction = `CREATE OR REPLACE FUNCTION ` + DeleteFunction + `(practice uuid, rows_of text, batch integer) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$` + deleteBody + `$$`
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = ` + deletePath + ` AS $$` + deleteBody + `$$`
+
+// deletePath is where the function looks for names: a caller cannot put its own before them.
+const deletePath = "pg_catalog, public, pg_temp"
 
 const deleteBody = `
 DECLARE
@@ -60,7 +63,7 @@ func (r Roles) deletion() string {
 		"GRANT EXECUTE ON FUNCTION " + deleteSignature + " TO " + r.System
 }
 
-// readFunction checks the function's text, its rights, its owner and who may call it.
+// readFunction checks the function's text, its search path, its rights, its owner and who may call it.
 func (s *State) readFunction(ctx context.Context, pool *sql.DB, _ []Table) error {
 	if s.Roles.Serving == "" || s.Roles.System == "" {
 		return nil
@@ -68,7 +71,8 @@ func (s *State) readFunction(ctx context.Context, pool *sql.DB, _ []Table) error
 	var right bool
 	err := pool.QueryRowContext(ctx, `SELECT coalesce((SELECT prosecdef AND has_function_privilege($2, oid, 'EXECUTE') AND NOT has_function_privilege($3, oid, 'EXECUTE')
 		AND proowner = (SELECT relowner FROM pg_class WHERE oid = to_regclass($4)) AND prosrc = $5
-		FROM pg_proc WHERE oid = to_regprocedure($1)), false)`, deleteSignature, s.Roles.System, s.Roles.Serving, "public."+practicedeletion.Table, filled(deleteBody)).Scan(&right)
+		AND proconfig = ARRAY[$6]
+		FROM pg_proc WHERE oid = to_regprocedure($1)), false)`, deleteSignature, s.Roles.System, s.Roles.Serving, "public."+practicedeletion.Table, filled(deleteBody), "search_path="+deletePath).Scan(&right)
 	if err == nil && !right {
 		s.problem("the function %s is missing, not ours or an earlier version's", DeleteFunction)
 	}

@@ -56,7 +56,7 @@ const inspectPolicies = `SELECT c.relname, c.relrowsecurity, coalesce(p.polname,
 // Inspect compares a database with what the tables need.
 func Inspect(ctx context.Context, pool *sql.DB, tables []Table) (*State, error) {
 	s := &State{unprotected: map[string]bool{}}
-	for _, step := range []func(context.Context, *sql.DB, []Table) error{s.readPolicies, s.readView, s.readFunction, s.readRoles, s.readGrants} {
+	for _, step := range []func(context.Context, *sql.DB, []Table) error{s.readPolicies, s.readView, s.readFunction, s.readRoles, s.readOthers, s.readGrants} {
 		if err := step(ctx, pool, tables); err != nil {
 			return nil, fmt.Errorf("store: inspect row-level security: %w", err)
 		}
@@ -171,6 +171,49 @@ func (s *State) readRoles(ctx context.Context, pool *sql.DB, _ []Table) error {
 		}
 	}
 	return nil
+}
+
+// inspectOthers lists what the roles may use beside whole tables of ours: columns, partitions, which have no
+// policy, and relations that are not ours, but for those of extensions, and the views of analysts, which show each
+// role only its own practice.
+const inspectOthers = `SELECT c.oid::regclass::text, r.rolname, p.name
+	FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace CROSS JOIN pg_roles AS r
+	CROSS JOIN LATERAL (VALUES
+		('SELECT', has_any_column_privilege(r.oid, c.oid, 'SELECT'), has_table_privilege(r.oid, c.oid, 'SELECT')),
+		('INSERT', has_any_column_privilege(r.oid, c.oid, 'INSERT'), has_table_privilege(r.oid, c.oid, 'INSERT')),
+		('UPDATE', has_any_column_privilege(r.oid, c.oid, 'UPDATE'), has_table_privilege(r.oid, c.oid, 'UPDATE')),
+		('DELETE', false, has_table_privilege(r.oid, c.oid, 'DELETE')),
+		('TRUNCATE', false, has_table_privilege(r.oid, c.oid, 'TRUNCATE'))) AS p(name, part, whole)
+	WHERE r.rolname IN ($1, $2) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('information_schema', 'report') AND n.nspname NOT LIKE 'pg\_%'
+	AND NOT (c.relnamespace = 'public'::regnamespace AND (c.relname = $3 OR c.relname = $5 AND r.rolname = $2 AND p.name = 'SELECT'))
+	AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+	AND CASE WHEN c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname = ANY(string_to_array($4, ','))
+		THEN p.part AND NOT p.whole ELSE p.part OR p.whole END
+	ORDER BY 1, 2, 3`
+
+// readOthers finds privileges on anything but whole tables of ours.
+func (s *State) readOthers(ctx context.Context, pool *sql.DB, tables []Table) error {
+	ours := make([]string, len(tables))
+	for i, t := range tables {
+		ours[i] = t.Name
+	}
+	rows, err := pool.QueryContext(ctx, inspectOthers, s.Roles.Serving, s.Roles.System, SearchView, strings.Join(ours, ","), MigrationsTable)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var relation, role, privilege string
+		if err := rows.Scan(&relation, &role, &privilege); err != nil {
+			return err
+		}
+		if slices.Contains(ours, relation) {
+			s.problem("role %s may %s columns of %s, but should use only whole tables", role, privilege, relation)
+		} else {
+			s.problem("role %s may %s %s, which is none of Chairside's tables", role, privilege, relation)
+		}
+	}
+	return rows.Err()
 }
 
 // readGrants finds privileges on tables that are missing or excess.

@@ -23,6 +23,9 @@ var DefaultRoles = Roles{Serving: "chairside_serving", System: "chairside_system
 // policy is the name of the policy of each table.
 const policy = "chairside_practice"
 
+// MigrationsTable is the table of applied migrations.
+const MigrationsTable = "atlas_schema_revisions"
+
 var roleName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // Check refuses names that are not plain identifiers, or equal.
@@ -72,14 +75,14 @@ CREATE POLICY %[2]s ON %[1]s TO %[3]s USING (%[4]s) WITH CHECK (%[4]s)`, name, p
 }
 
 // grant returns the statements of both roles' privileges, in one transaction.
-func (r Roles) grant(tables []Table, revisions string) string {
+func (r Roles) grant(tables []Table) string {
 	both := r.Serving + ", " + r.System
 	all := []string{
 		r.revokeAll(),
 		"REVOKE CREATE ON SCHEMA public FROM PUBLIC, " + both, // PostgreSQL 14 and older give it to all
 		"GRANT USAGE ON SCHEMA public TO " + both,
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO " + both, // a new row's id is known before its sealed values
-		"GRANT SELECT ON " + revisions + " TO " + r.System,
+		"GRANT SELECT ON " + MigrationsTable + " TO " + r.System,
 	}
 	for _, t := range tables {
 		if t.serving != "" {
@@ -121,21 +124,21 @@ const vacuum = "ALTER TABLE " + counters.ChangesTable + " SET (autovacuum_vacuum
 	"ALTER TABLE " + counters.Table + " SET (autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_scale_factor = 0)"
 
 // Statements returns everything that Apply does on a database without roles, each a transaction
-// of its own. revisions is the table of applied migrations.
-func (r Roles) Statements(tables []Table, revisions string) []string {
+// of its own.
+func (r Roles) Statements(tables []Table) []string {
 	all := r.createRoles()
 	for _, t := range tables {
 		if t.Practice != "" {
 			all = append(all, r.protect(t))
 		}
 	}
-	return append(all, r.search(), r.deletion(), r.grant(tables, revisions), vacuum)
+	return append(all, r.search(), r.deletion(), r.grant(tables), vacuum)
 }
 
 // Apply creates the roles, policies and grants that are missing, and returns the tables that got
 // a policy. pool must be that of a superuser for roles that do not exist, and of the tables'
 // owner. A server can keep running: each table is locked for an instant.
-func (r Roles) Apply(ctx context.Context, pool *sql.DB, tables []Table, revisions string) (protected []string, err error) {
+func (r Roles) Apply(ctx context.Context, pool *sql.DB, tables []Table) (protected []string, err error) {
 	run := func(statements ...string) error {
 		for _, s := range statements {
 			if _, err := pool.ExecContext(ctx, s); err != nil {
@@ -165,5 +168,5 @@ func (r Roles) Apply(ctx context.Context, pool *sql.DB, tables []Table, revision
 			return protected, err
 		}
 	}
-	return protected, run(r.deletion(), r.grant(tables, revisions), vacuum)
+	return protected, run(r.deletion(), r.grant(tables), vacuum)
 }

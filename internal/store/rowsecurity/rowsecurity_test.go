@@ -190,29 +190,41 @@ func TestRolesMayDoNoMore(t *testing.T) {
 	}
 }
 
+// earlierFunction replaces the function's text, as an earlier version of the program would have it.
+const earlierFunction = `CREATE OR REPLACE FUNCTION chairside_delete_rows(practice uuid, rows_of text, batch integer) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$ BEGIN RETURN 0; END $$`
+
 // TestInspectFindsWhatIsWrong changes the database by hand in ways that open it.
 func TestInspectFindsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	_, owner := protected(t)
 	for change, want := range map[string]string{
-		"ALTER TABLE patients DISABLE ROW LEVEL SECURITY":                                            "table patients has no policy",
-		"DROP POLICY chairside_practice ON notes":                                                    "table notes has no policy",
-		"ALTER POLICY chairside_practice ON rooms USING (true)":                                      "table rooms has no policy",
-		"ALTER POLICY chairside_practice ON rooms WITH CHECK (true)":                                 "table rooms has no policy",
-		"CREATE POLICY wide ON users USING (true)":                                                   "table users has the policy wide",
-		"GRANT UPDATE ON audit_events TO chairside_serving":                                          "role chairside_serving may SELECT, INSERT, UPDATE audit_events",
-		"GRANT DELETE ON note_versions TO chairside_system":                                          "role chairside_system may SELECT, INSERT, DELETE note_versions",
-		"REVOKE SELECT ON patients FROM chairside_serving":                                           "role chairside_serving may INSERT, UPDATE, DELETE patients",
-		"ALTER FUNCTION chairside_delete_rows OWNER TO chairside_system":                             "the function chairside_delete_rows",
-		"ALTER VIEW patient_search SET (security_invoker = on)":                                      "the view patient_search",
-		"CREATE OR REPLACE VIEW patient_search AS SELECT id, practice_id, search_text FROM patients": "the view patient_search",
+		"ALTER TABLE patients DISABLE ROW LEVEL SECURITY":                "table patients has no policy",
+		"DROP POLICY chairside_practice ON notes":                        "table notes has no policy",
+		"ALTER POLICY chairside_practice ON rooms USING (true)":          "table rooms has no policy",
+		"ALTER POLICY chairside_practice ON rooms WITH CHECK (true)":     "table rooms has no policy",
+		"CREATE POLICY wide ON users USING (true)":                       "table users has the policy wide",
+		"GRANT UPDATE ON audit_events TO chairside_serving":              "role chairside_serving may SELECT, INSERT, UPDATE audit_events",
+		"GRANT DELETE ON note_versions TO chairside_system":              "role chairside_system may SELECT, INSERT, DELETE note_versions",
+		"REVOKE SELECT ON patients FROM chairside_serving":               "role chairside_serving may INSERT, UPDATE, DELETE patients",
+		"ALTER FUNCTION chairside_delete_rows OWNER TO chairside_system": "the function chairside_delete_rows",
+		"ALTER FUNCTION chairside_delete_rows SECURITY INVOKER":          "the function chairside_delete_rows",
+		"ALTER FUNCTION chairside_delete_rows RESET search_path":         "the function chairside_delete_rows",
+		"GRANT EXECUTE ON FUNCTION chairside_delete_rows TO PUBLIC":      "the function chairside_delete_rows",
+		earlierFunction: "the function chairside_delete_rows",
+		"GRANT UPDATE (details) ON audit_events TO chairside_serving":                                                                                         "role chairside_serving may UPDATE columns of audit_events",
+		"GRANT SELECT, DELETE ON audit_events_default TO chairside_serving":                                                                                   "role chairside_serving may DELETE audit_events_default",
+		"CREATE OR REPLACE VIEW wide AS SELECT * FROM patients; GRANT SELECT ON wide TO chairside_serving":                                                    "role chairside_serving may SELECT wide",
+		"CREATE SCHEMA aside; CREATE TABLE aside.copy AS SELECT * FROM patients; GRANT USAGE ON SCHEMA aside TO PUBLIC; GRANT SELECT ON aside.copy TO PUBLIC": "role chairside_serving may SELECT aside.copy",
+		"ALTER VIEW patient_search SET (security_invoker = on)":                                                                                               "the view patient_search",
+		"CREATE OR REPLACE VIEW patient_search AS SELECT id, practice_id, search_text FROM patients":                                                          "the view patient_search",
 	} {
 		storetest.Exec(t, owner, change)
 		state, err := owner.RowSecurity(t.Context())
 		if err != nil || !slices.ContainsFunc(state.Problems, func(p string) bool { return strings.Contains(p, want) }) {
 			t.Errorf("%s: %v, %v", change, state.Problems, err)
 		}
-		storetest.Exec(t, owner, "DROP POLICY IF EXISTS wide ON users")
+		storetest.Exec(t, owner, "DROP POLICY IF EXISTS wide ON users; DROP VIEW IF EXISTS wide; DROP SCHEMA IF EXISTS aside CASCADE")
 		if _, err := owner.CreateRoles(t.Context(), rowsecurity.DefaultRoles); err != nil {
 			t.Fatal(err)
 		}
