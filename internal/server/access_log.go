@@ -128,13 +128,10 @@ func (s *Server) recordEvents(x *requestState) {
 		if event.Practice != uuid.Nil {
 			e.Who = trail.Who{Practice: event.Practice, User: event.User, Session: event.Session}
 		}
-		if event.Browser != "" {
-			e.Details = map[string]any{"browser": event.Browser, "network": event.Network}
-			if event.Method != "" {
-				e.Details["method"] = event.Method
-			}
-			if event.Reason != "" {
-				e.Details["reason"] = event.Reason
+		e.Details = map[string]any{}
+		for key, value := range map[string]string{"browser": event.Browser, "network": event.Network, "method": event.Method, "reason": event.Reason} {
+			if value != "" {
+				e.Details[key] = value
 			}
 		}
 		s.Logger.LogAttrs(x.r.Context(), slog.LevelInfo, "audit event",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,6 +36,7 @@ type backlog struct {
 	trail *trail.Trail
 	// backups is nil for none; its job is then off.
 	backups *backup.Schedule
+	looking atomic.Bool // at the directory of the copies
 	clock   clock.Clock
 
 	age      *prometheus.GaugeVec // by job; without a series if it could not be measured
@@ -92,7 +94,7 @@ func (b *backlog) measure(ctx context.Context) error {
 		{b.jobs.seal, func(ctx context.Context) (time.Time, error) { return chain.Unsealed(ctx, b.db) }},
 		{b.jobs.deliver, func(ctx context.Context) (time.Time, error) { return webhook.Overdue(ctx, b.db) }},
 		{b.jobs.runSchedules, func(ctx context.Context) (time.Time, error) { return schedule.Overdue(b.clock.With(ctx), b.db) }},
-		{b.jobs.copyDatabase, func(ctx context.Context) (time.Time, error) { return b.backups.Overdue(b.clock.With(ctx), b.db) }},
+		{b.jobs.copyDatabase, func(ctx context.Context) (time.Time, error) { return b.copyOverdue(b.clock.With(ctx)) }},
 	} {
 		if m.job.reason() != "" {
 			continue
@@ -132,6 +134,33 @@ func (b *backlog) measure(ctx context.Context) error {
 		b.lag.WithLabelValues().Set(r.Lag.Seconds())
 	}
 	return errors.Join(append(all, err)...)
+}
+
+// errFolder means that the directory of copies does not respond, as a lost network disk does.
+var errFolder = errors.New("the directory of the copies does not respond")
+
+// copyOverdue is Overdue of the copies. No context ends a system call, so it waits for one at most until
+// ctx ends, and for no second one.
+func (b *backlog) copyOverdue(ctx context.Context) (time.Time, error) {
+	type answer struct {
+		oldest time.Time
+		err    error
+	}
+	if !b.looking.CompareAndSwap(false, true) {
+		return time.Time{}, errFolder
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		defer b.looking.Store(false)
+		oldest, err := b.backups.Overdue(ctx, b.db)
+		answers <- answer{oldest, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.oldest, a.err
+	case <-ctx.Done():
+		return time.Time{}, errFolder
+	}
 }
 
 var (

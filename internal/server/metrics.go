@@ -42,7 +42,10 @@ func newMetrics(db *store.DB, unsent *unsentLimiter, waiting *backlog, traces *t
 	registry := prometheus.NewRegistry() // not the global one, so that tests can run several servers
 	registry.MustRegister(m.requests, m.duration, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collectors.NewDBStatsCollector(db.SQL, "chairside"), trips, loadCollector{db, unsent}, waiting, traceCollector{traces}, replicaCollector{db})
+		trips, loadCollector{db, unsent}, waiting, traceCollector{traces}, replicaCollector{db})
+	for name, pool := range db.Pools() {
+		registry.MustRegister(collectors.NewDBStatsCollector(pool, name))
+	}
 	m.serve = promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP // exemplars need OpenMetrics
 	return m
 }

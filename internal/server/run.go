@@ -37,6 +37,7 @@ const (
 // only reads.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.DB.LimitSilence(maxSilence)
 	s.replica.look(working)
 	var background sync.WaitGroup
 	writing := func(work func(ctx context.Context)) {
@@ -67,12 +68,14 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		chain.Keep(s.Clock.With(sealing), s.DB, s.Checkpoints, s.Logger, s.jobs.seal.ran, s.jobs.sign.ran)
 	})
 	defer func() {
+		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+		defer cancel()
 		stop()
-		background.Wait()
-		s.flush(context.WithoutCancel(ctx))
+		s.leave(leaving, &background)
+		s.flush(leaving)
 		stopSealing()
-		sealer.Wait()
-		s.tracing.close(context.WithoutCancel(ctx))
+		s.leave(leaving, &sealer)
+		s.tracing.close(leaving)
 	}()
 	listener = netutil.LimitListener(listener, connections)
 	idle := &idleConnections{idle: map[net.Conn]struct{}{}}
@@ -110,6 +113,48 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	}
 	s.Settle()
 	return nil
+}
+
+const (
+	// leaveTime bounds the end of background work, and the last entries of the logs, once no request runs.
+	leaveTime = 15 * time.Second
+	// maxSilence is how long background work waits for a database that is silent and cannot be asked why.
+	maxSilence = time.Minute
+)
+
+// leave waits for work that has been told to end, until ctx ends: the database, or the disk of the copies, may
+// be frozen.
+func (s *Server) leave(ctx context.Context, work *sync.WaitGroup) {
+	ended := make(chan struct{})
+	go func() {
+		work.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		s.Logger.Error("background work does not end: the database or a disk does not answer; the server leaves it")
+	}
+}
+
+// Lend calls use with the handler, for a process that serves without a listener. As Run does, it writes the
+// audit log and the request log, meanwhile and at the end.
+func (s *Server) Lend(ctx context.Context, use func(http.Handler) error) error {
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.replica.look(working)
+	var background sync.WaitGroup
+	background.Go(func() {
+		s.replica.whileWritable(working, func(ctx context.Context) { s.trail.Run(ctx, s.jobs.record.ran) })
+	})
+	background.Go(func() {
+		s.replica.whileWritable(working, func(ctx context.Context) { s.requests.Run(s.Clock.With(ctx), s.jobs.logRequests.ran) })
+	})
+	defer func() {
+		stop()
+		background.Wait()
+		s.Settle()
+	}()
+	return use(s.handler)
 }
 
 // Settle waits for the background work of finished requests: sharing rate limits, the audit log's

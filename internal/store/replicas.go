@@ -256,6 +256,10 @@ func (db *DB) OnReplica(ctx context.Context, q Reading, work func(context.Contex
 		return false, nil
 	}
 	v, limit := r.visit(q.Report), replicaTime
+	if v == nil {
+		s.primary.Add(1)
+		return false, nil
+	}
 	if q.Report {
 		limit = maxReport
 	}
@@ -299,9 +303,12 @@ func holdSoon(ctx context.Context, v *visit) (leave func(), err error) {
 	return v.gated.gate.Hold(ctx)
 }
 
-// visit begins a read on a replica that has pools.
+// visit begins a read on a replica. It returns nil if the replica has lost its pools since it was chosen.
 func (r *replica) visit(report bool) *visit {
 	p := r.pools.Load()
+	if p == nil {
+		return nil
+	}
 	g := p.gates[report]
 	pool := p.reads.SQL
 	if report {

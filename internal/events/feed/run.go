@@ -14,8 +14,9 @@ const (
 	NumberEvery = 250 * time.Millisecond
 	// SweepEvery is how often old changes are deleted.
 	SweepEvery = time.Hour
-	// errorPause is the time between tries while the database fails.
+	// errorPause is the time between tries while the database fails, sweepPause that of deletions.
 	errorPause = time.Second
+	sweepPause = time.Minute
 )
 
 // Run numbers changes after their commit, and wakes readers that wait for them, until ctx ends. Any number
@@ -41,21 +42,23 @@ func (f *Feed) Run(ctx context.Context, logger *slog.Logger, numbered func(error
 	}
 }
 
-// KeepSweeping deletes changes that are older than retention every hour, until ctx ends. It calls swept
-// after each run, logs errors and continues.
+// KeepSweeping deletes changes that are older than retention every hour, after an error a minute later, until ctx
+// ends. It calls swept after each run, logs errors and continues.
 func (f *Feed) KeepSweeping(ctx context.Context, retention time.Duration, logger *slog.Logger, swept func(error)) {
-	tick := time.NewTicker(SweepEvery)
-	defer tick.Stop()
 	for {
+		pause := SweepEvery
 		err := feedlog.Sweep(ctx, f.db.SQL, retention)
 		swept(err)
 		if err != nil && ctx.Err() == nil {
 			logger.Warn("cannot delete old changes of the change feed", "error", err)
 		}
+		if err != nil {
+			pause = sweepPause
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }

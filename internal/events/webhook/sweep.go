@@ -7,8 +7,11 @@ import (
 	"time"
 )
 
-// SweepEvery is how often old entries of the log are deleted.
-const SweepEvery = time.Hour
+// SweepEvery is how often old entries of the log are deleted, sweepPause when the next try follows a failure.
+const (
+	SweepEvery = time.Hour
+	sweepPause = time.Minute
+)
 
 // sweepBatch is how many are deleted at once.
 const sweepBatch = 1000
@@ -16,16 +19,17 @@ const sweepBatch = 1000
 // RetentionDays is for how many days the log is kept.
 func (d *Deliverer) RetentionDays() int { return int(d.retention / (24 * time.Hour)) }
 
-// sweepUntil sweeps now and every hour until ctx ends.
+// sweepUntil sweeps now and every hour, after an error a minute later, until ctx ends.
 func (d *Deliverer) sweepUntil(ctx context.Context, swept func(error)) {
-	tick := time.NewTicker(SweepEvery)
-	defer tick.Stop()
 	for {
-		swept(d.sweep(ctx))
+		pause, err := SweepEvery, d.sweep(ctx)
+		if swept(err); err != nil {
+			pause = sweepPause
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 }
