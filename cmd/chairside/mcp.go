@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 
 	"chairside/internal/config"
 	"chairside/internal/mcp"
@@ -43,8 +44,11 @@ func (m *mcpCommand) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		options.API, options.Document = mcp.InProcess(srv.Handler()), srv.Document()
-		return m.serve(c, options, flags.Token)
+		options.Document = srv.Document()
+		return srv.Lend(c, func(api http.Handler) error {
+			options.API = mcp.InProcess(api)
+			return m.serve(c, options, flags.Token)
+		})
 	})
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,5 +59,51 @@ func TestTypeScriptClientStartsTheCommand(t *testing.T) {
 	}
 	if err := stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAssistantOnADatabaseIsAudited: without a running server, the command itself writes the audit log.
+func TestAssistantOnADatabaseIsAudited(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, token, stop := demo(t, dir)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	run := exec.CommandContext(t.Context(), "chairside", "mcp")
+	run.Dir, run.Env = dir, append(os.Environ(), "CHAIRSIDE_TOKEN="+token)
+	in, err := run.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := run.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewReader(out)
+	for _, message := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"listPatients","arguments":{"per_page":2}}}`,
+	} {
+		if _, err := in.Write([]byte(message + "\n")); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(message, `"id"`) {
+			if answer, err := answers.ReadString('\n'); err != nil || strings.Contains(answer, `"error"`) {
+				t.Fatal(answer, err)
+			}
+		}
+	}
+	if err := errors.Join(in.Close(), run.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	list := exec.CommandContext(t.Context(), "chairside", "audit", "list", "--practice=demo", "--action=read", "--format=json")
+	list.Dir = dir
+	if seen, err := list.CombinedOutput(); err != nil || !strings.Contains(string(seen), "listPatients") {
+		t.Errorf("%v %s", err, seen)
 	}
 }

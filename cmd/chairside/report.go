@@ -16,6 +16,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/practice"
+	"chairside/internal/audit"
 	"chairside/internal/audit/trail"
 	"chairside/internal/civil"
 	"chairside/internal/clock"
@@ -104,6 +105,7 @@ func (r *reportShow) Run(c *console) error {
 		}
 		filter := c.filter(ctx, chosen, flags)
 		filter.Keys = db.Keys
+		ctx, read := audit.With(ctx)
 		var answer *report.Answer
 		step, finish := c.stepBar(chosen.Title)
 		ctx = report.WithProgress(ctx, step)
@@ -115,7 +117,7 @@ func (r *reportShow) Run(c *console) error {
 		if err != nil {
 			return err
 		}
-		if err := c.audited(ctx, db, trail.Entry{Action: "report", Record: chosen.Name}); err != nil {
+		if err := c.auditedReport(ctx, db, chosen, filter, read); err != nil {
 			return err
 		}
 		format, options := render.Format(flags.Format), render.Options{Table: flags.Table}
@@ -125,6 +127,23 @@ func (r *reportShow) Run(c *console) error {
 		options.Width = c.width()
 		return render.Write(c.out, answer, format, options)
 	})
+}
+
+// auditedReport writes to the audit log that a report ran, and whose patients' data it shows.
+func (c *console) auditedReport(ctx context.Context, db *store.DB, r *report.Report, f report.Filter, read *audit.Log) error {
+	e := trail.Entry{Action: "report", Record: r.Name, Details: map[string]any{"from": f.From.String(), "to": f.To.String()}}
+	if f.From.IsZero() || r.AsAt {
+		delete(e.Details, "from")
+	}
+	if err := c.audited(ctx, db, e); err != nil || read.Empty() {
+		return err
+	}
+	reads := trail.Entry{At: clock.Now(ctx), Operation: "report"}
+	reads.Practice = principal.Must(ctx).PracticeID
+	if err := trail.WriteRead(ctx, db, reads, read); err != nil {
+		return fmt.Errorf("write the audit log: %w", err)
+	}
+	return nil
 }
 
 // stepBar shows a progress bar on a terminal until finish is called. step sets the

@@ -41,6 +41,23 @@ func TestCredentialsAreSetInOnePlace(t *testing.T) {
 	}
 }
 
+// TestHandlerIsLent: a process that uses the server's handler without Run gets it from Lend, which writes the
+// audit log.
+func TestHandlerIsLent(t *testing.T) {
+	t.Parallel()
+	lent := false
+	eachSource(t, func(path string, source []byte) {
+		command := strings.HasPrefix(path, "cmd/chairside/")
+		lent = lent || command && regexp.MustCompile(`\.Lend\(`).Match(source)
+		if command && regexp.MustCompile(`\bsrv\.Handler\(\)|server\.New\([^\n]*\)\.Handler`).Match(source) {
+			t.Errorf("%s takes the handler without the audit log: use Lend", path)
+		}
+	})
+	if !lent {
+		t.Error("no command uses Lend: was it renamed?")
+	}
+}
+
 // staticFiles are the source files that serve embedded files, which are in memory anyway.
 var staticFiles = []string{"internal/server/docs.go", "internal/web/assets.go"}
 

@@ -40,7 +40,8 @@ type Event struct {
 	Browser, Network string
 	// Method is how someone signs in: "passkey", or "" for a password.
 	Method string
-	// Reason says more about a failed sign-in: "second_factor_needed", or "".
+	// Reason says more: "second_factor_needed" of a failed sign-in; which sessions were ended, of a sign-out by another
+	// session; or "".
 	Reason string
 }
 
