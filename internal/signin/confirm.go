@@ -38,9 +38,6 @@ func (s *Sessions) Confirm(ctx context.Context, given string, from Browser) erro
 		check = s.confirm
 	}
 	if err := check(ctx, v.User, given, from); err != nil {
-		if errors.Is(err, ErrWrong) {
-			noteSignIn(ctx, "sign_in_failed", v.User, v.SessionID, "", from)
-		}
 		return err
 	}
 	return s.markProven(ctx, v)

@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/totp"
 
@@ -53,15 +52,13 @@ func (s *Sessions) Code(ctx context.Context, given string, from Browser) error {
 		return err
 	}
 	if err := s.checkCode(ctx, u, given, from); err != nil {
-		if errors.Is(err, ErrWrong) {
-			noteSignIn(ctx, "sign_in_failed", u, uuid.Nil, "", from)
-		}
 		return err
 	}
 	return s.finishSignIn(ctx, u, nil, from)
 }
 
-// checkCode checks a code and marks it as used. It fails with ErrWrong and *Throttled.
+// checkCode checks a code and marks it as used; the audit log has a wrong one. It fails with ErrWrong and
+// *Throttled.
 func (s *Sessions) checkCode(ctx context.Context, u *ent.User, given string, from Browser) error {
 	who := account("factor", strconv.FormatInt(u.ID, 10))
 	attempt, err := s.countAttempt(ctx, who, from.Address, factorLimits)
@@ -76,6 +73,7 @@ func (s *Sessions) checkCode(ctx context.Context, u *ent.User, given string, fro
 	case err != nil:
 		return fmt.Errorf("check the code: %w", err)
 	case !right:
+		noteWrong(ctx, u, from)
 		return ErrWrong
 	}
 	return s.recordSuccess(ctx, attempt, who, from.Address)

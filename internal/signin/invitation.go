@@ -143,5 +143,9 @@ func EndSessions(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	if _, err := tx.User.Query().Where(user.ID(u.ID), store.ForUpdate).Only(ctx); err != nil {
 		return fmt.Errorf("signin: lock the user: %w", err)
 	}
-	return EndAccess(ctx, tx, u.ID, BySession)
+	if err := EndAccess(ctx, tx, u.ID, BySession); err != nil {
+		return err
+	}
+	noteEnded(ctx, u.ID, "all_sessions_ended")
+	return nil
 }

@@ -111,6 +111,21 @@ func noteSignIn(ctx context.Context, action string, u *ent.User, session uuid.UU
 	audit.From(ctx).Event(e)
 }
 
+// noteWrong notes a wrong password or code of a user whom the browser's session knows, or whose sign-in waits
+// for the code.
+func noteWrong(ctx context.Context, u *ent.User, from Browser) {
+	session := uuid.Nil
+	if v := FromLocked(ctx); v != nil {
+		session = v.SessionID
+	}
+	noteSignIn(ctx, "sign_in_failed", u, session, "", from)
+}
+
+// noteEnded notes for the audit log that the caller has ended sessions of a user: reason says which.
+func noteEnded(ctx context.Context, userID int64, reason string) {
+	audit.From(ctx).Event(audit.Event{Action: "sign_out", Record: strconv.FormatInt(userID, 10), Reason: reason})
+}
+
 // signInEvent returns the event of noteSignIn, without the method.
 func signInEvent(action string, u *ent.User, session uuid.UUID, from Browser) audit.Event {
 	e := audit.Event{Action: action, Session: session, Browser: from.Name, Network: network(from.Address)}
@@ -198,6 +213,7 @@ func (s *Sessions) confirm(ctx context.Context, u *ent.User, given string, from 
 	case err != nil:
 		return err
 	case !right:
+		noteWrong(ctx, u, from)
 		return ErrWrong
 	}
 	return s.recordSuccess(ctx, attempt, who, from.Address)

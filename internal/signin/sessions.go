@@ -136,15 +136,23 @@ func (s *Sessions) List(ctx context.Context) ([]*ent.Session, error) {
 
 // End ends one of the user's sessions. Ending it twice is not an error.
 func (s *Sessions) End(ctx context.Context, id uuid.UUID) error {
-	_, err := s.db.Ent.Session.Delete().Where(session.UserID(principal.Must(ctx).UserID), session.ID(id)).Exec(ctx)
+	userID := principal.Must(ctx).UserID
+	n, err := s.db.Ent.Session.Delete().Where(session.UserID(userID), session.ID(id)).Exec(ctx)
+	if n > 0 {
+		noteEnded(ctx, userID, "session_ended")
+	}
 	return err
 }
 
 // EndOthers ends all of the visitor's sessions except the current one.
 func (s *Sessions) EndOthers(ctx context.Context) error {
-	return s.changeVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
+	err := s.changeVisitor(ctx, func(tx *ent.Client, u *ent.User) error {
 		return endAccess(ctx, tx, u.ID, BySession, From(ctx).SessionID)
 	})
+	if err == nil {
+		noteEnded(ctx, From(ctx).User.ID, "other_sessions_ended")
+	}
+	return err
 }
 
 // sessionStore stores the session manager's data. It ignores the manager's clock:
