@@ -24,7 +24,7 @@ func TestSiteLimitIsLiftedForAnHour(t *testing.T) {
 		}
 		admin := e.Browser(t).SignIn(seed.DemoAdmin)
 		admin.Get("/settings/site-limits").Has(t, "No limited tokens")
-		value, _ := makeToken(t, admin, "One site", url.Values{"scopes": {"practice:read", "patient"}, "site_id": {at.ID.String()}})
+		value, _ := makeToken(t, admin, "One site", url.Values{"scopes": {"practice:read", "patient", "webhook"}, "site_id": {at.ID.String()}})
 		sites := func() int {
 			t.Helper()
 			return len(e.Get(t, "/v1/sites", value).Status(t, http.StatusOK).List(t, "sites"))
@@ -67,6 +67,8 @@ func TestSiteLimitIsLiftedForAnHour(t *testing.T) {
 		patients := e.Get(t, "/v1/patients?per_page=1", value).Status(t, http.StatusOK)
 		id := harness.ID(patients.At(t, "patients.0.id"))
 		e.Patch(t, "/v1/patients"+id, value, map[string]any{"patient": map[string]any{"occupation": "Baker"}}).Status(t, http.StatusOK)
+		// A webhook would go on sending the records of all sites afterwards.
+		e.Post(t, "/v1/webhooks", value, `{"webhook": {"url": "https://example.com", "events": ["patients.*"]}}`).Error(t, http.StatusForbidden, "insufficient_scope")
 		e.Settle()
 		for _, action := range []string{"read", "update"} {
 			events, err := e.DB.Ent.AuditEvent.Query().Where(auditevent.Action(action), auditevent.TokenIDNotNil()).All(ctx)

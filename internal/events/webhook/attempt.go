@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"chairside/ent"
 	"chairside/ent/webhook"
 	"chairside/ent/webhookattempt"
 	"chairside/internal/audit/trail"
@@ -159,8 +160,13 @@ func (d *Deliverer) settle(ctx context.Context, x delivery, at time.Time, header
 		}
 		n, err := affected(tx.ExecContext(ctx, `UPDATE webhooks SET active = false, held_until = NULL, disabled_at = $1, disabled_reason = $2, updated_at = $1
 			WHERE id = $3 AND active`, end, disabledReason, x.webhook))
-		off = n > 0
-		return err
+		if off = n > 0; !off || err != nil {
+			return err
+		}
+		return trail.WriteIn(ctx, d.db, tx, trail.Entry{
+			Who: trail.Who{Practice: x.practice}, At: end, Action: "update", Resource: ent.TypeWebhook, Record: x.webhook.String(), Operation: sendOperation,
+			Details: map[string]any{"new": map[string]any{"active": false, "disabled_reason": disabledReason}},
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("webhook: record an attempt: %w", err)

@@ -433,6 +433,9 @@ func TestFailuresSwitchAWebhookOff(t *testing.T) {
 		if failed := len(r.all()); failed < 50 || failed > 54 {
 			t.Errorf("switched off after %d failures", failed)
 		}
+		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE resource = 'Webhook' AND operation = 'sendWebhook'"); n != 1 {
+			t.Errorf("%d entries in the audit log that it was switched off", n)
+		}
 		if !strings.Contains(e.Log.String(), "switched off: 50 attempts in a row failed") {
 			t.Error("the log does not say so")
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +14,9 @@ import (
 	"chairside/ent/webhook"
 	"chairside/ent/webhookdelivery"
 	"chairside/internal/apierror"
+	"chairside/internal/audit"
+	"chairside/internal/audit/trail"
+	"chairside/internal/principal"
 	"chairside/internal/seal"
 	"chairside/internal/store"
 )
@@ -196,7 +200,7 @@ func (d *Deliverer) Retry(ctx context.Context, w *ent.Webhook, x *ent.WebhookDel
 		if _, err := tx.ExecContext(ctx, "UPDATE webhooks SET held_until = NULL WHERE id = $1", w.ID); err != nil {
 			return fmt.Errorf("webhook: end the pause of a webhook: %w", err)
 		}
-		return nil
+		return d.sentAgain(ctx, tx, x, "retry")
 	})
 }
 
@@ -208,8 +212,28 @@ func (d *Deliverer) Redeliver(ctx context.Context, w *ent.Webhook, x *ent.Webhoo
 		return ErrNotRedelivered
 	}
 	return d.transaction(ctx, func(tx *sql.Tx) error {
-		return insert(ctx, tx, delivery{
+		err := insert(ctx, tx, delivery{
 			practice: x.PracticeID, webhook: x.WebhookID, eventID: x.EventID, event: x.Event, resource: x.Resource, record: x.RecordID, user: x.UserID, changedAt: x.ChangedAt,
 		})
+		if err != nil {
+			return err
+		}
+		return d.sentAgain(ctx, tx, x, "redeliver")
 	})
+}
+
+// sentAgain writes to the audit log who has an event sent again.
+func (d *Deliverer) sentAgain(ctx context.Context, tx *sql.Tx, x *ent.WebhookDelivery, how string) error {
+	e := trail.Entry{
+		Who: trail.Caller(ctx, principal.Actor(ctx)), At: now(), Action: "update", Resource: ent.TypeWebhookDelivery, Record: strconv.FormatInt(x.ID, 10),
+		Details: map[string]any{"command": how, "webhook_id": x.WebhookID.String(), "event_id": x.EventID, "resource": x.Resource, "record_id": x.RecordID},
+	}
+	e.Practice = x.PracticeID
+	if log := audit.From(ctx); log != nil {
+		e.Request, e.Operation = log.RequestID, log.Operation
+	}
+	if err := trail.WriteIn(ctx, d.db, tx, e); err != nil {
+		return fmt.Errorf("webhook: write the audit log: %w", err)
+	}
+	return nil
 }

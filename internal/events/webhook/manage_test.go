@@ -226,6 +226,15 @@ func TestWaitingEventsAreRetried(t *testing.T) {
 		if err := d.Retry(ctx, hook, oldest); !errors.Is(err, webhook.ErrNotRetried) || webhook.NextAttempt(hook, oldest) != nil {
 			t.Errorf("a delivered event is retried: %v", err)
 		}
+		if err := d.Redeliver(ctx, hook, oldest); err != nil {
+			t.Error(err)
+		}
+		for command, want := range map[string]int{"retry": 2, "redeliver": 1} { // whoever sends records again is named
+			const about = "SELECT count(*) FROM audit_events WHERE action = 'update' AND resource = 'WebhookDelivery' AND CAST(details AS text) LIKE '%' || $1 || '%'"
+			if n := storetest.Int(t, e.DB, about, command); n != want {
+				t.Errorf("%d entries of %s in the audit log, want %d", n, command, want)
+			}
+		}
 		for change, x := range map[string]*ent.Webhook{"a paused webhook": {Events: hook.Events}, "an event that is no longer wanted": {Active: true, Events: []string{"patients.*"}}} {
 			waiting := &ent.WebhookDelivery{Event: oldest.Event, Resource: oldest.Resource, Attempt: 1, DueAt: time.Now().Add(time.Hour)}
 			if webhook.CanRetry(x, waiting) {
