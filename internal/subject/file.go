@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"chairside/ent"
 	"chairside/ent/auditevent"
+	"chairside/ent/webhookdelivery"
 	"chairside/internal/audit"
 	"chairside/internal/clock"
 	"chairside/internal/entx/table"
@@ -257,5 +259,11 @@ func (f *File) value(c table.Column, scanned, label any) (v Value, err error) {
 	}
 	v = Value{Text: text, Null: !found}
 	v.Label, _, err = table.Text.Format(label)
+	if c.Name == webhookdelivery.FieldWebhookID { // the rest of the address may hold a token
+		address, wrong := url.Parse(v.Label)
+		if v.Label = ""; wrong == nil {
+			v.Label = address.Host
+		}
+	}
 	return v, err
 }

@@ -142,7 +142,7 @@ func name(t *table.Table, id string) string {
 		text = row + ".reason"
 	case t.Has("nomenclature"):
 		text = row + ".nomenclature"
-	case t.Has("url"): // webhooks
+	case t.Has("url"): // webhooks; File.value takes its host
 		text = row + ".url"
 	case t.Has("user_id"): // practitioners
 		text = name(find("users"), row+".user_id")
