@@ -151,7 +151,7 @@ func TestAnalystCannotEscape(t *testing.T) {
 		"SELECT first_name FROM report.patients", "SELECT practice_id FROM report.patients",
 		// what it may create
 		"CREATE TABLE report.own (id int)", "CREATE TABLE public.own (id int)", "CREATE TEMPORARY TABLE own (id int)", "CREATE SCHEMA own", "CREATE FUNCTION public.own() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-		"CREATE FUNCTION pg_temp.own() RETURNS int LANGUAGE sql AS 'SELECT 1'", "CREATE EXTENSION dblink", "CREATE EXTENSION postgres_fdw", "CREATE EXTENSION file_fdw", "CREATE LANGUAGE plpython3u", "CREATE EVENT TRIGGER own ON ddl_command_start EXECUTE FUNCTION own()",
+		"CREATE FUNCTION pg_temp.own() RETURNS int LANGUAGE sql AS 'SELECT 1'", "CREATE EXTENSION dblink", "CREATE EXTENSION postgres_fdw", "CREATE EXTENSION file_fdw", "CREATE LANGUAGE plpython3u", "SELECT lo_create(0)", "SELECT lo_creat(-1)", "SELECT lo_from_bytea(0, 'x')", "CREATE EVENT TRIGGER own ON ddl_command_start EXECUTE FUNCTION own()",
 		// the server
 		"COPY (SELECT 1) TO PROGRAM 'cat'", "COPY (SELECT 1) TO '/tmp/own'", "SELECT pg_read_file('pg_hba.conf')", "SELECT pg_ls_dir('.')", "SELECT lo_import('/etc/passwd')", "SELECT * FROM pg_authid", "SELECT * FROM pg_shadow",
 		"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename <> current_user AND datname = current_database() LIMIT 1", "SELECT pg_reload_conf()", "ALTER SYSTEM SET log_statement = 'all'", "SET log_statement = 'none'", "SET temp_file_limit = -1",
@@ -264,6 +264,12 @@ func TestDroppedAnalystIsSignedOut(t *testing.T) {
 	}
 	defer conn.Close()
 	storetest.Value(t, conn, "SELECT count(*) FROM patients")
+	// What belongs to the role does not keep it.
+	for _, statement := range []string{"SET default_transaction_read_only = off", "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC"} {
+		if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
 	inTx(t, owner, func(tx *sql.Tx) error { _, err := analyst.Drop(t.Context(), tx, name); return err })
 	if err := conn.QueryRowContext(t.Context(), "SELECT count(*) FROM report.patients").Scan(new(int)); err == nil {
 		t.Error("the session goes on")

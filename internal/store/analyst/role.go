@@ -107,7 +107,7 @@ func Create(ctx context.Context, tx *sql.Tx, d Draft, now time.Time) error {
 		statements = append(statements, fmt.Sprintf("ALTER ROLE %s SET %s = %s", role, s.name, s.value))
 	}
 	if superuser { // only a superuser may set it, and only a superuser may lift it
-		statements = append(statements, fmt.Sprintf("ALTER ROLE %s SET temp_file_limit = '2GB'", role))
+		statements = append(statements, fmt.Sprintf("ALTER ROLE %s SET temp_file_limit = '2GB'", role), noLargeObjects)
 	}
 	if _, err := tx.ExecContext(ctx, strings.Join(statements, ";\n")); err != nil {
 		return explain(err)
@@ -115,6 +115,10 @@ func Create(ctx context.Context, tx *sql.Tx, d Draft, now time.Time) error {
 	_, err = tx.ExecContext(ctx, "INSERT INTO analysts (practice_id, role, created_at) VALUES ($1, $2, $3)", d.Practice, d.Name, now)
 	return explain(err)
 }
+
+// noLargeObjects keeps roles that are no superusers from making large objects, which every role may at first, even
+// in a transaction that only reads. Chairside has none. Only a superuser can take that away.
+const noLargeObjects = "REVOKE EXECUTE ON FUNCTION lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) FROM PUBLIC"
 
 // Drop removes an analyst in tx and returns its practice. Open sessions end, or see no rows any more
 // if the role of tx may not end them.
@@ -126,22 +130,25 @@ func Drop(ctx context.Context, tx *sql.Tx, name string) (practice uuid.UUID, err
 	if err != nil {
 		return practice, explain(err)
 	}
-	var database string
 	var exists, mayEnd bool
-	if err := tx.QueryRowContext(ctx, `SELECT current_database(), EXISTS (SELECT FROM pg_roles WHERE rolname = $1),
-		coalesce((SELECT rolsuper OR pg_has_role(current_user, 'pg_signal_backend', 'MEMBER') FROM pg_roles WHERE rolname = current_user), false)`, name).Scan(&database, &exists, &mayEnd); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1),
+		coalesce((SELECT rolsuper OR pg_has_role(current_user, 'pg_signal_backend', 'MEMBER') FROM pg_roles WHERE rolname = current_user), false)`, name).Scan(&exists, &mayEnd); err != nil {
 		return practice, err
 	}
 	if !exists { // someone dropped the role by hand
 		return practice, nil
 	}
 	role := table.Quote(name)
+	// What the role owns would keep it: large objects, or its own default privileges. Only a member may drop that.
+	if _, err := tx.ExecContext(ctx, "GRANT "+role+" TO CURRENT_USER; DROP OWNED BY "+role); err != nil {
+		return practice, explain(err)
+	}
 	if mayEnd {
 		if _, err := tx.ExecContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", name); err != nil {
 			return practice, explain(err)
 		}
 	}
-	_, err = tx.ExecContext(ctx, "REVOKE ALL ON SCHEMA "+table.Quote(Schema)+" FROM "+role+"; REVOKE ALL ON DATABASE "+table.Quote(database)+" FROM "+role+"; DROP ROLE "+role)
+	_, err = tx.ExecContext(ctx, "DROP ROLE "+role)
 	return practice, explain(err)
 }
 
@@ -156,6 +163,8 @@ func explain(err error) error {
 		return fmt.Errorf("%w: use the database URL of a superuser, or of the tables' owner with CREATEROLE", err)
 	case "duplicate_object", "unique_violation":
 		return ErrExists
+	case "dependent_objects_still_exist":
+		return fmt.Errorf("%w: the role owns something in another database of the server (%s): run DROP OWNED BY there first", err, failed.Detail)
 	}
 	return err
 }
