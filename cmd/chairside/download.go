@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -49,6 +50,7 @@ type listProgress struct {
 	Rows   int64  `json:"rows"`
 	Done   bool   `json:"done"`
 	Absent bool   `json:"absent,omitempty"` // the server has no such list
+	Total  int64  `json:"total,omitempty"`  // what the server said last; 0 if it does not
 }
 
 // listFile is one CSV file.
@@ -126,6 +128,11 @@ func (c *console) download(from config.Client, dir string) error {
 	if slices.Sort(absent); len(absent) > 0 {
 		fmt.Fprintf(c.err, "the server has no %s\n", strings.Join(absent, ", "))
 	}
+	for _, name := range slices.Sorted(maps.Keys(d.progress.Lists)) {
+		if l := d.progress.Lists[name]; l.Total > l.Rows {
+			fmt.Fprintf(c.err, "%s: the server says that it has %d records, but gave %d\n", name, l.Total, l.Rows)
+		}
+	}
 	return nil
 }
 
@@ -190,6 +197,9 @@ func (d *download) begin(server string) error {
 			}
 		}
 		d.progress = downloadProgress{Server: server, Lists: map[string]*listProgress{}, Sizes: map[string]int64{}}
+		if err := d.store(); err != nil { // before the first file, so that whatever fails now can be continued
+			return err
+		}
 	case err != nil:
 		return err
 	default:
@@ -263,6 +273,11 @@ func (d *download) save() error {
 			d.progress.Sizes[name] = size
 		}
 	}
+	return d.store()
+}
+
+// store replaces the file of the progress.
+func (d *download) store() error {
 	content, err := json.Marshal(d.progress)
 	if err != nil {
 		return err
@@ -329,7 +344,7 @@ func (d *download) readList(name, list, filter string) error {
 			}
 		}
 		at.Rows += int64(len(page.records))
-		at.Absent = page.absent
+		at.Absent, at.Total = page.absent, page.meta.Total
 		at.Cursor, at.Page = page.next(*at)
 		at.Done = at.Cursor == "" && at.Page == 0
 		if err := d.save(); err != nil {

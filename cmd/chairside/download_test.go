@@ -240,5 +240,35 @@ func TestImportFromAPIIsRefused(t *testing.T) {
 		if err := command.Run(); err == nil || command.ProcessState.ExitCode() != x.status || !strings.Contains(out.String(), x.want) || strings.Contains(out.String(), token) {
 			t.Errorf("%s: %v: %s", name, err, out)
 		}
+		again, out := importCall(t, x.from, x.token, "--database-url", database, dir)
+		if err := again.Run(); err == nil || !strings.Contains(out.String(), x.want) {
+			t.Errorf("%s, again: %v: %s", name, err, out)
+		}
+	}
+}
+
+// TestNextPage: a server without cursors may give fewer records a page than were asked for, and say how many
+// there are, or not.
+func TestNextPage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name              string
+		records, pages    int
+		total, rows, page int64
+		want              int
+	}{
+		{"pages are counted", 50, 3, 150, 50, 1, 2},
+		{"the last of them", 50, 3, 150, 150, 3, 0},
+		{"a small page of many records", 50, 0, 2100, 50, 1, 2},
+		{"all have come", 50, 0, 100, 100, 2, 0},
+		{"a full page, and nothing said", downloadPage, 0, 0, downloadPage, 1, 2},
+		{"a last page, and nothing said", 7, 0, 0, downloadPage + 7, 2, 0},
+		{"an empty page", 0, 0, 2100, 2000, 21, 0},
+	} {
+		p := apiPage{records: make([]apiRecord, c.records)}
+		p.meta.Total, p.meta.TotalPages = c.total, c.pages
+		if _, page := p.next(listProgress{Page: int(c.page), Rows: c.rows}); page != c.want {
+			t.Errorf("%s: page %d, want %d", c.name, page, c.want)
+		}
 	}
 }

@@ -58,7 +58,7 @@ type apiPage struct {
 }
 
 // next returns the cursor or the number of the page after one that was read at a place; both are zero
-// after the last.
+// after the last. at has the rows of this page. A server may give fewer records than were asked for.
 func (p apiPage) next(at listProgress) (cursor string, page int) {
 	read := max(at.Page, 1)
 	switch {
@@ -67,7 +67,9 @@ func (p apiPage) next(at listProgress) (cursor string, page int) {
 	case len(p.meta.NextCursor) > 0:
 		_ = json.Unmarshal(p.meta.NextCursor, &cursor) // null leaves it empty
 		return cursor, 0
-	case p.meta.TotalPages > read, p.meta.TotalPages == 0 && len(p.records) == downloadPage:
+	case p.meta.TotalPages > read,
+		p.meta.TotalPages == 0 && p.meta.Total > at.Rows,
+		p.meta.TotalPages == 0 && p.meta.Total == 0 && len(p.records) == downloadPage:
 		return "", read + 1
 	}
 	return "", 0
