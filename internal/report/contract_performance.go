@@ -20,7 +20,7 @@ var _ = register(Report{
 	Group: GroupNHS, Place: 1, Question: "Whether contracts and practitioners are on course to meet their targets by the end of March.", Reads: scope.Set{"financials:read", "practice:read", "treatments:read"}, Period: contractYear, AsAt: true, Yearly: true, Practitioners: true, Records: contractRecords,
 	Definitions: []Definition{
 		{Term: "Contract year", Meaning: "1 April to 31 March, up to the day of the report.", Source: bsaYear},
-		{Term: "Claims", Meaning: "Counted on the day the course was completed; if it is not completed, on its last day; if neither is known, on the day of the last submission, else of creation. Claims under an earlier contract are listed there, without a target.", Source: bsaYear},
+		{Term: "Claims", Meaning: "Counted on the day the course was completed; if it is not completed, on its last day; if neither is known, on the day of the last submission, else of creation. Claims under a contract that is not in force in the year are listed there, without a target, and are not in the figures above the tables.", Source: bsaYear},
 		{Term: "Orthodontic claims", Meaning: "Counted on the first day of the course.", Source: bsaYear},
 		{Term: "Expected", Meaning: "The units of all claims except withdrawn and invalid ones, which have a column of their own."},
 		{Term: "Delivered", Meaning: "Units awarded by the NHS, plus the expected units of claims that it has not decided on, except late ones. Awards and statuses are the current ones."},

@@ -118,7 +118,11 @@ var (
 // claim creates the NHS claim for a completed course.
 func (c *course) claim() {
 	on := *c.plan.EndDate
-	under := c.contract(c.by.site, on)
+	counted := on // an orthodontic course on its first day
+	if c.ortho && c.plan.StartDate != nil {
+		counted = *c.plan.StartDate
+	}
+	under := c.contract(c.by.site, counted)
 	if under == nil {
 		return
 	}
