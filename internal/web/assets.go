@@ -26,6 +26,7 @@ var assetTypes = map[string]string{
 	"back.js":    "text/javascript; charset=utf-8",
 	"copy.js":    "text/javascript; charset=utf-8",
 	"passkey.js": "text/javascript; charset=utf-8",
+	"samples.js": "text/javascript; charset=utf-8",
 }
 
 // Assets serves the style sheet and the scripts.
