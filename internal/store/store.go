@@ -83,12 +83,12 @@ func (db *DB) LimitSilence(d time.Duration) {
 }
 
 // Pools returns the pools of connections: "chairside" for requests and, where row-level security is on,
-// "chairside_system" for work without a caller.
+// "background" for work without a caller.
 func (db *DB) Pools() map[string]*sql.DB {
 	if db.serving == db.SQL {
 		return map[string]*sql.DB{"chairside": db.SQL}
 	}
-	return map[string]*sql.DB{"chairside": db.serving, "chairside_system": db.SQL}
+	return map[string]*sql.DB{"chairside": db.serving, "background": db.SQL}
 }
 
 // ErrURL is returned by Open for a URL with an unknown scheme.

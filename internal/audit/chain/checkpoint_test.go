@@ -12,6 +12,7 @@ import (
 
 	"chairside/internal/audit"
 	"chairside/internal/audit/chain"
+	"chairside/internal/clock"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/harness"
 )
@@ -272,6 +273,22 @@ func TestPruneVerifiesFirst(t *testing.T) {
 		}
 		if n := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE action = 'prune' AND CAST(details AS text) LIKE '%unverified%'"); n == 0 {
 			t.Error("the cut does not say that nothing was verified")
+		}
+	})
+}
+
+// TestVerifyMissesCheckpoints: an empty directory is a problem, but not in the first minutes of an installation.
+func TestVerifyMissesCheckpoints(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		f := newFixture(t, e)
+		f.dir = t.TempDir()
+		f.clean(t)
+		if r := f.verify(t); r.Unsigned != r.Blocks {
+			t.Errorf("%d of %d blocks are in no checkpoint", r.Unsigned, r.Blocks)
+		}
+		r, err := chain.Verify(clock.With(t.Context(), time.Now().Add(time.Hour)), e.DB, chain.VerifyOptions{Public: []audit.PublicKey{f.key.Public()}, Checkpoints: f.dir})
+		if err != nil || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, "no checkpoint") {
+			t.Errorf("an hour later: %v, %v", r, err)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"chairside/internal/audit"
+	"chairside/internal/clock"
 	"chairside/internal/store"
 )
 
@@ -41,7 +42,7 @@ type Report struct {
 	Cuts                       int         // practices whose oldest blocks were pruned
 	Unsealed                   int         // entries that no block has yet
 	UnsealedSince              time.Time   // time of the oldest of them
-	Unsigned                   int         // blocks that are newer than the checkpoints; 0 without any
+	Unsigned                   int         // blocks that are newer than the checkpoints; 0 without a directory of them
 	UnsignedSince              time.Time   // time of the oldest of them
 	Problems                   []Problem   // at most maxProblems
 	More                       bool        // there are further problems
@@ -63,6 +64,8 @@ const (
 	// pageEntries is about how many entries are compared at once.
 	pageEntries = 5_000
 	pageBlocks  = 200
+	// firstCheckpoint is how long after the first block there is a checkpoint, with time to spare.
+	firstCheckpoint = 5 * time.Minute
 )
 
 // Verify compares every entry of the audit log with its block, every block with the one before,
@@ -175,7 +178,7 @@ func (v *verification) checkLink(before, b *block) {
 		v.problem(b.practice, b.number, 0, "the block does not follow the one before: one of them was replaced")
 	}
 	v.found[b.practice] = b.number
-	if v.report.Checkpoints > 0 && b.number > v.newest[b.practice] {
+	if v.options.Checkpoints != "" && b.number > v.newest[b.practice] {
 		if v.report.Unsigned++; v.report.Unsigned == 1 || b.at.Before(v.report.UnsignedSince) {
 			v.report.UnsignedSince = b.at
 		}
@@ -189,7 +192,7 @@ func (v *verification) checkLink(before, b *block) {
 
 // checkHeads finds blocks that a checkpoint has and the database has not.
 func (v *verification) checkHeads() error {
-	if v.options.Checkpoints != "" && v.report.Checkpoints == 0 && v.report.Blocks > 0 {
+	if v.report.Checkpoints == 0 && v.report.Unsigned > 0 && clock.Now(v.ctx).Sub(v.report.UnsignedSince) > firstCheckpoint {
 		v.problem(uuid.Nil, 0, 0, "the directory has no checkpoint that a key signed: a chain that was recomputed or cut off at its end cannot be detected")
 	}
 	for practice, heads := range v.heads {
