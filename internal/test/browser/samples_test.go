@@ -11,12 +11,14 @@ func TestSampleLanguage(t *testing.T) {
 		t.Helper()
 		p.until("only the sample in "+language+" is open", func() bool { return eval[string](p, opened) == language })
 	}
+	unfold := func(language string) { p.press(p.find("DisclosureTriangleGrouped", language)) }
 	p.visit("/docs/operations/createAppointment")
 	shows("curl")
-	p.unfold("Python")
+	unfold("Python")
 	shows("Python")
 	p.visit("/docs/operations/listPatients")
 	shows("Python")
-	p.unfold("Python").visit("/docs/operations/getPatient")
-	shows("Python")
+	unfold("Go")
+	p.visit("/docs/operations/getPatient")
+	shows("Go")
 }
