@@ -139,9 +139,11 @@ func (b *backlog) measure(ctx context.Context) error {
 // errFolder means that the directory of copies does not respond, as a lost network disk does.
 var errFolder = errors.New("the directory of the copies does not respond")
 
-// copyOverdue is Overdue of the copies. No context ends a system call, so it waits for one at most until
-// ctx ends, and for no second one.
+// copyOverdue is Overdue of the copies. No context ends a system call, so it waits for one at most
+// measureTime, and for no second one.
 func (b *backlog) copyOverdue(ctx context.Context) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), measureTime) // its own: the database may have used up that of ctx
+	defer cancel()
 	type answer struct {
 		oldest time.Time
 		err    error

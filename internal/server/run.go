@@ -68,14 +68,16 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		chain.Keep(s.Clock.With(sealing), s.DB, s.Checkpoints, s.Logger, s.jobs.seal.ran, s.jobs.sign.ran)
 	})
 	defer func() {
-		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
-		defer cancel()
 		stop()
-		s.leave(leaving, &background)
-		s.flush(leaving)
+		s.leave(&background, workTime)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+		s.flush(last)
+		cancel()
 		stopSealing()
-		s.leave(leaving, &sealer)
-		s.tracing.close(leaving)
+		s.leave(&sealer, lastTime)
+		last, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+		s.tracing.close(last)
+		cancel()
 	}()
 	listener = netutil.LimitListener(listener, connections)
 	idle := &idleConnections{idle: map[net.Conn]struct{}{}}
@@ -116,15 +118,16 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 }
 
 const (
-	// leaveTime bounds the end of background work, and the last entries of the logs, once no request runs.
-	leaveTime = 15 * time.Second
+	// workTime bounds the end of background work once no request runs, and lastTime each step after it: the last
+	// entries of the logs, the last seal of the audit log, and the last traces.
+	workTime, lastTime = 10 * time.Second, 5 * time.Second
 	// maxSilence is how long background work waits for a database that is silent and cannot be asked why.
 	maxSilence = time.Minute
 )
 
-// leave waits for work that has been told to end, until ctx ends: the database, or the disk of the copies, may
-// be frozen.
-func (s *Server) leave(ctx context.Context, work *sync.WaitGroup) {
+// leave waits for work that has been told to end, but no longer than limit: the database, or the disk of the
+// copies, may be frozen.
+func (s *Server) leave(work *sync.WaitGroup, limit time.Duration) {
 	ended := make(chan struct{})
 	go func() {
 		work.Wait()
@@ -132,7 +135,7 @@ func (s *Server) leave(ctx context.Context, work *sync.WaitGroup) {
 	}()
 	select {
 	case <-ended:
-	case <-ctx.Done():
+	case <-time.After(limit):
 		s.Logger.Error("background work does not end: the database or a disk does not answer; the server leaves it")
 	}
 }

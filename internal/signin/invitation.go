@@ -138,14 +138,10 @@ func (s *Sessions) AcceptInvitation(ctx context.Context, invitation, chosen stri
 	})
 }
 
-// EndSessions ends all sessions of a user.
+// EndSessions ends all sessions of a user. NoteSignedOut follows once tx is committed.
 func EndSessions(ctx context.Context, tx *ent.Client, u *ent.User) error {
 	if _, err := tx.User.Query().Where(user.ID(u.ID), store.ForUpdate).Only(ctx); err != nil {
 		return fmt.Errorf("signin: lock the user: %w", err)
 	}
-	if err := EndAccess(ctx, tx, u.ID, BySession); err != nil {
-		return err
-	}
-	noteEnded(ctx, u.ID, "all_sessions_ended")
-	return nil
+	return EndAccess(ctx, tx, u.ID, BySession)
 }

@@ -2,6 +2,7 @@ package signin_test
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,29 @@ func TestSignInIsNotedOnceTheSessionExists(t *testing.T) {
 		submitSignIn(e.Browser(t), seed.DemoAdmin, seed.Password).Redirect(t)
 		if got := noted(t, e); !slices.Equal(got, []string{"sign_in"}) {
 			t.Errorf("noted %v", got)
+		}
+	})
+}
+
+// TestEndedSessionsAndWrongPasswordsAreNoted: whoever ends sessions, and every wrong password on a page that asks for
+// it again.
+func TestEndedSessionsAndWrongPasswordsAreNoted(t *testing.T) {
+	harness.Each(t, func(t *testing.T, e *harness.Env) {
+		b := e.Browser(t).SignIn(seed.DemoAdmin)
+		e.Browser(t).SignIn(seed.DemoAdmin)
+		b.Post("/settings/sessions/end-others", nil).Redirect(t)
+		user := storetest.Value(t, e.DB.SQL, "SELECT id FROM users WHERE email <> $1 AND active AND practice_id = (SELECT practice_id FROM users WHERE email = $1) ORDER BY id LIMIT 1", seed.DemoAdmin)
+		b.Post("/settings/users/"+user+"/end-sessions", nil).Redirect(t)
+		b.Post("/settings/password", url.Values{"current": {"not it"}, "password": {"another-password"}, "again": {"another-password"}}).Status(t, http.StatusUnprocessableEntity)
+		if got := noted(t, e); !slices.Equal(got, []string{"sign_in", "sign_in", "sign_in_failed"}) {
+			t.Errorf("noted %v", got)
+		}
+		own := storetest.Value(t, e.DB.SQL, "SELECT id FROM users WHERE email = $1", seed.DemoAdmin)
+		for record, reason := range map[string]string{own: "other_sessions_ended", user: "all_sessions_ended"} {
+			const ended = "SELECT count(*) FROM audit_events WHERE action = 'sign_out' AND record_id = $1 AND CAST(user_id AS text) = $2 AND CAST(details AS text) LIKE '%' || $3 || '%'"
+			if n := storetest.Int(t, e.DB, ended, record, own, reason); n != 1 {
+				t.Errorf("%d entries of %s", n, reason)
+			}
 		}
 	})
 }

@@ -121,6 +121,9 @@ func noteWrong(ctx context.Context, u *ent.User, from Browser) {
 	noteSignIn(ctx, "sign_in_failed", u, session, "", from)
 }
 
+// NoteSignedOut notes for the audit log that the caller has ended all sessions of a user.
+func NoteSignedOut(ctx context.Context, u *ent.User) { noteEnded(ctx, u.ID, "all_sessions_ended") }
+
 // noteEnded notes for the audit log that the caller has ended sessions of a user: reason says which.
 func noteEnded(ctx context.Context, userID int64, reason string) {
 	audit.From(ctx).Event(audit.Event{Action: "sign_out", Record: strconv.FormatInt(userID, 10), Reason: reason})

@@ -115,12 +115,12 @@ func (s *Site) resetUserFactor(w http.ResponseWriter, r *http.Request) error {
 
 // endUserSessions signs a user out everywhere.
 func (s *Site) endUserSessions(w http.ResponseWriter, r *http.Request) error {
-	return s.changeAccess(w, r, "user-signed-out", signin.EndSessions)
+	return s.changeAccess(w, r, "user-signed-out", signin.EndSessions, signin.NoteSignedOut)
 }
 
-// changeAccess applies a change to another user's access. For their own, visitors have the pages
+// changeAccess applies a change to another user's access; noted follow once it is stored. For their own, visitors have the pages
 // Security and Sessions, which ask for what they need.
-func (s *Site) changeAccess(w http.ResponseWriter, r *http.Request, done string, change func(context.Context, *ent.Client, *ent.User) error) error {
+func (s *Site) changeAccess(w http.ResponseWriter, r *http.Request, done string, change func(context.Context, *ent.Client, *ent.User) error, noted ...func(context.Context, *ent.User)) error {
 	ctx := r.Context()
 	u, err := s.pathUser(r)
 	if err != nil {
@@ -131,6 +131,9 @@ func (s *Site) changeAccess(w http.ResponseWriter, r *http.Request, done string,
 	}
 	if err := s.DB.Tx(ctx, func(tx *ent.Client) error { return change(ctx, tx, u) }); err != nil {
 		return err
+	}
+	for _, note := range noted {
+		note(ctx, u)
 	}
 	return toUser(w, u, done)
 }
