@@ -197,7 +197,7 @@ func (d *download) begin(server string) error {
 			}
 		}
 		d.progress = downloadProgress{Server: server, Lists: map[string]*listProgress{}, Sizes: map[string]int64{}}
-		if err := d.store(); err != nil { // before the first file, so that whatever fails now can be continued
+		if err := d.store(); err != nil { // before the first file: a run that fails from here on can be continued
 			return err
 		}
 	case err != nil:

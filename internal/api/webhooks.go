@@ -37,7 +37,7 @@ func (h *Handler) CreateWebhook(ctx context.Context, in *ogent.WebhookInputReque
 // webhookRule checks the address and the events. A token must be able to read what it has sent
 // to an address. A webhook that is switched on again starts to count its failures anew.
 func webhookRule(ctx context.Context, w *ogent.WebhookWrite) error {
-	if principal.Must(ctx).SiteLifted { // the webhook would send the records of all sites for longer than that lasts
+	if principal.Must(ctx).SiteLifted { // the webhook would still send every site's records after the hour
 		return apierror.SiteLimited()
 	}
 	address, moved := w.In.URL.Get()

@@ -94,8 +94,8 @@ func TestSignInIsNotedOnceTheSessionExists(t *testing.T) {
 	})
 }
 
-// TestEndedSessionsAndWrongPasswordsAreNoted: whoever ends sessions, and every wrong password on a page that asks for
-// it again.
+// TestEndedSessionsAndWrongPasswordsAreNoted: the audit log says who ended sessions, and has every wrong password that
+// is entered after sign-in.
 func TestEndedSessionsAndWrongPasswordsAreNoted(t *testing.T) {
 	harness.Each(t, func(t *testing.T, e *harness.Env) {
 		b := e.Browser(t).SignIn(seed.DemoAdmin)

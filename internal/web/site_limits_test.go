@@ -67,7 +67,7 @@ func TestSiteLimitIsLiftedForAnHour(t *testing.T) {
 		patients := e.Get(t, "/v1/patients?per_page=1", value).Status(t, http.StatusOK)
 		id := harness.ID(patients.At(t, "patients.0.id"))
 		e.Patch(t, "/v1/patients"+id, value, map[string]any{"patient": map[string]any{"occupation": "Baker"}}).Status(t, http.StatusOK)
-		// A webhook would go on sending the records of all sites afterwards.
+		// A webhook would still send every site's records after the hour.
 		e.Post(t, "/v1/webhooks", value, `{"webhook": {"url": "https://example.com", "events": ["patients.*"]}}`).Error(t, http.StatusForbidden, "insufficient_scope")
 		e.Settle()
 		for _, action := range []string{"read", "update"} {

@@ -64,8 +64,8 @@ const (
 	// pageEntries is about how many entries are compared at once.
 	pageEntries = 5_000
 	pageBlocks  = 200
-	// firstCheckpoint is how old blocks may be without any checkpoint. A server writes one every minute, so only in the
-	// first minute after checkpoints were switched on for an older log does Verify miss them in vain.
+	// firstCheckpoint is how old the oldest block may be while there is no checkpoint at all. A server writes one
+	// every minute. After checkpoints are turned on for an older log, Verify reports a problem until then.
 	firstCheckpoint = 5 * time.Minute
 )
 

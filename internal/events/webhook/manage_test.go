@@ -229,7 +229,7 @@ func TestWaitingEventsAreRetried(t *testing.T) {
 		if err := d.Redeliver(ctx, hook, oldest); err != nil {
 			t.Error(err)
 		}
-		for command, want := range map[string]int{"retry": 2, "redeliver": 1} { // whoever sends records again is named
+		for command, want := range map[string]int{"retry": 2, "redeliver": 1} { // the audit log says who sent an event again
 			const about = "SELECT count(*) FROM audit_events WHERE action = 'update' AND resource = 'WebhookDelivery' AND CAST(details AS text) LIKE '%' || $1 || '%'"
 			if n := storetest.Int(t, e.DB, about, command); n != want {
 				t.Errorf("%d entries of %s in the audit log, want %d", n, command, want)

@@ -116,8 +116,8 @@ func Create(ctx context.Context, tx *sql.Tx, d Draft, now time.Time) error {
 	return explain(err)
 }
 
-// noLargeObjects keeps roles that are no superusers from making large objects, which every role may at first, even
-// in a transaction that only reads. Chairside has none. Only a superuser can take that away.
+// noLargeObjects keeps analysts from creating large objects. PostgreSQL lets every role create them, even in a
+// read-only transaction. Chairside uses none. Only a superuser can revoke the privilege.
 const noLargeObjects = "REVOKE EXECUTE ON FUNCTION lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea) FROM PUBLIC"
 
 // Drop removes an analyst in tx and returns its practice. Open sessions end, or see no rows any more
@@ -139,7 +139,7 @@ func Drop(ctx context.Context, tx *sql.Tx, name string) (practice uuid.UUID, err
 		return practice, nil
 	}
 	role := table.Quote(name)
-	// What the role owns would keep it: large objects, or its own default privileges. Only a member may drop that.
+	// A role that owns anything, such as default privileges, cannot be dropped. DROP OWNED needs membership in it.
 	if _, err := tx.ExecContext(ctx, "GRANT "+role+" TO CURRENT_USER; DROP OWNED BY "+role); err != nil {
 		return practice, explain(err)
 	}

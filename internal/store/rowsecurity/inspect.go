@@ -210,7 +210,7 @@ func (s *State) readOthers(ctx context.Context, pool *sql.DB, tables []Table) er
 		if slices.Contains(ours, relation) {
 			s.problem("role %s may %s columns of %s, but should use only whole tables", role, privilege, relation)
 		} else {
-			s.problem("role %s may %s %s, which is none of Chairside's tables", role, privilege, relation)
+			s.problem("role %s may %s %s, which is not one of Chairside's tables", role, privilege, relation)
 		}
 	}
 	return rows.Err()
