@@ -121,7 +121,7 @@ const (
 	// workTime bounds the end of background work once no request runs, and lastTime each step after it: the last
 	// entries of the logs, the last seal of the audit log, and the last traces.
 	workTime, lastTime = 10 * time.Second, 5 * time.Second
-	// maxSilence is how long background work waits for a database that is silent and cannot be asked why.
+	// maxSilence is store.DB.LimitSilence: how long a connection waits for a silent database that does not say why.
 	maxSilence = time.Minute
 )
 

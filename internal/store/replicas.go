@@ -45,6 +45,9 @@ const (
 
 	reportPool      = 4     // connections to each replica for reports
 	reportStatement = "20s" // statement_timeout of a report on a replica
+	// replicaSilence is LimitSilence of a replica: a report on one that freezes is left with enough of its 25 s to run
+	// on the primary.
+	replicaSilence = 5 * time.Second
 )
 
 var (
@@ -403,6 +406,7 @@ func (s *replicas) openPools(ctx context.Context, r *replica) (_ *replicaPools, 
 	}
 	for report, db := range map[bool]*DB{false: p.reads, true: p.reports} {
 		db.health.SetMaxOpenConns(1)
+		db.LimitSilence(replicaSilence)
 		p.gates[report] = newGated(db.Dialect, db.SQL)
 	}
 	if !as.confined {

@@ -71,9 +71,9 @@ type DB struct {
 	tables        []*schema.Table // Tables of its dialect
 }
 
-// LimitSilence sets how long work without a deadline waits for a PostgreSQL that sends nothing and cannot be
-// asked why, because it is frozen, unreachable or behind a pooler. At first it is an hour, for migrations and imports. A
-// server's statements take at most 30 s, so there a minute of silence means that the connection is lost.
+// LimitSilence sets how long a connection waits for a PostgreSQL that sends nothing and does not say why, because it
+// is frozen, unreachable or behind a pooler. At first it is an hour, for migrations and imports. A server's
+// statements without a deadline take at most 30 s, so there a minute of silence means that the connection is lost.
 func (db *DB) LimitSilence(d time.Duration) {
 	for _, each := range []*DB{db, db.front} {
 		if each != nil && each.limitSilence != nil {

@@ -60,8 +60,9 @@ func NewServer(probe *Connector, direct Direct) *Server {
 	return &Server{newMonitor(probe), direct != Behind, direct == Found}
 }
 
-// LimitSilence sets how long work without a deadline waits for a silent server that cannot be asked, because it
-// is behind a pooler or unreachable: an hour at first.
+// LimitSilence sets how long a connection waits for a silent server that does not say what it is doing, because it
+// is frozen, unreachable or behind a pooler: an hour at first. Behind a pooler it does not end a statement that has a
+// deadline.
 func (s *Server) LimitSilence(d time.Duration) { s.monitor.patience.Store(int64(d)) }
 
 // Find finds out whether a pooler is in between: it announces a process of its own (BackendKeyData),

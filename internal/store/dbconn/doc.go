@@ -34,7 +34,9 @@
 //	                                    connection, whether it still works for this one;
 //	                                    not possible behind a pooler
 //	20 s after the peer has vanished    by TCP keep-alive and TCP_USER_TIMEOUT
-//	after 1 h                           without a deadline, if the server cannot be asked
+//	after LimitSilence                  if the server does not say what it is doing: 1 h, in a
+//	                                    server 1 min, on a replica 5 s; behind a pooler only
+//	                                    without a deadline
 //
 // The connection is then closed, and connections that were idle meanwhile are not reused. A
 // statement that may have run is never sent again. Unavailable holds for the error, and if a

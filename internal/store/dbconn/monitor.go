@@ -39,7 +39,7 @@ FROM pg_stat_activity WHERE backend_type = 'client backend' AND datname = curren
 type monitor struct {
 	connector driver.Connector // a new connection for each query, because open ones may be lost as well
 	failures  atomic.Int64     // number of connections that have failed
-	patience  atomic.Int64     // a time.Duration: how long work without a deadline waits while the state is unknown
+	patience  atomic.Int64     // a time.Duration: how long a connection waits while the state is unknown
 	turn      chan struct{}    // held while asking the server; guards the fields below
 	asked     time.Time        // when the server was last asked
 	waits     map[int64]bool   // by process: whether it waits for us; nil if the server did not respond
@@ -52,7 +52,7 @@ func newMonitor(connector driver.Connector) *monitor {
 	return m
 }
 
-// waitsFor returns how long work without a deadline waits for a silent server that cannot be asked.
+// waitsFor returns how long a connection waits for a silent server that cannot be asked.
 func (m *monitor) waitsFor() time.Duration {
 	if m == nil {
 		return maxUnexplained

@@ -17,9 +17,9 @@ const (
 	// lastChance is how long we still wait for bytes once the server has said that it is
 	// waiting for us.
 	lastChance = 500 * time.Millisecond
-	// maxUnexplained is how long work without a deadline waits for a silent server that
-	// cannot be asked, because it is behind a pooler or unreachable, unless LimitSilence says
-	// otherwise. A statement of a migration may take that long.
+	// maxUnexplained is how long a connection waits for a silent server that does not say what it
+	// is doing, unless LimitSilence says otherwise. A statement of a migration may take that long
+	// behind a pooler.
 	maxUnexplained = time.Hour
 	// cancelTime is how long a request to cancel a statement may take.
 	cancelTime = time.Second
@@ -34,6 +34,8 @@ var errSilent = errors.New("store: bytes were lost: the server is waiting for th
 //   - at the deadline of the current statement (boundedConn), or of lib/pq while it
 //     connects;
 //   - soon after bytes were lost, when the server says that it is waiting for us (monitor);
+//   - when the server has been silent, and has not said that it is working, for longer than
+//     LimitSilence allows (behind a pooler only without a deadline);
 //   - when TCP detects that the peer has vanished (dialer).
 //
 // Every failure is a *net.OpError. Only for these does lib/pq discard the connection and keep
@@ -114,6 +116,7 @@ func (s *socket) transfer(op string, own *time.Time, setDeadline func(time.Time)
 	s.mu.Lock()
 	s.lastTransfer = time.Now()
 	s.mu.Unlock()
+	var worked time.Time // when the server last said that it was working
 	for {
 		limit, _ := s.limits(own)
 		wake := time.Now().Add(maxSilence)
@@ -142,10 +145,13 @@ func (s *socket) transfer(op string, own *time.Time, setDeadline func(time.Time)
 			}
 			return 0, s.fail(op, errSilent)
 		case unknown:
-			if limit.IsZero() && silent > s.monitor.waitsFor() {
+			// A server behind a pooler is never asked: a statement with a deadline may take that long.
+			asked := s.backend.Load() != 0
+			if min(silent, time.Since(worked)) > s.monitor.waitsFor() && (asked || limit.IsZero()) {
 				return 0, s.fail(op, err)
 			}
 		case working:
+			worked = time.Now()
 		}
 	}
 }

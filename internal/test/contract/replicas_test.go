@@ -300,8 +300,8 @@ func TestPositionTravelsBetweenServers(t *testing.T) {
 	r.waitForReads(t, r.servers[1], token)
 }
 
-// TestLostReplicasAreLeftOut: a replica is killed, comes back, and is frozen, under readers. Every request is
-// answered in time, and the replica answers again afterwards.
+// TestLostReplicasAreLeftOut: a replica is killed, comes back, and is frozen, under readers and a report. Every
+// request is answered in time, and the replica answers again afterwards.
 func TestLostReplicasAreLeftOut(t *testing.T) {
 	t.Parallel()
 	r := startReplicated(t, 1, 1)
@@ -335,10 +335,36 @@ func TestLostReplicasAreLeftOut(t *testing.T) {
 	r.waitForReads(t, e, token)
 	t.Logf("killed: the slowest read took %s", time.Duration(slowest.Swap(0)))
 
+	// A report that runs there is made again on the primary.
+	var report sync.WaitGroup
+	runs, began := make(chan struct{}, 2), time.Now()
+	report.Go(func() {
+		caller := *principal.Must(e.As(t, "demo"))
+		caller.TokenID = uuid.New()
+		ctx, cancel := context.WithTimeout(principal.With(t.Context(), &caller), 25*time.Second) // as a page has it
+		defer cancel()
+		err := e.DB.ViewForReport(ctx, func(client *ent.Client) error {
+			runs <- struct{}{}
+			rows, err := client.Patient.Query().Limit(1).Rows(rowscan.RawRows(ctx), `CASE WHEN pg_is_in_recovery() THEN pg_sleep(60) END`)
+			if err != nil {
+				return err
+			}
+			return rowscan.ForEach(rows, 1, func(*rowscan.Scanner) {})
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-runs
+	time.Sleep(time.Second)
 	if err := r.replicas[0].Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(4 * time.Second)
+	report.Wait()
+	t.Logf("frozen: a report took %s", time.Since(began))
+	if len(runs) != 1 {
+		t.Error("the report was not made again")
+	}
 	left := e.DB.ReplicaStates()[0].Reason
 	if err := r.replicas[0].Thaw(); err != nil {
 		t.Fatal(err)
