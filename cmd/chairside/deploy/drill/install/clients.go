@@ -40,6 +40,12 @@ func startClients(ctx context.Context, url, token string) (*clients, error) {
 		return nil, fmt.Errorf("list practitioners: status %d, %d practitioners: %w", status, len(list.Practitioners), err)
 	}
 	c.practitioner = list.Practitioners[0].ID
+	c.start(ctx)
+	return c, nil
+}
+
+// start books until stop, also after an earlier stop.
+func (c *clients) start(ctx context.Context) {
 	booking, cancel := context.WithCancel(ctx)
 	c.cancel = cancel
 	for range parallel {
@@ -54,7 +60,6 @@ func startClients(ctx context.Context, url, token string) (*clients, error) {
 			}
 		})
 	}
-	return c, nil
 }
 
 func (c *clients) stop() {

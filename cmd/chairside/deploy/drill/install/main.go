@@ -4,16 +4,18 @@
 //	go run ./cmd/chairside/deploy/drill/install
 //
 // It fails if the same commit gives different bytes in another directory, or if a booking that was
-// acknowledged is missing or there twice. The service runs as an unprivileged user with the
-// settings of the package, in the directory of the installation (chroot), because systemd does not
-// run in it. A single server cannot be upgraded without a pause: clients repeat what got no
-// response, with the same Idempotency-Key. Then it removes the package and installs it again, and does
-// the same with the .rpm, which must install the same files. It needs mmdebstrap, buildah, rpm and
-// root, and takes about three minutes.
+// acknowledged is missing or there twice. The service runs as an unprivileged user with the settings of
+// the package, in the directory of the installation (chroot). A single server cannot be upgraded without a
+// pause: clients repeat what got no response, with the same Idempotency-Key. Then it removes the package and
+// installs it again, and does the same with the .rpm, which must install the same files. Finally it boots the
+// Debian under systemd, where the machine can (systemd-nspawn): the service must start without root's rights,
+// come back when it is killed, and drain when it is stopped. It needs mmdebstrap, buildah, rpm and root, and
+// takes about three minutes.
 //
 //	main.go     the steps
 //	root.go     the installation
 //	removal.go  what becomes of the service and the data when packages come and go
+//	boot.go     the service under systemd
 //	clients.go  the clients
 package main
 
@@ -119,7 +121,10 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	step("the .rpm in place of the .deb", "the same files, owners and states of the service")
-	return nil
+	if err := root.install(ctx, second.deb); err != nil {
+		return err
+	}
+	return root.underSystemd(ctx, clients)
 }
 
 func step(name, result string) { fmt.Printf("%-40s %s\n", name, result) }

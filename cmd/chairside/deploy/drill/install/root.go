@@ -30,7 +30,7 @@ type root struct {
 }
 
 // createRoot creates a Debian of the release of this machine that has systemd and what every Debian has.
-// systemd does not run in it: systemctl enables and disables services, and ignores what needs one that runs.
+// Until it is booted, systemctl enables and disables services, and ignores what needs a systemd that runs.
 func createRoot(ctx context.Context, dir string) (*root, error) {
 	release, err := os.ReadFile("/etc/os-release")
 	if err != nil {
@@ -41,7 +41,7 @@ func createRoot(ctx context.Context, dir string) (*root, error) {
 		return nil, errors.New("/etc/os-release names no Debian release")
 	}
 	codename, _, _ := strings.Cut(rest, "\n")
-	if _, err := drill.Execute(ctx, ".", nil, "mmdebstrap", "--quiet", "--variant=essential", "--include=systemd", codename, dir); err != nil {
+	if _, err := drill.Execute(ctx, ".", nil, "mmdebstrap", "--quiet", "--variant=essential", "--include=systemd,systemd-sysv,dbus", codename, dir); err != nil {
 		return nil, err
 	}
 	// The scripts of the package do nothing on a machine that was started without systemd.
@@ -126,6 +126,14 @@ func (r *root) start(ctx context.Context) error {
 	if err := r.server.Start(); err != nil {
 		return err
 	}
+	if err := r.ready(ctx); err != nil {
+		return fmt.Errorf("%w\n%s", err, r.log.String())
+	}
+	return nil
+}
+
+// ready waits until the service is ready.
+func (r *root) ready(ctx context.Context) error {
 	for ctx.Err() == nil {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url+"/readyz", http.NoBody)
 		if err != nil {
@@ -140,7 +148,7 @@ func (r *root) start(ctx context.Context) error {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	return fmt.Errorf("the server does not become ready: %w\n%s", ctx.Err(), r.log.String())
+	return fmt.Errorf("the server does not become ready: %w", ctx.Err())
 }
 
 // stop stops the service as systemd does.
