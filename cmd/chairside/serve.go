@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	ogenerrors "github.com/go-faster/errors"
@@ -157,6 +158,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 	}
+	debug.FreeOSMemory() // an idle server has 36 MB of memory of its own in place of 52
 	logger.Info("listening", "address", listener.Addr().String(), "base_url", baseURL)
 	return srv.Run(c, listener)
 }
