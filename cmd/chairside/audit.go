@@ -151,7 +151,11 @@ func (a *auditList) Run(c *console) error {
 	return c.withDatabase(flags.Database, func(db *store.DB) error {
 		practice, zone := uuid.Nil, time.UTC
 		if flags.Practice != noPractice {
-			p, err := c.practice(db, flags.Practice)
+			find := c.shownPractice
+			if flags.Patient != 0 { // an empty list would say that nobody has seen the patient
+				find = c.practice
+			}
+			p, err := find(db, flags.Practice)
 			if err != nil {
 				return err
 			}

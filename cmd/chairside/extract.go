@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"chairside/ent"
 	"chairside/internal/audit/trail"
 	"chairside/internal/config"
 	"chairside/internal/events/extract"
@@ -41,23 +42,20 @@ func (e *extractCommand) Run(c *console) error {
 		return err
 	}
 	return c.withDatabase(e.Database, func(db *store.DB) (err error) {
+		p, err := e.practice(c, db)
+		if err != nil {
+			return err
+		}
+		ctx, err := c.actFor(p)
+		if err != nil {
+			return err
+		}
 		folder, err := extract.Open(e.Dir)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, folder.Close()) }()
-		name, last := e.Practice, folder.Last()
-		if last != nil && name == "" {
-			name = last.Practice.ID
-		}
-		p, err := c.practice(db, name)
-		if err != nil {
-			return err
-		}
-		ctx, err := c.actFor(db, p.ID.String())
-		if err != nil {
-			return err
-		}
+		last := folder.Last()
 		show, finish := c.progressBar()
 		defer finish()
 		options := extract.Options{
@@ -82,6 +80,21 @@ func (e *extractCommand) Run(c *console) error {
 		records, deleted := m.Rows()
 		return printJSON(c.out, extracted{m.Run, records, deleted, m.Cursor})
 	})
+}
+
+// practice finds the practice before the folder is created, so that a mistake leaves none.
+func (e *extractCommand) practice(c *console, db *store.DB) (*ent.Practice, error) {
+	if e.Practice != "" {
+		return c.practice(db, e.Practice)
+	}
+	last, err := extract.ReadLast(e.Dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case last == nil:
+		return c.practice(db, "")
+	}
+	return c.practice(db, last.Practice.ID)
 }
 
 // checkResources reports names that are not resources of the change feed.

@@ -64,7 +64,11 @@ func (practiceRetention) Help() string {
 // Run sets the years, if there are any, and prints the rule.
 func (p *practiceRetention) Run(c *console) error {
 	return c.withDatabase(p.Database, func(db *store.DB) error {
-		ctx, err := c.actFor(db, p.Practice)
+		practice, err := findPractice(c, db.Ent, p.Practice)
+		if err != nil {
+			return err
+		}
+		ctx, err := c.actFor(practice)
 		if err != nil {
 			return err
 		}

@@ -98,11 +98,11 @@ func (p *practiceDelete) Run(c *console) error {
 		return err
 	}
 	return c.withDatabase(flags.Database, func(db *store.DB) error {
-		ctx, err := c.actFor(db, flags.Practice)
+		practice, err := findPractice(c, db.Ent, flags.Practice)
 		if err != nil {
 			return err
 		}
-		practice, err := findPractice(c, db.Ent, flags.Practice)
+		ctx, err := c.actFor(practice)
 		if err != nil {
 			return err
 		}

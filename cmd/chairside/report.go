@@ -57,23 +57,29 @@ func (reportShow) Help() string {
 
 // printHelp prints the help of a command, and of a report its definitions.
 func printHelp(options kong.HelpOptions, at *kong.Context) error {
-	if err := kong.DefaultHelpPrinter(options, at); err != nil {
+	of, err := helpedReport(at)
+	if err != nil {
 		return err
 	}
+	if err := kong.DefaultHelpPrinter(options, at); err != nil || of == nil {
+		return err
+	}
+	_, err = fmt.Fprintf(at.Stdout, "\n%s: %s\n\n%s", of.Title, of.Question, render.Definitions(of, definitionsWidth))
+	return err
+}
+
+// helpedReport returns the report that the command names, or nil.
+func helpedReport(at *kong.Context) (*report.Report, error) {
 	if selected := at.Selected(); selected == nil || selected.Target.Type() != reflect.TypeFor[reportShow]() {
-		return nil
+		return nil, nil
 	}
 	for _, step := range at.Path {
-		if step.Positional == nil {
-			continue
-		}
-		name, _ := at.Value(step).Interface().(string)
-		if r, err := report.Find(name); err == nil {
-			_, err = fmt.Fprintf(at.Stdout, "\n%s: %s\n\n%s", r.Title, r.Question, render.Definitions(r, definitionsWidth))
-			return err
+		if step.Positional != nil {
+			name, _ := at.Value(step).Interface().(string)
+			return report.Find(name)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // definitionsWidth is the width of lines of definitions.
@@ -99,7 +105,11 @@ func (r *reportShow) Run(c *console) error {
 		return err
 	}
 	return c.withDatabase(flags.Database, func(db *store.DB) error {
-		ctx, err := c.actFor(db, flags.Practice)
+		practice, err := c.shownPractice(db, flags.Practice)
+		if err != nil {
+			return err
+		}
+		ctx, err := c.actFor(practice)
 		if err != nil {
 			return err
 		}
@@ -169,13 +179,8 @@ func (c *console) stepBar(what string) (step func(done, total int), finish func(
 	return step, func() { _ = bar.Finish() }
 }
 
-// actFor returns a context for a practice: the named one, or the oldest one, with a
-// note if there are several.
-func (c *console) actFor(db *store.DB, name string) (context.Context, error) {
-	p, err := c.practice(db, name)
-	if err != nil {
-		return nil, err
-	}
+// actFor returns a context for a practice.
+func (c *console) actFor(p *ent.Practice) (context.Context, error) {
 	zone, err := time.LoadLocation(p.TimeZone)
 	if err != nil {
 		return nil, fmt.Errorf("load the practice's time zone: %w", err)
@@ -183,23 +188,50 @@ func (c *console) actFor(db *store.DB, name string) (context.Context, error) {
 	return principal.With(c, &principal.Principal{PracticeID: p.ID, Zone: zone, Country: p.Country}), nil
 }
 
-// practice finds a practice by its short name, or the oldest one if name is empty. It
-// fails with errNoPractice if the database has no practice.
-func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
-	if name != "" {
-		return findPractice(c, db.Ent, name)
-	}
-	all, err := db.Ent.Practice.Query().Order(practice.ByCreatedAt(), practice.ByID()).Limit(2).All(principal.AsSystem(c))
+// actForOnly is actFor for the practice that practice finds.
+func (c *console) actForOnly(db *store.DB, name string) (context.Context, error) {
+	p, err := c.practice(db, name)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
-		return nil, errNoPractice
+	return c.actFor(p)
+}
+
+// practice finds a practice by its id or its short name, or the only one if name is empty. It fails with
+// errNoPractice if the database has no practice, and with errSeveralPractices if it has several.
+func (c *console) practice(db *store.DB, name string) (*ent.Practice, error) {
+	p, several, err := c.oldestPractice(db, name)
+	if err == nil && several {
+		return nil, errSeveralPractices
 	}
-	if len(all) > 1 {
-		fmt.Fprintf(c.err, "the database holds several practices: this is for %s (choose another with --practice)\n", all[0].Slug)
+	return p, err
+}
+
+// shownPractice is practice for commands that only show something: it returns the oldest of several,
+// with a note.
+func (c *console) shownPractice(db *store.DB, name string) (*ent.Practice, error) {
+	p, several, err := c.oldestPractice(db, name)
+	if err == nil && several {
+		fmt.Fprintf(c.err, "the database holds several practices: this is for %s (choose another with --practice)\n", p.Slug)
 	}
-	return all[0], nil
+	return p, err
+}
+
+// oldestPractice finds a practice by its id or its short name, or the oldest one if name is empty, and
+// reports whether the database has several then.
+func (c *console) oldestPractice(db *store.DB, name string) (oldest *ent.Practice, several bool, err error) {
+	if name != "" {
+		p, err := findPractice(c, db.Ent, name)
+		return p, false, err
+	}
+	all, err := db.Ent.Practice.Query().Order(practice.ByCreatedAt(), practice.ByID()).Limit(2).All(principal.AsSystem(c))
+	switch {
+	case err != nil:
+		return nil, false, err
+	case len(all) == 0:
+		return nil, false, errNoPractice
+	}
+	return all[0], len(all) > 1, nil
 }
 
 // filter limits a report as the flags say; without --from and --to it covers the

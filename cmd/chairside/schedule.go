@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -90,6 +91,11 @@ func (s *scheduleAdd) Run(c *console) error {
 	})
 	if err != nil {
 		return err
+	}
+	if flags.To != "" {
+		if info, err := os.Stat(flags.To); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+			fmt.Fprintf(c.err, "%s is not a directory on this machine: the server needs it at each run\n", flags.To)
+		}
 	}
 	_, err = fmt.Fprintln(c.out, added.ID)
 	return err

@@ -25,9 +25,10 @@ type userCommands struct {
 }
 
 var (
-	errNoUser     = errors.New("no user with this e-mail address; see \"chairside user list\"")
-	errDisabled   = errors.New("the user is disabled: run \"chairside user enable\" first")
-	errNoPractice = errors.New("no such practice: use its id or its short name; see \"chairside practice list\"")
+	errNoUser           = errors.New("no user with this e-mail address; see \"chairside user list\"")
+	errDisabled         = errors.New("the user is disabled: run \"chairside user enable\" first")
+	errNoPractice       = errors.New("no such practice: use its id or its short name; see \"chairside practice list\"")
+	errSeveralPractices = errors.New("the database holds several practices: choose one with --practice; see \"chairside practice list\"")
 )
 
 type userCreate struct{ config.UserFlags }

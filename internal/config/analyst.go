@@ -7,7 +7,7 @@ type AnalystFlags struct {
 	Database
 	Practice         string        `placeholder:"NAME" help:"Practice: its id or its short name. Default: the only practice."`
 	PasswordFile     string        `placeholder:"FILE" help:"File with the password, on its first line. Default: generate one and print it."`
-	StatementTimeout time.Duration `placeholder:"TIME" default:"60s" help:"Time limit of a statement. An analyst can set another in a session. Default: ${default}"`
+	StatementTimeout time.Duration `placeholder:"TIME" default:"60s" help:"Time limit of a statement. An analyst can set another. Default: ${default}"`
 	Name             string        `arg:"" help:"Name of the role: lower-case letters, digits and underscores."`
 }
 

@@ -15,7 +15,7 @@ import (
 // AuditListFlags are the flags of "chairside audit list".
 type AuditListFlags struct {
 	Database
-	Practice    string `placeholder:"ID" help:"Practice: its id or its short name; \"none\" for events of no practice, such as full exports. Default: the oldest one."`
+	Practice    string `placeholder:"ID" help:"Practice: its id or its short name; \"none\" for events of no practice, such as full exports. Default: the oldest one, or with --patient the only one."`
 	Patient     string `placeholder:"ID" help:"Show only writes and reads of this patient's records."`
 	User        string `placeholder:"EMAIL" help:"Show only events of this user: the e-mail address, or the id."`
 	Application string `placeholder:"ID" help:"Show only events through this application; see \"chairside app list\"."`

@@ -3,7 +3,7 @@ package config
 // ExtractFlags are the flags of "chairside extract".
 type ExtractFlags struct {
 	Database
-	Practice  string   `placeholder:"ID" help:"Practice: its id or its short name. Default: that of the folder's last run, or the oldest one."`
+	Practice  string   `placeholder:"ID" help:"Practice: its id or its short name. Default: that of the folder's last run, or the only practice."`
 	Format    string   `placeholder:"FORMAT" enum:"parquet,ndjson," default:"" help:"File format: parquet or ndjson. Default: that of the folder's last run, or parquet."`
 	Resources []string `placeholder:"NAME" help:"Only these resources, separated by commas, such as patients,appointments. Default: those of the folder's last run, or all."`
 	Since     string   `placeholder:"CURSOR" help:"In a new folder, begin with the changes after this cursor in place of all records."`

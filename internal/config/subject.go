@@ -5,7 +5,7 @@ import "strings"
 // SubjectDatabase are the flags of every command about a patient.
 type SubjectDatabase struct {
 	Database
-	Practice string `placeholder:"ID" help:"Practice: its id or its short name. Default: the oldest one."`
+	Practice string `placeholder:"ID" help:"Practice: its id or its short name. Default: the only practice."`
 }
 
 // Validate reports every mistake in the flags; the parser calls it.

@@ -26,7 +26,7 @@ var _ = register(Report{
 		{Term: "Diary", Meaning: "One day at each site, by practitioner and time, with the free time inside working sessions. Cancelled and missed appointments are left out and counted above."},
 		{Term: "Practitioners", Meaning: "Those with a session or an appointment at the site on the day."},
 		{Term: "Site", Meaning: "Where the session takes place. An appointment outside all sessions is listed at the practitioner's own site."},
-		{Term: "Patients' appointments", Meaning: "Appointments with a patient."},
+		{Term: "Patients' appointments", Meaning: "Appointments with a patient. One that runs over midnight is listed on both days, and counted on the day on which it starts."},
 		{Term: "Free", Meaning: "Session time that is not booked."},
 		{Term: "With an alert", Meaning: "Patients' appointments with a medical alert."},
 		{Term: "Cancelled", Meaning: "Patients' appointments that were cancelled and would have started on the day."},

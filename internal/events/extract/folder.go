@@ -100,7 +100,7 @@ func Open(dir string) (f *Folder, err error) {
 	case !held:
 		return nil, fmt.Errorf("%s: %w", dir, ErrBusy)
 	}
-	if err := f.readLast(); err != nil {
+	if f.last, err = ReadLast(dir); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
@@ -125,11 +125,12 @@ func numberOf(name string) int {
 	return n
 }
 
-// readLast reads the manifest of the last run.
-func (f *Folder) readLast() error {
-	entries, err := os.ReadDir(filepath.Join(f.dir, manifestsDir))
+// ReadLast reads the manifest of the last run from a folder, without opening it; it is nil before the first run.
+// It fails with ErrOther for the manifest of another program or version.
+func ReadLast(dir string) (*Manifest, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, manifestsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
 	}
 	run, name := 0, ""
 	for _, e := range entries {
@@ -138,22 +139,21 @@ func (f *Folder) readLast() error {
 		}
 	}
 	if run == 0 {
-		return nil
+		return nil, nil
 	}
-	name = filepath.Join(f.dir, manifestsDir, name)
+	name = filepath.Join(dir, manifestsDir, name)
 	content, err := os.ReadFile(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var m Manifest
 	if err := json.Unmarshal(content, &m); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if m.Layout != layout || m.Run != run {
-		return fmt.Errorf("%s: %w: its layout is %q and its run %d; this program reads %q", name, ErrOther, m.Layout, m.Run, layout)
+		return nil, fmt.Errorf("%s: %w: its layout is %q and its run %d; this program reads %q", name, ErrOther, m.Layout, m.Run, layout)
 	}
-	f.last = &m
-	return nil
+	return &m, nil
 }
 
 // clean removes the files of runs from a number on, which no manifest has.
