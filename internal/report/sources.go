@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -117,12 +118,11 @@ func Sources(ctx context.Context, client *ent.Client, f Filter) ([]SourceRow, er
 		rows[i] = SourceRow{SourceID: c.Source, Source: names[g.source], Month: c.Month, Patients: c.Patients}
 		at[g] = &rows[i]
 	}
-	invoices, payments := firstYearMoney(client, f)
 	var invoiced, paid []firstYearSum
-	if err := invoices.Modify(addFirstYear(ctx, added, invoice.FieldAmount)).Scan(ctx, &invoiced); err != nil {
+	if err := client.Invoice.Query().Where(invoice.StatusNEQ(schema.InvoiceVoid)).Modify(addFirstYear(ctx, added, invoice.FieldAmount)).Scan(ctx, &invoiced); err != nil {
 		return nil, err
 	}
-	if err := payments.Modify(addFirstYear(ctx, added, payment.FieldAmount)).Scan(ctx, &paid); err != nil {
+	if err := client.Payment.Query().Where(payment.Deleted(false)).Modify(addFirstYear(ctx, added, payment.FieldAmount)).Scan(ctx, &paid); err != nil {
 		return nil, err
 	}
 	for _, s := range invoiced {
@@ -174,22 +174,28 @@ type firstYearSum struct {
 
 // addFirstYear adds up the invoices or payments of a query that are dated in the first year of one
 // of the patients added, as firstYearSums. These are patients that the caller may see.
+//
+// The patients are a subquery with a limit, which PostgreSQL reads first: it then looks their few
+// records up in the index of patients and days, where a join would read those of all patients.
 func addFirstYear(ctx context.Context, added []predicate.Patient, amount string) func(*sql.Selector) {
 	caller := principal.Must(ctx)
 	return func(s *sql.Selector) {
 		p := sql.Table(patient.Table)
-		s.Join(p).On(s.C(payment.FieldPatientID), p.C(patient.FieldID))
-		people := sql.Dialect(s.Dialect()).Select().From(p).Where(sql.EQ(p.C(patient.FieldPracticeID), caller.PracticeID))
+		at := p.C(patient.FieldCreatedAt)
+		people := sql.Dialect(s.Dialect()).
+			Select(p.C(patient.FieldID), sql.As(p.C(patient.FieldAcquisitionSourceID), "source"),
+				sql.As(ask.DayOf(s, caller.Zone, at, 0), "day"), sql.As(ask.DayOf(s, caller.Zone, at, firstYear), "until")).
+			From(p).Where(sql.EQ(p.C(patient.FieldPracticeID), caller.PracticeID)).Limit(math.MaxInt32)
 		for _, match := range added {
 			match(people)
 		}
 		if caller.SiteID != nil {
 			people.Where(sql.EQ(p.C(patient.FieldSiteID), *caller.SiteID))
 		}
-		dated, at := s.C(payment.FieldDatedOn), p.C(patient.FieldCreatedAt)
-		day, end := ask.DayOf(s, caller.Zone, at, 0), ask.DayOf(s, caller.Zone, at, firstYear)
-		s.Where(sql.And(people.P(), sql.ExprP(dated+" >= "+day), sql.ExprP(dated+" < "+end)))
-		source := p.C(patient.FieldAcquisitionSourceID)
+		few := people.As("added")
+		dated, source, day := s.C(payment.FieldDatedOn), few.C("source"), few.C("day")
+		s.Join(few).On(s.C(payment.FieldPatientID), few.C(patient.FieldID))
+		s.Where(sql.And(sql.ExprP(dated+" >= "+day), sql.ExprP(dated+" < "+few.C("until"))))
 		s.Select(sql.As(source, "source"), sql.As(day, "day"), sumOf(s.C(amount), "sum")).GroupBy(source, day)
 	}
 }
