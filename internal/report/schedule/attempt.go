@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -258,10 +259,33 @@ func (r *Runner) settle(ctx context.Context, d dueSchedule, x *run, outcome erro
 	if set != "" {
 		columns = append(columns, set)
 	}
-	if _, err := r.db.SQL.ExecContext(ctx, "UPDATE report_schedules SET "+strings.Join(columns, ", ")+" WHERE id = $1 AND lease = $2", args...); err != nil {
+	if err := r.record(ctx, d, stop, at, "UPDATE report_schedules SET "+strings.Join(columns, ", ")+" WHERE id = $1 AND lease = $2", args); err != nil {
 		return fmt.Errorf("schedule: record an attempt: %w", err)
 	}
 	return nil
+}
+
+// record runs the statement that settles an attempt. A schedule that stops has an entry in the audit log.
+func (r *Runner) record(ctx context.Context, d dueSchedule, stop stopError, at time.Time, statement string, args []any) error {
+	tx, err := r.db.SQL.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after a commit it does nothing
+	n, err := affected(tx.ExecContext(ctx, statement, args...))
+	if err != nil {
+		return err
+	}
+	if stop != "" && n > 0 {
+		err := trail.WriteIn(ctx, r.db, tx, trail.Entry{
+			Who: trail.Who{Practice: d.practice}, At: at, Action: "update", Resource: ent.TypeReportSchedule, Record: strconv.FormatInt(d.id, 10), Operation: runOperation,
+			Details: map[string]any{"new": map[string]any{"stopped_reason": string(stop)}},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
 }
 
 // refusals returns the number of due times for which mails were refused for good since the last success, with that

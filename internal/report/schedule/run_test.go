@@ -356,8 +356,11 @@ func TestSchedulesStopWithTheirUser(t *testing.T) {
 				e.Browser(t).SignIn(seed.DemoAdmin).Get("/settings/status").Has(t, "(income) is stopped: "+reason)
 				storetest.Exec(t, e.DB, "UPDATE users SET active = true, role = 'manager' WHERE id = (SELECT user_id FROM report_schedules)")
 				run(t, e, r, due.Add(week))
-				if got := files(t, dir); len(got) > 0 || storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE operation = 'runReportSchedule'") > 0 {
+				if got := files(t, dir); len(got) > 0 || storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE operation = 'runReportSchedule' AND action <> 'update'") > 0 {
 					t.Errorf("a stopped schedule stored %v", got)
+				}
+				if n := storetest.Int(t, e.DB, "SELECT count(*) FROM audit_events WHERE operation = 'runReportSchedule' AND action = 'update' AND resource = 'ReportSchedule' AND CAST(details AS text) LIKE '%"+reason+"%'"); n != 1 {
+					t.Errorf("the audit log has %d entries of the stop, want 1", n)
 				}
 				if err := r.Failing(reading(t, e)); err != nil {
 					t.Error(err)
