@@ -35,12 +35,18 @@ type machine struct {
 	init  string // process ID of its systemd
 }
 
-// errNoBoot means that this machine boots no containers.
-var errNoBoot = errors.New("no container boots here")
+// errNoBoot means that containers cannot run on this machine.
+var errNoBoot = errors.New("containers cannot run on this machine")
 
-// boot boots the installation with the host's network. It fails with errNoBoot if the container ends before
-// its systemd runs.
+// boot boots the installation with the host's network. It fails with errNoBoot if not even a container with one
+// program runs.
 func (r *root) boot(ctx context.Context) (*machine, error) {
+	if _, err := os.Lstat(filepath.Join(r.dir, "sbin/init")); err != nil {
+		return nil, err
+	}
+	if output, err := drill.Execute(ctx, ".", nil, "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--directory", r.dir, "/bin/true"); err != nil {
+		return nil, fmt.Errorf("%w: %w\n%s", errNoBoot, err, output)
+	}
 	dir := filepath.Join(r.dir, "etc/systemd/system/chairside.service.d")
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // everyone reads the units of systemd
 		return nil, err
@@ -50,10 +56,10 @@ func (r *root) boot(ctx context.Context) (*machine, error) {
 		return nil, err
 	}
 	m := &machine{ended: make(chan struct{})}
-	m.host = exec.CommandContext(ctx, "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--console=pipe", "--directory", r.dir)
-	m.host.Stdout, m.host.Stderr = &m.log, &m.log
+	m.host = exec.CommandContext(context.WithoutCancel(ctx), "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot", "--console=pipe", "--directory", r.dir)
+	m.host.Stdout, m.host.Stderr, m.host.WaitDelay = &m.log, &m.log, 5*time.Second
 	if err := m.host.Start(); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoBoot, err)
+		return nil, err
 	}
 	go func() {
 		_ = m.host.Wait() // halt and boot report what it wrote
@@ -62,17 +68,14 @@ func (r *root) boot(ctx context.Context) (*machine, error) {
 	for state := ""; state != "running"; {
 		select {
 		case <-m.ended:
-			if state == "" {
-				return nil, fmt.Errorf("%w:\n%s", errNoBoot, m.log.String())
-			}
-			return nil, fmt.Errorf("the container ended while it was %s:\n%s", state, m.log.String())
+			return nil, fmt.Errorf("the container ended in the state %q:\n%s", state, m.log.String())
 		case <-ctx.Done():
 			m.halt()
-			return nil, fmt.Errorf("the container boots no further than %q: %w\n%s", state, ctx.Err(), m.log.String())
+			return nil, fmt.Errorf("the container did not finish booting (state %q): %w\n%s", state, ctx.Err(), m.log.String())
 		case <-time.After(200 * time.Millisecond):
 		}
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", m.host.Process.Pid))
-		if m.init = strings.TrimSpace(string(children)); m.init == "" {
+		if m.init = strings.TrimSpace(string(children)); !isInit(m.init) {
 			continue
 		}
 		now, _ := m.run(ctx, "systemctl", "is-system-running") // an error in every other state
@@ -86,6 +89,15 @@ func (r *root) boot(ctx context.Context) (*machine, error) {
 		}
 	}
 	return m, nil
+}
+
+// isInit reports whether a process is the first one of a container.
+func isInit(pid string) bool {
+	status, _ := os.ReadFile("/proc/" + pid + "/status")
+	_, ids, _ := strings.Cut(string(status), "\nNSpid:")
+	ids, _, _ = strings.Cut(ids, "\n")
+	fields := strings.Fields(ids)
+	return len(fields) > 1 && fields[len(fields)-1] == "1"
 }
 
 // halt ends the container.
@@ -150,7 +162,7 @@ func (m *machine) exposure(ctx context.Context) (float64, error) {
 	_, last, found := strings.Cut(report, "Overall exposure level for chairside.service: ")
 	number, _, _ := strings.Cut(last, " ")
 	if !found {
-		return 0, fmt.Errorf("systemd-analyze rates nothing:\n%s", report)
+		return 0, fmt.Errorf("systemd-analyze gave no rating:\n%s", report)
 	}
 	return strconv.ParseFloat(number, 64)
 }

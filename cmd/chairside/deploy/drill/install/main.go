@@ -9,8 +9,8 @@
 // pause: clients repeat what got no response, with the same Idempotency-Key. Then it removes the package and
 // installs it again, and does the same with the .rpm, which must install the same files. Finally it boots the
 // Debian under systemd, where the machine can (systemd-nspawn): the service must start without root's rights,
-// come back when it is killed, and drain when it is stopped. It needs mmdebstrap, buildah, rpm and root, and
-// takes about three minutes.
+// come back when it is killed, and drain when it is stopped. It needs mmdebstrap, buildah, rpm,
+// systemd-container and root, and takes about three minutes.
 //
 //	main.go     the steps
 //	root.go     the installation
