@@ -136,7 +136,7 @@ type auditList struct{ config.AuditListFlags }
 
 // Help is the text of --help.
 func (auditList) Help() string {
-	return "Who has seen a patient:  chairside audit list --patient 7 --action read"
+	return "Who has seen a patient:  chairside audit list --practice bright --patient 7 --action read"
 }
 
 // noPractice names the events of no practice.

@@ -11,9 +11,12 @@ const (
 	serverGCPercent = 200
 
 	// An import shares its machine with a server, so it takes less memory than by
-	// default: for 200,000 patients 189 MB and 32.7 s on PostgreSQL, at 200 261 MB
-	// and 31.3 s, at 40 159 MB and 36.0 s. On SQLite it takes 267 MB and 40.0 s, at
-	// 200 345 MB and 39.1 s.
+	// default. For 200,000 patients:
+	//
+	//	percent   PostgreSQL       SQLite
+	//	40        159 MB, 36.0 s
+	//	80        189 MB, 32.7 s   267 MB, 40.0 s
+	//	200       261 MB, 31.3 s   345 MB, 39.1 s
 	importGCPercent = 80
 )
 

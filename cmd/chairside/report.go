@@ -188,8 +188,8 @@ func (c *console) actFor(p *ent.Practice) (context.Context, error) {
 	return principal.With(c, &principal.Principal{PracticeID: p.ID, Zone: zone, Country: p.Country}), nil
 }
 
-// actForOnly is actFor for the practice that practice finds.
-func (c *console) actForOnly(db *store.DB, name string) (context.Context, error) {
+// actForPractice is actFor for the practice that practice finds.
+func (c *console) actForPractice(db *store.DB, name string) (context.Context, error) {
 	p, err := c.practice(db, name)
 	if err != nil {
 		return nil, err

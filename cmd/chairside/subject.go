@@ -39,7 +39,7 @@ func (subjectExport) Help() string {
 // Run writes the file of the patient.
 func (e *subjectExport) Run(c *console) error {
 	return c.withDatabase(e.Database, func(db *store.DB) error {
-		ctx, err := c.actForOnly(db, e.Practice)
+		ctx, err := c.actForPractice(db, e.Practice)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ type subjectOf struct {
 // withPatient runs work as the practice of a patient.
 func (c *console) withPatient(flags config.SubjectDatabase, id int64, work func(ctx context.Context, db *store.DB) error) error {
 	return c.withDatabase(flags.Database, func(db *store.DB) error {
-		ctx, err := c.actForOnly(db, flags.Practice)
+		ctx, err := c.actForPractice(db, flags.Practice)
 		if err != nil {
 			return err
 		}

@@ -192,10 +192,10 @@ func addFirstYear(ctx context.Context, added []predicate.Patient, amount string)
 		if caller.SiteID != nil {
 			people.Where(sql.EQ(p.C(patient.FieldSiteID), *caller.SiteID))
 		}
-		few := people.As("added")
-		dated, source, day := s.C(payment.FieldDatedOn), few.C("source"), few.C("day")
-		s.Join(few).On(s.C(payment.FieldPatientID), few.C(patient.FieldID))
-		s.Where(sql.And(sql.ExprP(dated+" >= "+day), sql.ExprP(dated+" < "+few.C("until"))))
+		addedPatients := people.As("added")
+		dated, source, day := s.C(payment.FieldDatedOn), addedPatients.C("source"), addedPatients.C("day")
+		s.Join(addedPatients).On(s.C(payment.FieldPatientID), addedPatients.C(patient.FieldID))
+		s.Where(sql.And(sql.ExprP(dated+" >= "+day), sql.ExprP(dated+" < "+addedPatients.C("until"))))
 		s.Select(sql.As(source, "source"), sql.As(day, "day"), sumOf(s.C(amount), "sum")).GroupBy(source, day)
 	}
 }

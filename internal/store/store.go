@@ -73,7 +73,8 @@ type DB struct {
 
 // LimitSilence sets how long a connection waits for a PostgreSQL that sends nothing and does not say why, because it
 // is frozen, unreachable or behind a pooler. At first it is an hour, for migrations and imports. A server's
-// statements without a deadline take at most 30 s, so there a minute of silence means that the connection is lost.
+// statements without a deadline take at most 30 s, so there a minute of silence means that the connection is lost. Behind a
+// pooler a statement with a deadline has until then.
 func (db *DB) LimitSilence(d time.Duration) {
 	for _, each := range []*DB{db, db.front} {
 		if each != nil && each.limitSilence != nil {

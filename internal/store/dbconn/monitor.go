@@ -19,7 +19,7 @@ const askTime = 2 * time.Second
 type serverState int
 
 const (
-	unknown serverState = iota // the server cannot be asked
+	unknown serverState = iota // the server cannot be asked, or did not respond
 	working                    // it is executing a statement
 	waiting                    // it is waiting for us, or has closed the connection
 )
@@ -52,7 +52,7 @@ func newMonitor(connector driver.Connector) *monitor {
 	return m
 }
 
-// waitsFor returns how long a connection waits for a silent server that cannot be asked.
+// waitsFor returns how long a connection waits for a silent server that does not say what it is doing.
 func (m *monitor) waitsFor() time.Duration {
 	if m == nil {
 		return maxUnexplained
