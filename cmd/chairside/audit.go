@@ -152,7 +152,7 @@ func (a *auditList) Run(c *console) error {
 		practice, zone := uuid.Nil, time.UTC
 		if flags.Practice != noPractice {
 			find := c.shownPractice
-			if flags.Patient != 0 { // an empty list would say that nobody has seen the patient
+			if flags.Patient != 0 { // in another practice the list is empty, which looks like an answer
 				find = c.practice
 			}
 			p, err := find(db, flags.Practice)

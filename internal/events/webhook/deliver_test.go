@@ -489,23 +489,3 @@ func TestEventsThatAreNoLongerWantedAreDropped(t *testing.T) {
 		}
 	})
 }
-
-func TestWebhooksAreForAdministrators(t *testing.T) {
-	harness.Each(t, func(t *testing.T, e *harness.Env) {
-		token := e.Token(t, "")
-		for _, body := range []string{
-			`{"webhook": {"url": "ftp://x", "events": ["*"]}}`, `{"webhook": {"url": "http://example.com", "events": ["*"]}}`, `{"webhook": {"url": "https://example.com", "events": ["patients"]}}`,
-			`{"webhook": {"url": "https://example.com", "events": []}}`, `{"webhook": {"url": "https://example.com"}}`, `{"webhook": {"events": ["*"]}}`,
-			`{"webhook": {"url": "https://example.com", "events": "patients.created"}}`,
-		} {
-			e.Post(t, "/v1/webhooks", token, body).Error(t, 422, "validation_failed")
-		}
-		id, secret := create(t, e, "https://example.com/hook", "*")
-		if !strings.HasPrefix(secret, "whsec_") {
-			t.Errorf("the secret is %q", secret)
-		}
-		e.Get(t, "/v1/webhooks", e.Token(t, "patient practice user")).Error(t, 403, "insufficient_scope")
-		e.Delete(t, "/v1/webhooks/"+id, token).Status(t, 204)
-		e.Get(t, "/v1/webhooks/"+id, token).Error(t, 404, "not_found")
-	})
-}

@@ -122,7 +122,7 @@ func (m *machine) property(ctx context.Context, name string) (string, error) {
 	return strings.TrimSpace(value), err
 }
 
-// confined fails unless the process of the service has none of root's rights, and its files are its own.
+// confined fails unless the service runs unprivileged and owns its database.
 func (m *machine) confined(ctx context.Context) error {
 	process, err := m.property(ctx, "MainPID")
 	if err != nil {
