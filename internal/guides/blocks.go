@@ -3,9 +3,11 @@ package guides
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+	tables "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/util"
 )
@@ -87,12 +89,14 @@ func newBlock(fenced *ast.FencedCodeBlock, source []byte) (Block, error) {
 	return b, nil
 }
 
-// blockRenderer renders code blocks: samples with a copy button, answers below a label.
+// blockRenderer renders code blocks, samples with a copy button and answers below a label, and the
+// cells of tables.
 type blockRenderer struct{}
 
-// RegisterFuncs names the rendered kind of node.
+// RegisterFuncs names the rendered kinds of node.
 func (blockRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, renderBlock)
+	r.Register(tables.KindTableCell, renderCell)
 }
 
 func renderBlock(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -108,4 +112,36 @@ func renderBlock(w util.BufWriter, source []byte, node ast.Node, entering bool) 
 		_, err = fmt.Fprintf(w, `<div class="answer"><p>Output</p><pre><code>%s</code></pre></div>`+"\n", code)
 	}
 	return ast.WalkSkipChildren, err
+}
+
+// renderCell renders a cell of a table. A narrow screen has no room for the header, so the cells
+// that need it repeat their column's title.
+func renderCell(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	start, end := "<td>", "</td>\n"
+	if node.Parent().Kind() == tables.KindTableHeader {
+		start, end = "<th>", "</th>\n"
+	} else if label := labelOf(node, source); label != "" {
+		start, end = `<td data-label="`+html.EscapeString(label)+`"><div>`, "</div></td>\n"
+	}
+	if !entering {
+		start = end
+	}
+	_, err := w.WriteString(start)
+	return ast.WalkContinue, err
+}
+
+// labelOf returns the title of a cell's column. It is empty for empty cells, in the first column,
+// and in tables of two columns, where the second plainly describes the first.
+func labelOf(cell ast.Node, source []byte) string {
+	title := cell.Parent().Parent().FirstChild().FirstChild()
+	if !cell.HasChildren() || cell.PreviousSibling() == nil || cell.Parent().ChildCount() < 3 {
+		return ""
+	}
+	for c := cell.PreviousSibling(); c != nil && title != nil; c = c.PreviousSibling() {
+		title = title.NextSibling()
+	}
+	if title == nil {
+		return ""
+	}
+	return plain(title, source)
 }

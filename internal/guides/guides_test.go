@@ -136,3 +136,34 @@ func TestSamplesNameKnownHosts(t *testing.T) {
 		}
 	}
 }
+
+// TestCellsNameTheirColumns: on a narrow screen a table has no header. All cells but the first of a
+// row repeat their column's title, except in tables of two columns, which explain the first.
+func TestCellsNameTheirColumns(t *testing.T) {
+	t.Parallel()
+	title, cell, label := regexp.MustCompile(`<th>(.*?)</th>`), regexp.MustCompile(`<td></td>|<td.*?>`), regexp.MustCompile(`data-label="(.*?)"`)
+	code := strings.NewReplacer("<code>", "", "</code>", "")
+	compared := 0
+	for _, g := range guides.All {
+		for _, table := range strings.Split(g.HTML, "<table>")[1:] {
+			rows := strings.Split(table[:strings.Index(table, "</table>")], "<tr>")
+			titles := title.FindAllStringSubmatch(rows[1], -1)
+			for _, row := range rows[2:] {
+				for i, start := range cell.FindAllString(row, -1) {
+					want, empty := "", start == "<td></td>"
+					if i > 0 && len(titles) > 2 && !empty {
+						want = code.Replace(titles[i][1])
+					}
+					got := label.FindStringSubmatch(start + `data-label=""`)[1]
+					if got != want {
+						t.Errorf("%s: column %d of %q has the label %q, want %q", g.Name, i+1, row, got, want)
+					}
+					compared++
+				}
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("the guides have no tables")
+	}
+}
