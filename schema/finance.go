@@ -211,7 +211,9 @@ func (InvoiceItem) Hooks() []ent.Hook { return []ent.Hook{onChange(deriveTotalPr
 // Indexes of InvoiceItem.
 func (InvoiceItem) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("practice_id", "invoice_id", "id"),      // invoice_id; items of an invoice
+		// invoice_id; items of an invoice, for income without reading the table
+		index.Fields("practice_id", "invoice_id", "id").StorageKey("invoiceitem_invoice").
+			Annotations(entsql.IncludeColumns("practitioner_id", "nhs_charge", "total_price", "treatment_plan_item_id")),
 		index.Fields("practice_id", "practitioner_id", "id"), // practitioner_id
 	}
 }
@@ -272,6 +274,8 @@ func (Payment) Indexes() []ent.Index {
 		index.Fields("practice_id", "site_id", "dated_on", "id"),    // site_id
 		// report aged-debt: the few with an unexplained amount
 		index.Fields("practice_id", "id").StorageKey("payment_unexplained").Annotations(entsql.IndexWhere("amount_unexplained <> 0")),
+		// report aged-debt: the few that were deleted
+		index.Fields("practice_id", "id").StorageKey("payment_deleted").Annotations(entsql.IndexWhere("deleted")),
 	}
 }
 
@@ -360,7 +364,8 @@ func (PaymentExplanation) Edges() []ent.Edge {
 // Indexes of PaymentExplanation.
 func (PaymentExplanation) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("practice_id", "payment_id"), // explanations of a payment
+		// explanations of a payment, for income without reading the table
+		index.Fields("practice_id", "payment_id", "id").StorageKey("paymentexplanation_payment").Annotations(entsql.IncludeColumns("invoice_id", "amount")),
 		index.Fields("practice_id", "invoice_id"), // payments of an invoice
 	}
 }

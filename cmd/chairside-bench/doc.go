@@ -71,8 +71,8 @@
 // of Chairside's processor time, and while a hand-written server is measured it runs on Chairside, too.
 //
 // report-speed downloads each report of a year as JSON and runs the SQL in floor/reports for the
-// same tables on its own connection, with the same settings of PostgreSQL. Before it measures, it
-// checks that both have the same rows. The report's time includes the request, the audit event of
+// same tables on its own connection, with the same settings of PostgreSQL, but that the SQL may use
+// several processors. Before it measures, it checks that both have the same rows. The report's time includes the request, the audit event of
 // the download and the JSON; the SQL's ends when the client has its rows. On SQLite only the report
 // is measured.
 //

@@ -1259,9 +1259,20 @@ var (
 				Columns: []*schema.Column{InvoiceItemsColumns[9], InvoiceItemsColumns[1], InvoiceItemsColumns[0]},
 			},
 			{
-				Name:    "invoiceitem_practice_id_invoice_id_id",
+				Name:    "invoiceitem_invoice",
 				Unique:  false,
 				Columns: []*schema.Column{InvoiceItemsColumns[9], InvoiceItemsColumns[8], InvoiceItemsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					IncludeColumns: []string{
+						InvoiceItemsColumns[10].Name,
+
+						InvoiceItemsColumns[7].Name,
+
+						InvoiceItemsColumns[6].Name,
+
+						InvoiceItemsColumns[13].Name,
+					},
+				},
 			},
 			{
 				Name:    "invoiceitem_practice_id_practitioner_id_id",
@@ -1891,6 +1902,14 @@ var (
 					Where: "amount_unexplained <> 0",
 				},
 			},
+			{
+				Name:    "payment_deleted",
+				Unique:  false,
+				Columns: []*schema.Column{PaymentsColumns[9], PaymentsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "deleted",
+				},
+			},
 		},
 	}
 	// PaymentExplanationsColumns holds the columns for the "payment_explanations" table.
@@ -1940,9 +1959,16 @@ var (
 				Columns: []*schema.Column{PaymentExplanationsColumns[6], PaymentExplanationsColumns[1], PaymentExplanationsColumns[0]},
 			},
 			{
-				Name:    "paymentexplanation_practice_id_payment_id",
+				Name:    "paymentexplanation_payment",
 				Unique:  false,
-				Columns: []*schema.Column{PaymentExplanationsColumns[6], PaymentExplanationsColumns[5]},
+				Columns: []*schema.Column{PaymentExplanationsColumns[6], PaymentExplanationsColumns[5], PaymentExplanationsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					IncludeColumns: []string{
+						PaymentExplanationsColumns[4].Name,
+
+						PaymentExplanationsColumns[3].Name,
+					},
+				},
 			},
 			{
 				Name:    "paymentexplanation_practice_id_invoice_id",

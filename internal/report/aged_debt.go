@@ -95,10 +95,9 @@ func openInvoices(ctx context.Context, client *ent.Client, f Filter) ([]openInvo
 		m.appendSum(s, s.C(invoice.FieldID), "paid")
 	})
 	changed := matches{own: paymentexplanation.FieldInvoiceID, other: paymentexplanation.FieldPaymentID, table: payment.Table, practice: practice}
-	changed.where = func(p *sql.SelectTable) *sql.Predicate {
-		return sql.Or(sql.EQ(p.C(payment.FieldDeleted), true), sql.GT(p.C(payment.FieldDatedOn), f.To))
-	}
-	for _, part := range unsettled(invoice.FieldAmountOutstanding, changed.ids()) {
+	deleted := func(p *sql.SelectTable) *sql.Predicate { return sql.IsTrue(p.C(payment.FieldDeleted)) }
+	later := func(p *sql.SelectTable) *sql.Predicate { return sql.GT(p.C(payment.FieldDatedOn), f.To) }
+	for _, part := range unsettled(invoice.FieldAmountOutstanding, changed.ids(deleted, later)) {
 		if err := q.Clone().Modify(part).Scan(ctx, &rows); err != nil { // appends to rows
 			return nil, err
 		}
@@ -193,10 +192,9 @@ func openPayments(ctx context.Context, client *ent.Client, f Filter) ([]openPaym
 		m.appendSum(s, s.C(payment.FieldID), "used")
 	})
 	changed := matches{own: paymentexplanation.FieldPaymentID, other: paymentexplanation.FieldInvoiceID, table: invoice.Table, practice: practice}
-	changed.where = func(i *sql.SelectTable) *sql.Predicate {
-		return sql.Or(sql.EQ(i.C(invoice.FieldStatus), schema.InvoiceVoid), sql.GT(i.C(invoice.FieldDatedOn), f.To))
-	}
-	for _, part := range unsettled(payment.FieldAmountUnexplained, changed.ids()) {
+	void := func(i *sql.SelectTable) *sql.Predicate { return sql.EQ(i.C(invoice.FieldStatus), schema.InvoiceVoid) }
+	later := func(i *sql.SelectTable) *sql.Predicate { return sql.GT(i.C(invoice.FieldDatedOn), f.To) }
+	for _, part := range unsettled(payment.FieldAmountUnexplained, changed.ids(void, later)) {
 		if err := q.Clone().Modify(part).Scan(ctx, &rows); err != nil { // appends to rows
 			return nil, err
 		}
@@ -273,10 +271,20 @@ func (m matches) appendSum(s *sql.Selector, id, alias string) {
 	}), alias)
 }
 
-// ids selects the IDs of the rows that have such a match. For unsettled, these are the rows
-// that are settled now but may not have been on the day of the report. They are few.
-func (m matches) ids() *sql.Selector {
-	e, o := sql.Table(paymentexplanation.Table), sql.Table(m.table)
-	return sql.Select(e.C(m.own)).From(e).Join(o).On(e.C(m.other), o.C("id")).
-		Where(sql.And(sql.EQ(e.C(paymentexplanation.FieldPracticeID), m.practice), sql.EQ(o.C("practice_id"), m.practice), m.where(o)))
+// ids selects the IDs of the rows that have a match for which one of the conditions holds. For
+// unsettled, these are the rows that are settled now but may not have been on the day of the report.
+// They are few: a query for each condition finds them in an index, one with OR would read all rows
+// of the opposite side.
+func (m matches) ids(either ...func(opposite *sql.SelectTable) *sql.Predicate) (all *sql.Selector) {
+	for _, holds := range either {
+		e, o := sql.Table(paymentexplanation.Table), sql.Table(m.table)
+		some := sql.Select(e.C(m.own)).From(e).Join(o).On(e.C(m.other), o.C("id")).
+			Where(sql.And(sql.EQ(e.C(paymentexplanation.FieldPracticeID), m.practice), sql.EQ(o.C("practice_id"), m.practice), holds(o)))
+		if all == nil {
+			all = some
+		} else {
+			all.Union(some)
+		}
+	}
+	return all
 }

@@ -3,10 +3,12 @@ package report
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"chairside/ent"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/schema"
 )
 
 // A report that only adds up records consists of its records (Records), a function that reads
@@ -126,6 +128,7 @@ func rate(key, title, part, whole string) summed {
 // brokenDown is one row of a breakdown.
 type brokenDown struct {
 	cells []any // of the columns that it adds up by
+	order []any // cells in the order in which they decide the row's place; texts are folded
 	sums
 }
 
@@ -147,7 +150,7 @@ func (r *Records) breakDown(b breakdown, records []Record) Section {
 		s.Columns = append(s.Columns, c.Column)
 	}
 	rows, total := r.rows(at, records), r.sum(records)
-	slices.SortFunc(rows, func(x, y *brokenDown) int { return compareCells(s.Columns, x.cells, y.cells) })
+	sortRows(rows, s.Columns[:len(b.by)])
 	for _, one := range rows {
 		s.Rows = append(s.Rows, append(slices.Clone(one.cells), cellsOf(b.columns, one.sums)...))
 	}
@@ -182,7 +185,7 @@ func (r *Records) rows(at []int, records []Record) (rows []*brokenDown) {
 		}
 		one := found[g]
 		if one == nil {
-			one = &brokenDown{make([]any, len(at)), r.sum(nil)}
+			one = &brokenDown{cells: make([]any, len(at)), sums: r.sum(nil)}
 			for i, column := range at {
 				one.cells[i] = record.Cells[column]
 			}
@@ -210,27 +213,53 @@ func cellsOf(columns []summed, s sums) []any {
 	return cells
 }
 
-// compareCells orders rows by their visible columns, then by their IDs.
-func compareCells(columns []Column, a, b []any) int {
+// sortRows orders rows by their visible columns, then by their IDs. Names are folded once, not for
+// each comparison.
+func sortRows(rows []*brokenDown, columns []Column) {
+	folded := map[string]string{}
+	var kinds []Kind
 	for _, hidden := range []bool{false, true} {
-		for i := range a {
-			if columns[i].Hidden != hidden {
+		for i, c := range columns {
+			if c.Hidden != hidden {
 				continue
 			}
-			switch {
-			case a[i] == nil && b[i] == nil:
-			case a[i] == nil:
-				return 1
-			case b[i] == nil:
-				return -1
-			default:
-				if order := columns[i].Kind.compare(a[i], b[i]); order != 0 {
-					return order
+			kinds = append(kinds, c.Kind)
+			for _, row := range rows {
+				cell := row.cells[i]
+				if name, ok := cell.(string); ok {
+					if _, ok := folded[name]; !ok {
+						folded[name] = schema.Fold(name)
+					}
+					cell = folded[name]
 				}
+				row.order = append(row.order, cell)
 			}
 		}
 	}
-	return 0
+	slices.SortFunc(rows, func(x, y *brokenDown) int {
+		for i, kind := range kinds {
+			if order := kind.compareFolded(x.order[i], y.order[i]); order != 0 {
+				return order
+			}
+		}
+		return 0
+	})
+}
+
+// compareFolded is compare for texts that are folded already. Cells without a value come last.
+func (k Kind) compareFolded(a, b any) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	if name, ok := a.(string); ok {
+		return strings.Compare(name, b.(string))
+	}
+	return k.compare(a, b)
 }
 
 // draw adds a chart of the rows: a label for each value of a column, and a series for each of

@@ -6,7 +6,6 @@ import (
 
 	"chairside/ent"
 	"chairside/internal/civil"
-	"chairside/internal/diary"
 	"chairside/internal/scope"
 )
 
@@ -45,18 +44,15 @@ var capacityRecords = Records{
 			return nil, err
 		}
 		var records []Record
-		err = r.eachMonth(ctx, client, f, func(w *worker, month diary.Period, bookings []booking) {
-			for day := civil.Of(month.Start.In(r.zone)); day.In(r.zone).Before(month.Finish); day = day.AddDays(1) {
-				window, today := r.dayOf(day, bookings)
-				for _, row := range r.diaryRows(w, window, today, w.active) {
-					if row.Session+row.Blocked+row.Outside+row.Visits == 0 { // only cancelled or missed appointments
-						continue
-					}
-					records = append(records, Record{
-						Cells:  []any{day, weekStart(day), row.PractitionerID, row.Practitioner, row.SiteID.String(), row.Site},
-						Values: []any{row.Session, row.Booked, row.Free, row.Outside, row.Blocked, row.Visits},
-					})
+		err = r.eachDay(ctx, client, f, func(w *worker, today dayBookings, _ bool) {
+			for _, row := range r.diaryRows(w, today.Period, today.bookings, w.active) {
+				if row.Session+row.Blocked+row.Outside+row.Visits == 0 { // only cancelled or missed appointments
+					continue
 				}
+				records = append(records, Record{
+					Cells:  []any{today.day, weekStart(today.day), row.PractitionerID, row.Practitioner, row.SiteID.String(), row.Site},
+					Values: []any{row.Session, row.Booked, row.Free, row.Outside, row.Blocked, row.Visits},
+				})
 			}
 		})
 		slices.SortStableFunc(records, func(a, b Record) int { return Date.compare(a.Cells[0], b.Cells[0]) })

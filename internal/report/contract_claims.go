@@ -25,7 +25,7 @@ import (
 // own date (see claimDatedBetween). courseDates.countedOn returns the same day. The course counts
 // even if it is of a patient of another site.
 func (p *Performance) claims(ctx context.Context, client *ent.Client, f Filter) *ent.NHSClaimQuery {
-	zone := principal.Must(ctx).Zone
+	practice, zone := principal.Must(ctx).PracticeID, principal.Must(ctx).Zone
 	q := client.NHSClaim.Query()
 	if f.PractitionerID != nil {
 		q.Where(nhsclaim.PractitionerID(*f.PractitionerID))
@@ -33,7 +33,7 @@ func (p *Performance) claims(ctx context.Context, client *ent.Client, f Filter) 
 	q.Modify(func(s *sql.Selector) {
 		course := courseTable()
 		s.LeftJoin(course).On(s.C(nhsclaim.FieldTreatmentPlanID), course.C(treatmentplan.FieldID)).
-			OnP(sql.ColumnsEQ(course.C(treatmentplan.FieldPracticeID), s.C(nhsclaim.FieldPracticeID)))
+			OnP(sql.EQ(course.C(treatmentplan.FieldPracticeID), practice)) // a value: faster than a second column to join on
 		ofClaim := s.Clone().SetP(nil)
 		for _, match := range claimDatedBetween(ctx, p.Start, p.At) {
 			match(ofClaim)

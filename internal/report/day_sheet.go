@@ -112,7 +112,10 @@ func DaySheet(ctx context.Context, client *ent.Client, f Filter) (*Sheet, error)
 		WithPatient(func(q *ent.PatientQuery) {
 			q.Select(patient.FieldPracticeID, patient.FieldFirstName, patient.FieldLastName, patient.FieldMedicalAlert, patient.FieldMedicalAlertText,
 				patient.FieldDateOfBirth, patient.FieldPreferredPhoneNumber, patient.FieldHomePhone, patient.FieldWorkPhone, patient.FieldMobilePhone)
-		}).All(ctx)
+		}).
+		Select(appointment.FieldID, appointment.FieldPractitionerID, appointment.FieldPatientID, appointment.FieldRoomID, appointment.FieldStartTime, appointment.FieldFinishTime,
+			appointment.FieldState, appointment.FieldReason, appointment.FieldNotes, appointment.FieldArrivedAt).
+		All(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -99,8 +99,11 @@ func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error
 		return nil, err
 	}
 	var rows []DiaryRow
-	err = r.eachMonth(ctx, client, f, func(w *worker, month diary.Period, bookings []booking) {
-		rows = append(rows, r.diaryRows(w, month, bookings, w.works(bookings))...)
+	err = r.eachMonth(ctx, client, f, func(month diary.Period, booked map[int64]packed) {
+		for _, w := range r.workers {
+			bookings := booked[w.id]
+			rows = append(rows, r.diaryRows(w, month, bookings, w.works(bookings))...)
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -114,16 +117,14 @@ func Diary(ctx context.Context, client *ent.Client, f Filter) ([]DiaryRow, error
 	return rows, nil
 }
 
-// eachMonth calls visit with each worker's bookings of each month of the filter.
-func (r *rota) eachMonth(ctx context.Context, client *ent.Client, f Filter, visit func(w *worker, month diary.Period, bookings []booking)) error {
+// eachMonth calls visit with the workers' bookings of each month of the filter, by practitioner ID.
+func (r *rota) eachMonth(ctx context.Context, client *ent.Client, f Filter, visit func(month diary.Period, booked map[int64]packed)) error {
 	for month := range r.months(f) {
 		booked, err := readBookings(ctx, client, r.workers, month)
 		if err != nil {
 			return err
 		}
-		for _, w := range r.workers {
-			visit(w, month, booked[w.id])
-		}
+		visit(month, booked)
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (w *worker) works(bookings []booking) bool {
 // diaryRows returns how a worker's time in a window was used: a row for each site where
 // the worker has sessions, if the worker works, or appointments.
 func (r *rota) diaryRows(w *worker, window diary.Period, bookings []booking, works bool) []DiaryRow {
-	var visits, blocks []diary.Period
+	visits, blocks := make([]diary.Period, 0, len(bookings)), []diary.Period{}
 	for _, b := range bookings {
 		switch b.kind {
 		case due:
@@ -163,17 +164,17 @@ func (r *rota) diaryRows(w *worker, window diary.Period, bookings []booking, wor
 			blocks = append(blocks, b.Period)
 		}
 	}
+	first := civil.Of(window.Start.In(r.zone))
 	var shifts []shift
 	if works {
-		for day := civil.Of(window.Start.In(r.zone)); day.In(r.zone).Before(window.Finish); day = day.AddDays(1) {
+		for day, start := first, window.Start; start.Before(window.Finish); day, start = day.AddDays(1), day.AddDays(1).In(r.zone) {
 			shifts = append(shifts, w.shiftsOn(day, r.zone)...)
 		}
 	}
-	sites := w.sites()
-	rows := make([]DiaryRow, len(sites))
-	at := make(map[uuid.UUID]*DiaryRow, len(sites))
+	rows := make([]DiaryRow, len(w.sites))
+	at := func(site uuid.UUID) *DiaryRow { return &rows[slices.Index(w.sites, site)] }
 	var work []diary.Period // at all sites
-	for i, site := range sites {
+	for i, site := range w.sites {
 		var open []diary.Period
 		for _, s := range shifts {
 			if s.site == site {
@@ -185,17 +186,16 @@ func (r *rota) diaryRows(w *worker, window diary.Period, bookings []booking, wor
 		work = append(work, open...)
 		row := &rows[i]
 		*row = DiaryRow{
-			PractitionerID: w.id, Practitioner: w.name, SiteID: site, Site: r.sites[site], Month: monthStart(civil.Of(window.Start.In(r.zone))),
+			PractitionerID: w.id, Practitioner: w.name, SiteID: site, Site: r.sites[site], Month: monthStart(first),
 			Session: wholeMinutes(diary.Length(open)), Booked: wholeMinutes(diary.Covered(open, visits)),
 		}
 		row.Blocked, row.Free = sessions-row.Session, row.Session-row.Booked
-		at[site] = row
 	}
 	visiting := diary.Covered([]diary.Period{window}, visits)
-	at[w.site].Outside = wholeMinutes(visiting - diary.Covered(work, visits))
+	at(w.site).Outside = wholeMinutes(visiting - diary.Covered(work, visits))
 	for _, b := range bookings {
 		if b.startsIn(window) {
-			at[w.siteAt(b.Start, shifts)].count(b)
+			at(w.siteAt(b.Start, shifts)).count(b)
 		}
 	}
 	return slices.DeleteFunc(rows, func(row DiaryRow) bool {

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"slices"
+	"sort"
 
 	"chairside/ent"
 	"chairside/internal/civil"
@@ -24,31 +25,67 @@ func DiaryDays(ctx context.Context, client *ent.Client, f Filter) ([]DiaryDay, e
 	if err != nil {
 		return nil, err
 	}
-	booked, err := readBookings(ctx, client, r.workers, diary.Period{Start: f.From.In(r.zone), Finish: f.To.AddDays(1).In(r.zone)})
+	period := diary.Period{Start: f.From.In(r.zone), Finish: f.To.AddDays(1).In(r.zone)}
+	booked, err := readBookings(ctx, client, r.workers, period)
 	if err != nil {
 		return nil, err
 	}
-	var days []DiaryDay
-	for day := f.From; !f.To.Before(day); day = day.AddDays(1) {
-		for rank, w := range r.workers {
-			window, today := r.dayOf(day, booked[w.id])
-			for _, row := range r.diaryRows(w, window, today, w.works(today)) {
-				days = append(days, DiaryDay{day, rank, row})
+	var rows []DiaryDay
+	days := r.daysOf(period)
+	for rank, w := range r.workers {
+		for _, today := range split(booked[w.id], days) {
+			for _, row := range r.diaryRows(w, today.Period, today.bookings, w.works(today.bookings)) {
+				rows = append(rows, DiaryDay{today.day, rank, row})
 			}
 		}
 	}
-	return days, nil
+	slices.SortStableFunc(rows, func(a, b DiaryDay) int { return a.Day.Compare(b.Day) }) // keeps the order of last names
+	return rows, nil
 }
 
-// dayOf returns a day, and the bookings that overlap it.
-func (r *rota) dayOf(day civil.Date, bookings []booking) (window diary.Period, today []booking) {
-	window = diary.Period{Start: day.In(r.zone), Finish: day.AddDays(1).In(r.zone)}
+// dayBookings are the bookings that overlap a day.
+type dayBookings struct {
+	day civil.Date
+	diary.Period
+	bookings []booking
+}
+
+// daysOf returns the days of a period, without bookings.
+func (r *rota) daysOf(p diary.Period) (days []dayBookings) {
+	for start := p.Start; start.Before(p.Finish); {
+		day := civil.Of(start.In(r.zone))
+		next := day.AddDays(1).In(r.zone)
+		days = append(days, dayBookings{day: day, Period: diary.Period{Start: start, Finish: next}})
+		start = next
+	}
+	return days
+}
+
+// split returns the days, which follow each other, with their bookings: a booking is in every day
+// that it overlaps.
+func split(bookings []booking, days []dayBookings) []dayBookings {
+	days = slices.Clone(days)
 	for _, b := range bookings {
-		if b.Overlaps(window) {
-			today = append(today, b)
+		first := sort.Search(len(days), func(i int) bool { return b.Start.Before(days[i].Finish) })
+		for i := first; i < len(days) && b.Overlaps(days[i].Period); i++ {
+			days[i].bookings = append(days[i].bookings, b)
 		}
 	}
-	return window, today
+	return days
+}
+
+// eachDay calls visit with each worker's bookings of each day of the filter, and whether the worker
+// has sessions in the month of that day.
+func (r *rota) eachDay(ctx context.Context, client *ent.Client, f Filter, visit func(w *worker, today dayBookings, works bool)) error {
+	return r.eachMonth(ctx, client, f, func(month diary.Period, booked map[int64]packed) {
+		days := r.daysOf(month)
+		for _, w := range r.workers {
+			works := w.works(booked[w.id])
+			for _, today := range split(booked[w.id], days) {
+				visit(w, today, works)
+			}
+		}
+	})
 }
 
 // diaryRecords are the days of practitioners at sites. A day's sessions count if those of its
@@ -65,16 +102,12 @@ var diaryRecords = Records{
 			return nil, err
 		}
 		var all []DiaryDay
-		err = r.eachMonth(ctx, client, f, func(w *worker, month diary.Period, bookings []booking) {
-			works := w.works(bookings)
-			for day := civil.Of(month.Start.In(r.zone)); day.In(r.zone).Before(month.Finish); day = day.AddDays(1) {
-				window, today := r.dayOf(day, bookings)
-				for _, row := range r.diaryRows(w, window, today, works) {
-					all = append(all, DiaryDay{Day: day, DiaryRow: row})
-				}
+		err = r.eachDay(ctx, client, f, func(w *worker, today dayBookings, works bool) {
+			for _, row := range r.diaryRows(w, today.Period, today.bookings, works) {
+				all = append(all, DiaryDay{Day: today.day, DiaryRow: row})
 			}
 		})
-		slices.SortStableFunc(all, func(a, b DiaryDay) int { return a.Day.Time().Compare(b.Day.Time()) })
+		slices.SortStableFunc(all, func(a, b DiaryDay) int { return a.Day.Compare(b.Day) })
 		records := make([]Record, len(all))
 		for i := range all {
 			d := &all[i]

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"chairside/ent/practitioner"
 	"chairside/internal/civil"
+	"chairside/internal/principal"
 	"chairside/internal/report"
 	"chairside/schema"
 )
@@ -66,7 +68,9 @@ func TestDaysOfWeeksAreTheirDaySheets(t *testing.T) {
 			booked{from: "2026-06-30T08:00Z", to: "2026-06-30T08:30Z"},
 			booked{from: "2026-06-30T09:00Z", to: "2026-06-30T09:30Z", state: schema.DidNotAttend},
 			booked{from: "2026-06-30T10:00Z", to: "2026-06-30T10:30Z", state: schema.Cancelled},
+			booked{from: "2026-06-29T22:40Z", to: "2026-06-29T23:00Z"}, // until midnight
 			booked{from: "2026-06-30T22:40Z", to: "2026-06-30T23:20Z"}, // until 0:20
+			booked{from: "2026-07-01T23:00Z", to: "2026-07-01T23:30Z"}, // from midnight
 			booked{from: "2026-07-02T07:00Z", to: "2026-07-02T17:00Z", noPatient: true},
 		)
 		left := p.Ent.Practitioner.Query().Where(practitioner.Active(false)).IDsX(p.ctx)
@@ -120,6 +124,29 @@ func TestDaysOfWeeksAreTheirDaySheets(t *testing.T) {
 		}
 		if missed == 0 || closed == 0 {
 			t.Errorf("%d missed appointments and %d closed days: too few to compare", missed, closed)
+		}
+	})
+}
+
+// TestDaysWithoutMidnight: in Cairo the clocks go forward at midnight, so the day begins at one.
+func TestDaysWithoutMidnight(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		cairo, err := time.LoadLocation("Africa/Cairo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		caller := *principal.Must(p.ctx)
+		caller.Zone = cairo
+		p.ctx, p.zone = principal.With(p.ctx, &caller), cairo
+		high := p.site(t, "High Street Dental").ID
+		owl := p.hire(t, high, schema.RoleDentist, worked{high, time.Thursday, 1380, 1440}, worked{high, time.Friday, 0, 120})
+		p.book(t, owl, booked{from: "2026-04-23T21:30Z", to: "2026-04-23T22:30Z"}) // from 23:30 on Thursday to 1:30 on Friday
+		var got []string
+		for _, d := range read(t, p, report.DiaryDays, report.Filter{From: civil.MustParse("2026-04-23"), To: civil.MustParse("2026-04-25"), PractitionerID: &owl}) {
+			got = append(got, fmt.Sprintf("%s: %d of %d minutes, %d visits", d.Day, d.Booked, d.Session, d.Visits))
+		}
+		if want := []string{"2026-04-23: 30 of 60 minutes, 1 visits", "2026-04-24: 30 of 60 minutes, 0 visits"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 }

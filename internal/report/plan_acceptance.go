@@ -16,6 +16,7 @@ import (
 	"chairside/internal/audit"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
+	"chairside/internal/entx"
 	"chairside/internal/entx/rowscan"
 	"chairside/internal/principal"
 	"chairside/internal/scope"
@@ -72,8 +73,19 @@ type plan struct {
 
 // proposal adds up the items that a treatment plan proposes.
 type proposal struct {
-	accepted                           int // items
-	proposed, acceptedValue, completed decimal.Decimal
+	proposed, completed decimal.Decimal
+	open                decimal.Decimal // of the items that are neither completed nor invoiced
+	hasOpen             bool            // there are such items
+	hasDecided          bool            // there are items that are completed or invoiced
+	booked              bool            // a visit of the plan is booked; not known without open items
+}
+
+// accepted reports whether an item is accepted, and returns the prices of those that are.
+func (p *proposal) accepted() (bool, decimal.Decimal) {
+	if p.booked {
+		return true, p.proposed
+	}
+	return p.hasDecided, p.proposed - p.open
 }
 
 // readAcceptance reads the treatment plans made in the period that propose treatment, in order
@@ -118,7 +130,8 @@ func readAcceptance(ctx context.Context, client *ent.Client, f Filter) ([]Record
 			continue
 		}
 		accepted := 0
-		if of.accepted > 0 {
+		some, value := of.accepted()
+		if some {
 			accepted = 1
 		}
 		records = append(records, Record{
@@ -126,7 +139,7 @@ func readAcceptance(ctx context.Context, client *ent.Client, f Filter) ([]Record
 				day, monthStart(day), p.id, p.practitioner, nameOr(practitioners, p.practitioner, "", "Practitioner"),
 				p.paymentPlan, nameOr(names, p.paymentPlan, "", "Plan"), p.patient, nil,
 			},
-			Values: []any{1, accepted, of.proposed, of.acceptedValue, of.completed, of.proposed - of.acceptedValue},
+			Values: []any{1, accepted, of.proposed, value, of.completed, of.proposed - value},
 		})
 	}
 	return records, nil
@@ -134,24 +147,14 @@ func readAcceptance(ctx context.Context, client *ent.Client, f Filter) ([]Record
 
 // readProposals adds up what the treatment plans propose, by the plan's ID.
 func readProposals(ctx context.Context, client *ent.Client, made []predicate.TreatmentPlan) (map[int64]*proposal, error) {
-	visits, err := client.TreatmentAppointment.Query().
-		Where(treatmentappointment.HasTreatmentPlanWith(made...), treatmentappointment.HasAppointmentWith(appointment.StateNotIn(schema.Cancelled, schema.DidNotAttend))).
-		Rows(ctx, rowscan.Columns(treatmentappointment.Table, treatmentappointment.FieldTreatmentPlanID))
-	if err != nil {
-		return nil, err
-	}
-	booked := map[int64]bool{}
-	if err := rowscan.ForEach(visits, 1, func(r *rowscan.Scanner) { booked[r.Int64(0)] = true }); err != nil {
-		return nil, err
-	}
 	items, err := client.TreatmentPlanItem.Query().Where(treatmentplanitem.HasTreatmentPlanWith(made...)).
 		Rows(ctx, rowscan.Columns(treatmentplanitem.Table, treatmentplanitem.FieldTreatmentPlanID, treatmentplanitem.FieldCreatedAt,
 			treatmentplanitem.FieldCompleted, treatmentplanitem.FieldCompletedAt, treatmentplanitem.FieldCharged, treatmentplanitem.FieldPrice))
 	if err != nil {
 		return nil, err
 	}
-	zone, proposals := principal.Must(ctx).Zone, map[int64]*proposal{}
-	return proposals, rowscan.ForEach(items, 6, func(r *rowscan.Scanner) {
+	zone, proposals, open := principal.Must(ctx).Zone, map[int64]*proposal{}, []int64{}
+	err = rowscan.ForEach(items, 6, func(r *rowscan.Scanner) {
 		plan, completed, price := r.Int64(0), r.Bool(2), r.Decimal(5)
 		if completed && !civil.Of(r.Time(1).In(zone)).Before(civil.Of(r.Time(3).In(zone))) {
 			return
@@ -165,11 +168,35 @@ func readProposals(ctx context.Context, client *ent.Client, made []predicate.Tre
 		if completed {
 			p.completed += price
 		}
-		if completed || r.Bool(4) || booked[plan] {
-			p.accepted++
-			p.acceptedValue += price
+		if completed || r.Bool(4) {
+			p.hasDecided = true
+			return
+		}
+		p.open += price
+		if !p.hasOpen {
+			p.hasOpen = true
+			open = append(open, plan)
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+	return proposals, findBooked(ctx, client, proposals, open)
+}
+
+// findBooked marks the proposals of those of the plans that have a booked visit.
+func findBooked(ctx context.Context, client *ent.Client, proposals map[int64]*proposal, plans []int64) error {
+	if len(plans) == 0 {
+		return nil
+	}
+	visits, err := client.TreatmentAppointment.Query().Where(
+		entx.InArray[predicate.TreatmentAppointment](treatmentappointment.FieldTreatmentPlanID, plans),
+		treatmentappointment.HasAppointmentWith(appointment.StateNotIn(schema.Cancelled, schema.DidNotAttend)),
+	).Rows(ctx, rowscan.Columns(treatmentappointment.Table, treatmentappointment.FieldTreatmentPlanID))
+	if err != nil {
+		return err
+	}
+	return rowscan.ForEach(visits, 1, func(r *rowscan.Scanner) { proposals[r.Int64(0)].booked = true })
 }
 
 // acceptanceResult lays the report out: by month, by practitioner and by payment plan.

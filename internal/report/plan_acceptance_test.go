@@ -65,8 +65,9 @@ func (p practice) propose(t *testing.T, at, done string, price decimal.Decimal) 
 	return id
 }
 
-// TestAcceptanceFollowsWhatPatientsDo: a booked visit or an invoice accepts a plan, a visit that
-// is cancelled or missed does not, and an item of the plan's own day proposes nothing.
+// TestAcceptanceFollowsWhatPatientsDo: a booked visit accepts all items of a plan, an invoice only
+// its own, a visit that is cancelled or missed none, and an item of the plan's own day proposes
+// nothing.
 func TestAcceptanceFollowsWhatPatientsDo(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		visit := func(state schema.AppointmentState) func(tx *ent.Client, plan int64) {
@@ -78,6 +79,15 @@ func TestAcceptanceFollowsWhatPatientsDo(t *testing.T) {
 				tx.TreatmentAppointment.Create().SetTreatmentPlanID(plan).SetPatientID(who.PatientID).SetPosition(1).SetAppointmentID(at.ID).ExecX(p.ctx)
 			}
 		}
+		invoiced := func(tx *ent.Client, plan int64) {
+			item := tx.TreatmentPlanItem.Query().Where(treatmentplanitem.TreatmentPlanID(plan)).OnlyIDX(p.ctx)
+			tx.TreatmentPlanItem.UpdateOneID(item).SetCharged(true).SetInvoiceID(tx.Invoice.Query().FirstIDX(p.ctx)).ExecX(p.ctx)
+		}
+		open := func(tx *ent.Client, plan int64) { // another item
+			x := tx.TreatmentPlan.GetX(p.ctx, plan)
+			tx.TreatmentPlanItem.Create().SetTreatmentPlanID(plan).SetTreatmentID(tx.Treatment.Query().FirstIDX(p.ctx)).SetPatientID(x.PatientID).
+				SetPractitionerID(x.PractitionerID).SetPaymentPlanID(x.PaymentPlanID).SetPrice(2_00).SetNomenclature("Bridge").ExecX(p.ctx)
+		}
 		for _, c := range []struct {
 			name               string
 			done               string
@@ -88,10 +98,14 @@ func TestAcceptanceFollowsWhatPatientsDo(t *testing.T) {
 			{"a booked visit", "", visit(schema.Confirmed), 100, 100},
 			{"a cancelled visit", "", visit(schema.Cancelled), 100, 0},
 			{"a missed visit", "", visit(schema.DidNotAttend), 100, 0},
-			{"an invoice", "", func(tx *ent.Client, plan int64) {
-				item := tx.TreatmentPlanItem.Query().Where(treatmentplanitem.TreatmentPlanID(plan)).OnlyIDX(p.ctx)
-				tx.TreatmentPlanItem.UpdateOneID(item).SetCharged(true).SetInvoiceID(tx.Invoice.Query().FirstIDX(p.ctx)).ExecX(p.ctx)
-			}, 100, 100},
+			{"an invoice", "", invoiced, 100, 100},
+			{"an invoice and an open item", "", func(tx *ent.Client, plan int64) { invoiced(tx, plan); open(tx, plan) }, 300, 100},
+			{"an invoice, an open item and a booked visit", "", func(tx *ent.Client, plan int64) {
+				invoiced(tx, plan)
+				open(tx, plan)
+				visit(schema.Confirmed)(tx, plan)
+			}, 300, 300},
+			{"an invoice and a booked visit", "", func(tx *ent.Client, plan int64) { invoiced(tx, plan); visit(schema.Confirmed)(tx, plan) }, 100, 100},
 			{"carried out in the last minute of the day", "2026-06-10T22:59Z", nil, 0, 0},
 			{"carried out at midnight", "2026-06-10T23:00Z", nil, 100, 100},
 		} {

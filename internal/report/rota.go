@@ -36,6 +36,7 @@ type worker struct {
 	site   uuid.UUID // the practitioner's own site
 	active bool      // can be booked
 	weekly map[uuid.UUID][]diary.Hours
+	sites  []uuid.UUID // where the worker works, their own first
 }
 
 // shift is a period of work at a site.
@@ -84,6 +85,7 @@ func readRota(ctx context.Context, client *ent.Client, f Filter) (*rota, error) 
 		if len(w.weekly) == 0 {
 			w.weekly[p.SiteID] = openingHours(practice.OpeningHours)
 		}
+		w.sites = w.listSites()
 		r.workers = append(r.workers, w)
 	}
 	return r, nil
@@ -118,8 +120,8 @@ func (r *rota) includes(site uuid.UUID) bool {
 	return !slices.ContainsFunc(r.only, func(limit uuid.UUID) bool { return limit != site })
 }
 
-// sites returns the sites where the worker works, their own first.
-func (w *worker) sites() []uuid.UUID {
+// listSites returns the sites where the worker works, their own first.
+func (w *worker) listSites() []uuid.UUID {
 	own := func(id uuid.UUID) bool { return id == w.site }
 	others := slices.SortedFunc(maps.Keys(w.weekly), func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })
 	return append([]uuid.UUID{w.site}, slices.DeleteFunc(others, own)...)

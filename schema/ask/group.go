@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
 
 	"chairside/ent"
 	"chairside/internal/entx/table"
@@ -65,7 +66,7 @@ func Group[Row any, S Selection](ctx context.Context, query Query[S], columns ..
 	defer func() { running = false }()
 	selection := query.Modify(func(s *sql.Selector) {
 		if running {
-			if err = group(s, caller.Zone, names, columns); err != nil {
+			if err = group(s, caller, names, columns); err != nil {
 				s.Limit(0)
 			}
 		}
@@ -97,13 +98,14 @@ func fieldsOf(row reflect.Type, columns int) (names []string, err error) {
 // grouping is a statement that Group completes.
 type grouping struct {
 	*sql.Selector
-	zone   *time.Location
-	joined map[string]*sql.SelectTable // by the path that leads to them
+	practice uuid.UUID // the caller's
+	zone     *time.Location
+	joined   map[string]*sql.SelectTable // by the path that leads to them
 }
 
 // group makes s return the columns.
-func group(s *sql.Selector, zone *time.Location, names []string, columns []Column) error {
-	g := &grouping{s, zone, map[string]*sql.SelectTable{}}
+func group(s *sql.Selector, caller *principal.Principal, names []string, columns []Column) error {
+	g := &grouping{s, caller.PracticeID, caller.Zone, map[string]*sql.SelectTable{}}
 	s.Select()
 	for i, c := range columns {
 		if c.key == nil {
@@ -145,7 +147,8 @@ func (g *grouping) column(path []string) (string, *table.Column, error) {
 }
 
 // join returns the table to which a path leads. The condition on the practice repeats what the
-// foreign keys ensure: a row refers to rows of its own practice.
+// foreign keys ensure: a row refers to rows of its own practice. Compared with a value, it is
+// faster than a second column to join on.
 func (g *grouping) join(path string, to *table.Table, reference string) *sql.SelectTable {
 	if joined := g.joined[path]; joined != nil {
 		return joined
@@ -153,8 +156,8 @@ func (g *grouping) join(path string, to *table.Table, reference string) *sql.Sel
 	joined := sql.Dialect(g.Dialect()).Table(to.Name).As(fmt.Sprintf("joined%d", len(g.joined)+1))
 	g.joined[path] = joined
 	g.LeftJoin(joined).On(joined.C("id"), reference)
-	if to.Has("practice_id") && tableOf(g.TableName()).Has("practice_id") {
-		g.On(joined.C("practice_id"), g.C("practice_id"))
+	if to.Has("practice_id") {
+		g.OnP(sql.EQ(joined.C("practice_id"), g.practice))
 	}
 	return joined
 }
