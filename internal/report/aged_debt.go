@@ -283,7 +283,7 @@ func (m matches) ids(either ...func(opposite *sql.SelectTable) *sql.Predicate) (
 		if all == nil {
 			all = some
 		} else {
-			all.Union(some)
+			all.UnionAll(some)
 		}
 	}
 	return all

@@ -159,6 +159,30 @@ func TestIncomeReadsIndexes(t *testing.T) {
 	})
 }
 
+// TestAgedDebtFindsDeletedPayments: aged debt finds the few payments that were deleted in their
+// index, and later ones by their date, instead of reading all payments.
+func TestAgedDebtFindsDeletedPayments(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		if p.Dialect != dialect.SQLite {
+			return // PostgreSQL reads the whole of a small table
+		}
+		spy := &spy{Driver: entsql.OpenDB(p.Dialect, p.SQL)}
+		if _, err := report.AgedDebt(p.ctx, ent.NewClient(ent.Driver(spy)), report.Filter{To: today}); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range spy.queries {
+			if !strings.Contains(q.text, "UNION") {
+				continue
+			}
+			if plan := explain(t, p, q); !strings.Contains(plan, "INDEX payment_deleted") || !strings.Contains(plan, "INDEX payment_days") {
+				t.Errorf("the plan uses other indexes:\n%s", plan)
+			}
+			return
+		}
+		t.Error("no statement looks for payments that were deleted or are later")
+	})
+}
+
 // explain returns SQLite's plan of a query, a line for each step.
 func explain(t *testing.T, p practice, q query) (plan string) {
 	t.Helper()
