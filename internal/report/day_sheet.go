@@ -132,9 +132,10 @@ func DaySheet(ctx context.Context, client *ent.Client, f Filter) (*Sheet, error)
 	for _, w := range r.workers {
 		sheet.add(r, w, w.shiftsOn(f.To, r.zone), byPractitioner[w.id], day)
 	}
+	place := r.siteOrder()
 	for _, entries := range [][]SheetEntry{sheet.Entries, sheet.Missing} {
 		slices.SortStableFunc(entries, func(a, b SheetEntry) int { // keeps the order of practitioner and time
-			return cmp.Or(compareNames(a.Site, b.Site), strings.Compare(a.SiteID.String(), b.SiteID.String()))
+			return cmp.Compare(place[a.SiteID], place[b.SiteID])
 		})
 	}
 	return sheet, nil

@@ -14,6 +14,7 @@ import (
 	"chairside/ent/practitioner"
 	"chairside/ent/site"
 	"chairside/ent/user"
+	"chairside/ent/workingsession"
 	"chairside/internal/civil"
 	"chairside/internal/diary"
 	"chairside/internal/principal"
@@ -49,14 +50,17 @@ type shift struct {
 // As for availability, their weekly hours are their working sessions. Without sessions
 // they are the practice's opening hours, at the practitioner's own site.
 func readRota(ctx context.Context, client *ent.Client, f Filter) (*rota, error) {
-	q := client.Practitioner.Query().WithWorkingSessions().
+	q := client.Practitioner.Query().
+		WithWorkingSessions(func(q *ent.WorkingSessionQuery) {
+			q.Select(workingsession.FieldPractitionerID, workingsession.FieldSiteID, workingsession.FieldWeekday, workingsession.FieldStartMinute, workingsession.FieldFinishMinute)
+		}).
 		WithUser(func(q *ent.UserQuery) {
 			q.Select(user.FieldFirstName, user.FieldLastName, user.FieldLastNameFolded, user.FieldRole)
 		})
 	if f.PractitionerID != nil {
 		q.Where(practitioner.ID(*f.PractitionerID))
 	}
-	found, err := q.All(ctx)
+	found, err := q.Select(practitioner.FieldID, practitioner.FieldUserID, practitioner.FieldSiteID, practitioner.FieldActive).All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +106,23 @@ func siteNames(ctx context.Context, client *ent.Client) (map[uuid.UUID]string, e
 		names[s.ID] = s.Name
 	}
 	return names, nil
+}
+
+// siteOrder returns the place of each site where somebody works, in order of name.
+func (r *rota) siteOrder() map[uuid.UUID]int {
+	place := map[uuid.UUID]int{}
+	for _, w := range r.workers {
+		for _, site := range w.sites {
+			place[site] = 0
+		}
+	}
+	sites := slices.SortedFunc(maps.Keys(place), func(a, b uuid.UUID) int {
+		return cmp.Or(compareNames(r.sites[a], r.sites[b]), strings.Compare(a.String(), b.String()))
+	})
+	for i, site := range sites {
+		place[site] = i
+	}
+	return place
 }
 
 // openingHours converts opening hours; closed days have none.
