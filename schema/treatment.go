@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
@@ -288,6 +289,9 @@ func (TreatmentPlanItem) Indexes() []ent.Index {
 		index.Fields("practice_id", "practitioner_id", "id"),   // practitioner_id
 		index.Fields("practice_id", "invoice_id", "id"),        // invoice_id
 		index.Fields("practice_id", "completed", "id"),         // completed
+		// report treatments, without reading the table; SQLite needs completed for that
+		index.Fields("practice_id", "completed_at").StorageKey("treatmentplanitem_completed").
+			Annotations(entsql.IndexWhere("completed"), entsql.IncludeColumns("treatment_id", "payment_plan_id", "price", "completed")),
 	}
 }
 

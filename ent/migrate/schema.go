@@ -1747,9 +1747,18 @@ var (
 				Columns: []*schema.Column{PatientsColumns[59], PatientsColumns[61], PatientsColumns[0]},
 			},
 			{
-				Name:    "patient_practice_id_active_id",
+				Name:    "patient_active",
 				Unique:  false,
 				Columns: []*schema.Column{PatientsColumns[59], PatientsColumns[13], PatientsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					IncludeColumns: []string{
+						PatientsColumns[61].Name,
+
+						PatientsColumns[63].Name,
+
+						PatientsColumns[25].Name,
+					},
+				},
 			},
 			{
 				Name:    "patient_practice_id_legacy_id",
@@ -2883,6 +2892,23 @@ var (
 				Name:    "treatmentplanitem_practice_id_completed_id",
 				Unique:  false,
 				Columns: []*schema.Column{TreatmentPlanItemsColumns[14], TreatmentPlanItemsColumns[7], TreatmentPlanItemsColumns[0]},
+			},
+			{
+				Name:    "treatmentplanitem_completed",
+				Unique:  false,
+				Columns: []*schema.Column{TreatmentPlanItemsColumns[14], TreatmentPlanItemsColumns[8]},
+				Annotation: &entsql.IndexAnnotation{
+					IncludeColumns: []string{
+						TreatmentPlanItemsColumns[15].Name,
+
+						TreatmentPlanItemsColumns[18].Name,
+
+						TreatmentPlanItemsColumns[5].Name,
+
+						TreatmentPlanItemsColumns[7].Name,
+					},
+					Where: "completed",
+				},
 			},
 		},
 	}

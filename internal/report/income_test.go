@@ -6,10 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"entgo.io/ent/dialect"
-	entsql "entgo.io/ent/dialect/sql"
-
-	"chairside/ent"
 	"chairside/internal/civil"
 	"chairside/internal/decimal"
 	"chairside/internal/report"
@@ -121,83 +117,4 @@ func TestIncomePartsAddUpToWhole(t *testing.T) {
 			t.Errorf("the sites have %d and %d, the practice %d and %d", invoiced, paid, figure(t, all, "invoiced"), figure(t, all, "paid"))
 		}
 	})
-}
-
-// TestIncomeReadsIndexes: income and pay basis find the items of invoices and the parts of payments
-// in indexes that have all columns they need. Reading the rows of the tables too would take a third
-// longer on SQLite.
-func TestIncomeReadsIndexes(t *testing.T) {
-	each(t, func(t *testing.T, p practice) {
-		if p.Dialect != dialect.SQLite {
-			return // PostgreSQL reads the whole of a small table
-		}
-		for _, name := range []string{"income", "pay-basis"} {
-			r, err := report.Find(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			spy := &spy{Driver: entsql.OpenDB(p.Dialect, p.SQL)}
-			if _, err := r.Run(p.ctx, ent.NewClient(ent.Driver(spy)), period("2025-07-02", "2026-07-01")); err != nil {
-				t.Fatal(err)
-			}
-			ofItems := 0
-			for _, q := range spy.queries {
-				if !strings.Contains(q.text, "invoice_items") {
-					continue
-				}
-				ofItems++
-				plan := explain(t, p, q)
-				if strings.Contains(plan, "USING INDEX") || !strings.Contains(plan, "COVERING INDEX invoiceitem_invoice") ||
-					strings.Contains(q.text, "payment_explanations") && !strings.Contains(plan, "COVERING INDEX paymentexplanation_payment") {
-					t.Errorf("%s reads rows that an index should have:\n%s", name, plan)
-				}
-			}
-			if ofItems != 2 {
-				t.Errorf("%s has %d statements of items, want 2", name, ofItems)
-			}
-		}
-	})
-}
-
-// TestAgedDebtFindsDeletedPayments: aged debt finds the few payments that were deleted in their
-// index, and later ones by their date, instead of reading all payments.
-func TestAgedDebtFindsDeletedPayments(t *testing.T) {
-	each(t, func(t *testing.T, p practice) {
-		if p.Dialect != dialect.SQLite {
-			return // PostgreSQL reads the whole of a small table
-		}
-		spy := &spy{Driver: entsql.OpenDB(p.Dialect, p.SQL)}
-		if _, err := report.AgedDebt(p.ctx, ent.NewClient(ent.Driver(spy)), report.Filter{To: today}); err != nil {
-			t.Fatal(err)
-		}
-		for _, q := range spy.queries {
-			if !strings.Contains(q.text, "UNION") {
-				continue
-			}
-			if plan := explain(t, p, q); !strings.Contains(plan, "INDEX payment_deleted") || !strings.Contains(plan, "INDEX payment_days") {
-				t.Errorf("the plan uses other indexes:\n%s", plan)
-			}
-			return
-		}
-		t.Error("no statement looks for payments that were deleted or are later")
-	})
-}
-
-// explain returns SQLite's plan of a query, a line for each step.
-func explain(t *testing.T, p practice, q query) (plan string) {
-	t.Helper()
-	rows, err := p.SQL.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+q.text, q.args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id, parent, unused int
-		var step string
-		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
-			t.Fatal(err)
-		}
-		plan += step + "\n"
-	}
-	return plan
 }

@@ -153,7 +153,7 @@ func TestNarrowedTypeCheckAndIndex(t *testing.T) {
 		patients := tables["patients"]
 		for _, i := range patients.Indexes {
 			switch i.Name {
-			case "patient_practice_id_active_id":
+			case "patient_active":
 				i.Columns = append(i.Columns[:2:2], column(patients, "town"), i.Columns[2])
 			case "patient_practice_id_created_at_id":
 				i.Name = "patient_created"
@@ -175,7 +175,7 @@ func TestNarrowedTypeCheckAndIndex(t *testing.T) {
 	for _, want := range []string{
 		`ALTER COLUMN "duration" TYPE integer`, "-- Because: a day has 1440 minutes",
 		`ADD CONSTRAINT "invoice_items_quantity_check" CHECK ((quantity >= 1) AND (quantity <= 50)) NOT VALID`, `VALIDATE CONSTRAINT "invoice_items_quantity_check"`,
-		`CREATE INDEX CONCURRENTLY "new_patient_practice_id_active_id"`, `ALTER INDEX IF EXISTS "new_patient_practice_id_active_id" RENAME TO "patient_practice_id_active_id"`,
+		`CREATE INDEX CONCURRENTLY "new_patient_active"`, `ALTER INDEX IF EXISTS "new_patient_active" RENAME TO "patient_active"`,
 	} {
 		if !strings.Contains(postgres, want) {
 			t.Errorf("no %q in:\n%s", want, postgres)
