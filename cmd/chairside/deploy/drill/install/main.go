@@ -1,7 +1,10 @@
-// Command install builds the packages twice, installs the .deb in a clean Debian, and upgrades it
-// while clients book:
+// Command install builds the packages twice, installs the .deb of the last release in a clean Debian,
+// and upgrades it while clients book:
 //
 //	go run ./cmd/chairside/deploy/drill/install
+//
+// The last release is the newest tag (v…) before the last commit. Without a tag it installs the last commit
+// itself; the upgrade is the last commit with one more migration.
 //
 // It fails if the same commit gives different bytes in another directory, or if a booking that was
 // acknowledged is missing or there twice. The service runs as an unprivileged user with the settings of
@@ -51,11 +54,11 @@ func run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
 	fmt.Println("step                                     result")
-	first, err := packages(ctx, dir, "first")
+	first, err := packages(ctx, dir, "first", "HEAD")
 	if err != nil {
 		return err
 	}
-	second, err := packages(ctx, dir, "second")
+	second, err := packages(ctx, dir, "second", "HEAD")
 	if err != nil {
 		return err
 	}
@@ -67,14 +70,19 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 
+	older, err := first.released(ctx, dir)
+	if err != nil {
+		return err
+	}
+
 	root, err := createRoot(ctx, filepath.Join(dir, "root"))
 	if err != nil {
 		return err
 	}
-	if err := root.install(ctx, first.deb); err != nil {
+	if err := root.install(ctx, older.deb); err != nil {
 		return err
 	}
-	step("installed in a clean Debian", filepath.Base(first.deb))
+	step("installed in a clean Debian", filepath.Base(older.deb))
 	if err := root.start(ctx); err != nil {
 		return err
 	}
@@ -135,13 +143,29 @@ type packaged struct {
 	checksums            []byte
 }
 
-// packages clones the repository's last commit to a directory of its own and builds the packages.
-func packages(ctx context.Context, dir, name string) (*packaged, error) {
+// packages clones a revision of the repository to a directory of its own and builds the packages.
+func packages(ctx context.Context, dir, name, revision string) (*packaged, error) {
 	p := &packaged{repository: filepath.Join(dir, name)}
 	if _, err := drill.Execute(ctx, ".", nil, "git", "clone", "--quiet", ".", p.repository); err != nil {
 		return nil, err
 	}
+	if _, err := drill.Execute(ctx, p.repository, nil, "git", "checkout", "--quiet", "--detach", revision); err != nil {
+		return nil, err
+	}
 	return p, p.build(ctx)
+}
+
+// released returns the packages of the last release, or p itself if there is none.
+func (p *packaged) released(ctx context.Context, dir string) (*packaged, error) {
+	tags, err := drill.Execute(ctx, p.repository, nil, "git", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort", "-version:refname")
+	if err != nil {
+		return nil, err
+	}
+	newest, _, _ := strings.Cut(strings.TrimSpace(tags), "\n")
+	if newest == "" {
+		return p, nil
+	}
+	return packages(ctx, dir, "released", newest)
 }
 
 func (p *packaged) build(ctx context.Context) error {
