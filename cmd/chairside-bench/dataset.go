@@ -31,6 +31,8 @@ type entry struct {
 	*server
 	token  string
 	sqlite bool // whether its database is SQLite's
+	// replica is the main process of the replica that it reads from; 0 if it has none.
+	replica int
 }
 
 // dataset is a database of one size and the servers on it.

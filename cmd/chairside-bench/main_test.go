@@ -106,6 +106,11 @@ func TestBenchmarkEndToEnd(t *testing.T) {
 		}
 	}
 
+	status, out, problems = bench(t, "pair", program, program, "--replica", "--size", tinySize.Name, "--only", "W1", "--rounds", "1", "--duration", "100ms", "--clients", "2")
+	if status != exitOK || !strings.Contains(out, "B replica") || strings.Contains(out, "NaN") {
+		t.Errorf("with a replica: status %d\n%s\n%s", status, out, problems)
+	}
+
 	status, out, problems = bench(t, "reports", "--size", tinySize.Name, "--chairside", program, "--rounds", "1", "--duration", "100ms", "--clients", "2", "--reports", "2")
 	if status != exitOK || !strings.Contains(out, "replica") || strings.Contains(out, "NaN") {
 		t.Errorf("reports: status %d\n%s\n%s", status, out, problems)

@@ -95,17 +95,19 @@ func (o *runCommand) measureLoad(ctx context.Context, d *dataset, e entry, w wor
 	if !e.sqlite && d.cluster.postmaster != 0 {
 		m.DatabaseCPU = new(per1000(after.database - before.database))
 	}
+	m.ReplicaCPU = per1000(after.replica - before.replica)
 	m.Resident, _, err = memory(e.pid())
 	return m, err
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// processorTime is the processor time that a server and PostgreSQL have used so far.
-type processorTime struct{ server, database time.Duration }
+// processorTime is the processor time that a server, PostgreSQL and the server's replica have
+// used so far.
+type processorTime struct{ server, database, replica time.Duration }
 
-// processorTime returns the processor time that the server and its database have used so
-// far.
+// processorTime returns the processor time that the server, its database and its replica have
+// used so far.
 func (d *dataset) processorTime(e entry) (t processorTime, err error) {
 	s, err := readStat(e.pid())
 	if err != nil {
@@ -113,7 +115,12 @@ func (d *dataset) processorTime(e entry) (t processorTime, err error) {
 	}
 	t.server = s.own
 	if d.cluster.postmaster != 0 {
-		t.database, err = treeCPU(d.cluster.postmaster)
+		if t.database, err = treeCPU(d.cluster.postmaster); err != nil {
+			return t, err
+		}
+	}
+	if e.replica != 0 {
+		t.replica, err = treeCPU(e.replica)
 	}
 	return t, err
 }

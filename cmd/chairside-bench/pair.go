@@ -16,6 +16,7 @@ import (
 
 	"chairside/cmd/chairside-bench/load"
 	"chairside/internal/civil"
+	"chairside/internal/test/localpg"
 )
 
 // pairCommand compares two builds of the program on the same database, such as one
@@ -31,6 +32,7 @@ type pairCommand struct {
 	WarmUp   time.Duration `default:"300ms" help:"Warm-up before each measurement. Default: ${default}"`
 	Clients  int           `default:"8" help:"Concurrent connections. Default: ${default}"`
 	SQLite   bool          `name:"sqlite" help:"Measure on SQLite instead of PostgreSQL."`
+	Replica  bool          `help:"Let B read from a replica of the database."`
 	Keep     string        `placeholder:"DIR" help:"Keep and reuse the seeded databases in this directory."`
 	Postgres string        `placeholder:"URL" help:"Use this PostgreSQL server instead of a private one."`
 }
@@ -54,7 +56,12 @@ func (p *pairCommand) settings() *runCommand {
 }
 
 // Validate checks the flags; the parser calls it.
-func (p *pairCommand) Validate() error { return p.settings().Validate() }
+func (p *pairCommand) Validate() error {
+	if p.Replica && (p.SQLite || p.Postgres != "") {
+		return errors.New("--replica needs a private PostgreSQL server: omit --sqlite and --postgres")
+	}
+	return p.settings().Validate()
+}
 
 // Run starts both servers, compares their responses, measures and prints.
 func (p *pairCommand) Run(c *console) (err error) {
@@ -63,7 +70,11 @@ func (p *pairCommand) Run(c *console) (err error) {
 			return err
 		}
 	}
-	k, err := openCluster(c, p.Postgres, p.Keep, p.B)
+	var further []string
+	if p.Replica {
+		further = localpg.Replicated
+	}
+	k, err := openCluster(c, p.Postgres, p.Keep, p.B, further...)
 	if err != nil {
 		return err
 	}
@@ -73,17 +84,28 @@ func (p *pairCommand) Run(c *console) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	if err := p.start(c, d); err != nil {
+	replica, err := p.follow(c, k)
+	if err != nil {
+		return err
+	}
+	if replica != nil {
+		defer func() { err = errors.Join(err, replica.Stop()) }()
+	}
+	if err := p.start(c, d, replica); err != nil {
 		return err
 	}
 	o := p.settings()
-	if len(p.Path) == 0 {
+	if len(p.Path) == 0 && !p.Replica { // a server with a replica sends more headers
 		if _, err := o.compare(c, d); err != nil {
 			return err
 		}
 	}
-	w := newTable(c.out, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-	w.AppendHeader(table.Row{"workload", "A server", "A db", "B server", "B db", "A ÷ B", "A allocs", "B allocs", "A trips", "B trips"})
+	w := newTable(c.out, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+	header := table.Row{"workload", "A server", "A db", "B server", "B db", "A ÷ B", "A allocs", "B allocs", "A trips", "B trips"}
+	if p.Replica {
+		header = append(header, "B replica")
+	}
+	w.AppendHeader(header)
 	for _, x := range p.workloads(o) {
 		row, err := p.row(c, o, d, x)
 		if err != nil {
@@ -96,8 +118,16 @@ func (p *pairCommand) Run(c *console) (err error) {
 	return nil
 }
 
-// start starts both builds on the database.
-func (p *pairCommand) start(c *console, d *dataset) error {
+// follow starts a replica of the database for --replica, and returns nil without the flag.
+func (p *pairCommand) follow(c *console, k *cluster) (*localpg.Server, error) {
+	if !p.Replica {
+		return nil, nil
+	}
+	return k.own.Standby(c)
+}
+
+// start starts both builds on the database, B with the replica if there is one.
+func (p *pairCommand) start(c *console, d *dataset, replica *localpg.Server) error {
 	where := d.url
 	if p.SQLite {
 		var err error
@@ -109,11 +139,21 @@ func (p *pairCommand) start(c *console, d *dataset) error {
 	if err != nil {
 		return err
 	}
-	for i, program := range []string{p.A, p.B} {
-		if err := d.startChairside(c, builds[i], program, where, token); err != nil {
+	var flags [len(builds)][]string
+	var followed int
+	if replica != nil {
+		address := replica.URL(d.cluster.working(p.Size))
+		flags[1] = []string{"--replica-url", address}
+		if followed, err = postmasterOf(c, address); err != nil {
 			return err
 		}
 	}
+	for i, program := range []string{p.A, p.B} {
+		if err := d.startChairside(c, builds[i], program, where, token, flags[i]...); err != nil {
+			return err
+		}
+	}
+	d.entries[len(d.entries)-1].replica = followed
 	return d.openDiary(c)
 }
 
@@ -130,19 +170,19 @@ func (p *pairCommand) workloads(o *runCommand) []workload {
 
 // cost is the average cost of a request.
 type cost struct {
-	server, database time.Duration // processor time
-	allocations      float64
-	trips            float64 // round trips to the database
+	server, database, replica time.Duration // processor time
+	allocations               float64
+	trips                     float64 // round trips to the database
 }
 
-func (c cost) total() float64 { return float64(c.server + c.database) }
+func (c cost) total() float64 { return float64(c.server + c.database + c.replica) }
 
 func (c cost) plus(o cost) cost {
-	return cost{c.server + o.server, c.database + o.database, c.allocations + o.allocations, c.trips + o.trips}
+	return cost{c.server + o.server, c.database + o.database, c.replica + o.replica, c.allocations + o.allocations, c.trips + o.trips}
 }
 
 func (c cost) over(n int) cost {
-	return cost{c.server / time.Duration(n), c.database / time.Duration(n), c.allocations / float64(n), c.trips / float64(n)}
+	return cost{c.server / time.Duration(n), c.database / time.Duration(n), c.replica / time.Duration(n), c.allocations / float64(n), c.trips / float64(n)}
 }
 
 // row measures a workload on both builds in turn, and returns its line of the table.
@@ -185,11 +225,15 @@ func (p *pairCommand) row(c *console, o *runCommand, d *dataset, w workload) (ta
 	if len(p.Path) > 0 {
 		name = w.Title
 	}
-	return table.Row{
+	row := table.Row{
 		name, of(0, server), of(0, database), of(1, server), of(1, database),
 		ratio{median(ratios), slices.Min(ratios), slices.Max(ratios), ratios}.String(),
 		of(0, allocations), of(1, allocations), trips(0), trips(1),
-	}, nil
+	}
+	if p.Replica {
+		row = append(row, of(1, func(c cost) float64 { return float64(c.replica.Microseconds()) }))
+	}
+	return row, nil
 }
 
 // costOf measures a workload on a server once. The server's own counts include the warm-up,
@@ -210,6 +254,7 @@ func (o *runCommand) costOf(ctx context.Context, d *dataset, e entry, w workload
 	requestsServed := after.requests - before.requests
 	spent = cost{
 		server:      time.Duration(m.ServerCPU * float64(time.Microsecond)), // ms per 1,000
+		replica:     time.Duration(m.ReplicaCPU * float64(time.Microsecond)),
 		allocations: (after.allocations - before.allocations) / requestsServed,
 		trips:       (after.trips - before.trips) / requestsServed,
 	}

@@ -94,6 +94,7 @@ type measurement struct {
 	// Processor time of the server and of PostgreSQL, in ms per 1,000 requests.
 	ServerCPU   float64  `json:"server_cpu_ms_per_1000"`
 	DatabaseCPU *float64 `json:"database_cpu_ms_per_1000"` // null if unknown
+	ReplicaCPU  float64  `json:"-"`                        // that of the server's replica, if it has one
 	Resident    int64    `json:"resident_bytes"`
 }
 

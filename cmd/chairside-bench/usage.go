@@ -84,6 +84,16 @@ func postmaster(ctx context.Context, db *pgx.Conn) (int, error) {
 	return s.parent, err
 }
 
+// postmasterOf is postmaster for the server at a URL.
+func postmasterOf(ctx context.Context, address string) (int, error) {
+	db, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return 0, err
+	}
+	pid, err := postmaster(ctx, db)
+	return pid, errors.Join(err, db.Close(ctx))
+}
+
 // memory returns a process's current and peak resident memory in bytes.
 func memory(pid int) (now, peak int64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
