@@ -123,7 +123,7 @@ var (
 	replicaReads   = prometheus.NewDesc("chairside_replica_reads_total", "Reads that a replica answered, by its host.", []string{"replica"}, nil)
 	replicaFailed  = prometheus.NewDesc("chairside_replica_reads_failed_total", "Reads that failed on a replica, so that the primary was asked, by its host.", []string{"replica"}, nil)
 	replicaUp      = prometheus.NewDesc("chairside_replica_up", "Whether a replica may answer reads, by its host.", []string{"replica"}, nil)
-	replicaBehind  = prometheus.NewDesc("chairside_replica_behind_seconds", "How far a replica is behind the primary, by its host; without a series if it does not answer.", []string{"replica"}, nil)
+	replicaBehind  = prometheus.NewDesc("chairside_replica_behind_seconds", "How far a replica is behind the primary, by its host; without a series if that is not known.", []string{"replica"}, nil)
 	readsOnPrimary = prometheus.NewDesc("chairside_replica_reads_on_primary_total", "Reads for which no replica could be used.", nil, nil)
 )
 
@@ -143,6 +143,8 @@ func (c replicaCollector) Collect(to chan<- prometheus.Metric) {
 		up := 0.0
 		if r.Reason == "" {
 			up = 1
+		}
+		if r.LagKnown {
 			to <- prometheus.MustNewConstMetric(replicaBehind, prometheus.GaugeValue, r.Lag.Seconds(), r.Name)
 		}
 		to <- prometheus.MustNewConstMetric(replicaUp, prometheus.GaugeValue, up, r.Name)

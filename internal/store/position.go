@@ -81,6 +81,10 @@ type clients struct {
 type progress struct {
 	after lsn
 	on    *replica // preferred for the next read; may be nil
+	// shown is how far the preferred replica has shown the database to the client. As long as it is the same
+	// incarnation, it cannot show less later, even if its position was not asked since.
+	shown       lsn
+	incarnation int64
 }
 
 // clientOf returns what identifies a client: its token or, for pages, its session.
@@ -102,7 +106,21 @@ func (c *clients) of(id uuid.UUID) (p progress, timeline int64, ok bool) {
 
 // reached notes that a client has seen or written what is before a place. If a failover is noticed meanwhile,
 // the place is one of the timeline before, and holds the client to the primary for longer than it needs.
-func (c *clients) reached(id uuid.UUID, at lsn, on *replica) {
+func (c *clients) reached(id uuid.UUID, at lsn) {
+	c.update(id, at, func(*progress) {})
+}
+
+// showed is reached for a place that a replica has shown.
+func (c *clients) showed(id uuid.UUID, at lsn, on *replica, incarnation int64) {
+	c.update(id, at, func(p *progress) {
+		if p.on != on || p.incarnation != incarnation {
+			p.on, p.incarnation, p.shown = on, incarnation, 0
+		}
+		p.shown = max(p.shown, at)
+	})
+}
+
+func (c *clients) update(id uuid.UUID, at lsn, change func(*progress)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, known := c.known[id]
@@ -110,9 +128,8 @@ func (c *clients) reached(id uuid.UUID, at lsn, on *replica) {
 		clear(c.known)
 		c.lost = time.Now()
 	}
-	if p.after = max(p.after, at); on != nil {
-		p.on = on
-	}
+	p.after = max(p.after, at)
+	change(&p)
 	c.known[id] = p
 }
 

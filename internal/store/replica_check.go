@@ -52,19 +52,28 @@ const FollowedTimeline = `greatest((SELECT received_tli FROM pg_stat_wal_receive
 // incarnation is SQL for when a server was started, which no two servers have in common.
 const incarnation = `CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000000 AS bigint)`
 
-// sightQuery asks a replica. Its position is read before the end of what it has received: if both are equal,
-// it was replaying nothing.
-const sightQuery = `SELECT ` + FollowedTimeline + `, coalesce(replayed, 0), CASE WHEN received <= replayed THEN replayed ELSE coalesce(replayed, 0) + 1 END,
-		pg_is_in_recovery(), ` + incarnation + `, ` + databaseIdentity + `
-	FROM (SELECT replayed, CAST(pg_last_wal_receive_lsn() - '0/0' AS bigint) AS received
+// The columns and the source of a replica's position, read before the end of what it has received: if both
+// are equal, it was replaying nothing.
+const (
+	replicaPosition = `coalesce(replayed, 0), CASE WHEN received <= replayed THEN replayed ELSE coalesce(replayed, 0) + 1 END,
+		pg_is_in_recovery(), ` + incarnation
+	replicaReplays = ` FROM (SELECT replayed, CAST(pg_last_wal_receive_lsn() - '0/0' AS bigint) AS received
 		FROM (SELECT CAST(pg_last_wal_replay_lsn() - '0/0' AS bigint) AS replayed OFFSET 0) AS first OFFSET 0) AS position`
+)
+
+// sightQuery asks a replica for all of a sight, positionQuery for what check needs: the rest is read from
+// the control file, which takes longer than most reads.
+const (
+	sightQuery    = `SELECT ` + replicaPosition + `, ` + FollowedTimeline + `, ` + databaseIdentity + replicaReplays
+	positionQuery = `SELECT ` + replicaPosition + replicaReplays
+)
 
 // look asks a replica over one of its pools.
 func look(ctx context.Context, pool *sql.DB) (*sight, string, error) {
 	seen := &sight{asked: time.Now()}
 	var standby bool
 	var identity string
-	err := pool.QueryRowContext(ctx, sightQuery).Scan(&seen.timeline, &seen.replayed, &seen.within, &standby, &seen.incarnation, &identity)
+	err := pool.QueryRowContext(ctx, sightQuery).Scan(&seen.replayed, &seen.within, &standby, &seen.incarnation, &seen.timeline, &identity)
 	if err != nil {
 		return nil, "", err
 	}
@@ -78,14 +87,17 @@ func look(ctx context.Context, pool *sql.DB) (*sight, string, error) {
 // check ends a read on a replica. It returns a position that covers all that the read has seen, and fails unless
 // the server is the one that was chosen, and still a replica.
 func (r *replica) check(ctx context.Context, v *visit, before *sight) (lsn, error) {
-	after, _, err := look(ctx, v.pool)
+	var replayed, within lsn
+	var standby bool
+	var started int64
+	err := v.pool.QueryRowContext(ctx, positionQuery).Scan(&replayed, &within, &standby, &started)
 	switch {
 	case err != nil:
 		return 0, err
-	case after.reason != "" || after.incarnation != before.incarnation:
+	case !standby || started != before.incarnation:
 		return 0, errMoved
 	}
-	return after.within, nil
+	return within, nil
 }
 
 // interval is the pause before the next question.
@@ -212,15 +224,26 @@ func (s *replicas) ask(ctx context.Context, r *replica) {
 	if err != nil {
 		seen = &sight{reason: reasonOf(err)}
 	}
-	if before := r.seen.Swap(seen); before.reason != seen.reason {
-		if seen.primary {
-			s.log.Info("a server that is named as a replica is the primary now", slog.String("replica", r.name))
-		} else if seen.reason != "" {
-			s.log.Warn("a replica is left out", slog.String("replica", r.name), slog.String("reason", seen.reason))
-		} else {
-			s.log.Info("a replica answers reads", slog.String("replica", r.name))
-		}
+	r.seen.Store(seen)
+	s.logChange(r)
+}
+
+// logChange logs whether a replica answers, and why not, if that has changed.
+func (s *replicas) logChange(r *replica) {
+	state := s.stateOf(r, time.Now())
+	switch {
+	case state.Reason == r.logged || state.Reason == lagUnknown:
+		return
+	case state.Reason == "" && r.logged == farBehind && state.Lag > maxReplicaLag/2: // it may be left out again at once
+		return
+	case state.Primary:
+		s.log.Info("a server that is named as a replica is the primary now", slog.String("replica", r.name))
+	case state.Reason != "":
+		s.log.Warn("a replica is left out", slog.String("replica", r.name), slog.String("reason", state.Reason))
+	default:
+		s.log.Info("a replica answers reads", slog.String("replica", r.name))
 	}
+	r.logged = state.Reason
 }
 
 func (s *replicas) askReplica(ctx context.Context, r *replica) (*sight, error) {
@@ -265,7 +288,11 @@ const acceptsWrites = "it is not a replica: it accepts writes"
 const (
 	notAsked      = "it has not been asked yet"
 	primarySilent = "the primary has not answered yet"
+	lagUnknown    = "its lag is not known"
 )
+
+// farBehind is the reason why a replica is left out whose lag exceeds maxReplicaLag.
+var farBehind = "it is more than " + maxReplicaLag.String() + " behind"
 
 // AwaitReplicas waits until the state of every replica is known, or ctx ends.
 func (db *DB) AwaitReplicas(ctx context.Context) {
@@ -297,6 +324,7 @@ type ReplicaState struct {
 	Reason           string // why it is left out; "" if it answers
 	Primary          bool   // it is left out because it is the primary now
 	Lag              time.Duration
+	LagKnown         bool
 	Answered, Failed int64 // reads that it answered, and those that the primary had to answer after it failed
 }
 
@@ -306,24 +334,28 @@ func (db *DB) ReplicaStates() (states []ReplicaState) {
 	if s == nil {
 		return nil
 	}
-	now := time.Now()
 	for _, r := range s.all {
-		seen := r.seen.Load()
-		state := ReplicaState{Name: r.name, Reason: seen.reason, Primary: seen.primary, Answered: r.answered.Load(), Failed: r.failed.Load()}
-		lag, known := s.lag(seen, now)
-		state.Lag = lag
-		switch {
-		case state.Reason != "":
-		case now.Sub(seen.asked) > hopeTime:
-			state.Reason = "it does not answer"
-		case !known:
-			state.Reason = "its lag is not known"
-		case lag > maxReplicaLag:
-			state.Reason = "it is more than " + maxReplicaLag.String() + " behind"
-		}
-		states = append(states, state)
+		states = append(states, s.stateOf(r, time.Now()))
 	}
 	return states
+}
+
+func (s *replicas) stateOf(r *replica, now time.Time) ReplicaState {
+	seen := r.seen.Load()
+	state := ReplicaState{Name: r.name, Reason: seen.reason, Primary: seen.primary, Answered: r.answered.Load(), Failed: r.failed.Load()}
+	if state.Reason != "" {
+		return state
+	}
+	state.Lag, state.LagKnown = s.lag(seen, now)
+	switch {
+	case now.Sub(seen.asked) > hopeTime:
+		state.Reason, state.LagKnown = "it does not answer", false
+	case !state.LagKnown:
+		state.Reason = lagUnknown
+	case state.Lag > maxReplicaLag:
+		state.Reason = farBehind
+	}
+	return state
 }
 
 // PrimaryReads returns how many reads no replica could answer.

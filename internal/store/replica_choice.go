@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,14 +12,14 @@ import (
 
 // choose returns a replica that may answer a client, and the position that it has replayed. It waits a moment
 // for one, but only if one is up. It returns nil if the primary must answer.
-func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *replica, need Position) {
+func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *replica, need want) {
 	s.used.Store(int64(clock.Uptime()))
 	known, timeline, ok := s.clients.of(client)
 	if !ok || q.After != (Position{}) && q.After.timeline != timeline {
 		kick(s.asking) // the client may know of a failover first
 		return nil, need
 	}
-	need = Position{timeline, max(known.after, q.After.at)}
+	need = want{Position{timeline, max(known.after, q.After.at)}, known}
 	if need.at > s.newestSample()+maxAhead {
 		return nil, need
 	}
@@ -36,7 +37,7 @@ func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *
 	first := true
 	for {
 		changed := s.change()
-		r, hope := s.pick(need, known.on)
+		r, hope := s.pick(need)
 		if r != nil || !hope {
 			return r, need
 		}
@@ -59,19 +60,32 @@ func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *
 	}
 }
 
-// pick returns a replica that has replayed need: the preferred one if it has, else the next one in turn.
-// Without one, hope is whether one may have in a moment.
-func (s *replicas) pick(need Position, preferred *replica) (found *replica, hope bool) {
+// want is what a read wants of a replica: a position, for a client.
+type want struct {
+	Position
+	client progress
+}
+
+// metBy reports whether a replica has replayed the position, by its last answer or by what it has shown to
+// the client.
+func (w want) metBy(r *replica, seen *sight) bool {
+	shown := r == w.client.on && seen.incarnation == w.client.incarnation && w.at <= w.client.shown
+	return seen.timeline == w.timeline && (seen.replayed >= w.at || shown)
+}
+
+// pick returns a replica that meets need: the preferred one if it does, else the next one in turn. Without
+// one, hope is whether one may in a moment.
+func (s *replicas) pick(need want) (found *replica, hope bool) {
 	now := time.Now()
 	turn := int(s.next.Add(1) % uint64(len(s.all))) //nolint:gosec // less than the number of replicas
 	for i := range s.all {
 		r := s.all[(turn+i)%len(s.all)]
 		usable, soon := s.usable(r, need.timeline, now)
 		hope = hope || usable || soon
-		if !usable || r.seen.Load().replayed < need.at {
+		if !usable || !need.metBy(r, r.seen.Load()) {
 			continue
 		}
-		if r == preferred {
+		if r == need.client.on {
 			return r, true
 		}
 		if found == nil {
@@ -125,8 +139,9 @@ type sample struct {
 	at    lsn
 }
 
-// lag returns how far a replica is behind the primary, and false if the primary has not answered lately or the
-// replica is ahead of it: then it follows another one.
+// lag returns how far a replica is behind the primary. It is not known if the primary has not answered lately,
+// if the replica is ahead of it and so follows another one, or if it is behind all that the primary has said so
+// far: by how much, the next seconds show.
 func (s *replicas) lag(seen *sight, now time.Time) (lag time.Duration, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,10 +152,13 @@ func (s *replicas) lag(seen *sight, now time.Time) (lag time.Duration, known boo
 	if now.Sub(last.asked) > hopeTime || last.asked.After(seen.answered) && last.at < seen.replayed {
 		return 0, false
 	}
-	for i := len(s.samples) - 1; i >= 0 && s.samples[i].at > seen.replayed; i-- {
-		lag = now.Sub(s.samples[i].asked)
+	for _, sample := range slices.Backward(s.samples) {
+		if sample.at <= seen.replayed {
+			return lag, true
+		}
+		lag = now.Sub(sample.asked)
 	}
-	return lag, true
+	return lag, lag > maxReplicaLag
 }
 
 // change returns a channel that is closed with the next answer of a replica or the primary.

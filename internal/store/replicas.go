@@ -96,6 +96,7 @@ type replica struct {
 	failed   atomic.Int64 // reads that the primary answered after all
 	pools    atomic.Pointer[replicaPools]
 	seen     atomic.Pointer[sight]
+	logged   string // why it is left out, as last logged; only for the goroutine that watches it
 }
 
 // replicaPools are the connections to a replica: all to one server, since it was last started. Its position is asked
@@ -150,7 +151,7 @@ func (db *DB) UseReplicas(urls []string, log *slog.Logger) error {
 		if slices.ContainsFunc(s.all, func(r *replica) bool { return r.name == u.Host }) {
 			return fmt.Errorf("store: the replica %s is named twice", u.Host)
 		}
-		r := &replica{name: u.Host, url: raw, ask: make(chan struct{}, 1)}
+		r := &replica{name: u.Host, url: raw, ask: make(chan struct{}, 1), logged: notAsked}
 		r.seen.Store(&sight{reason: notAsked})
 		s.all = append(s.all, r)
 	}
@@ -275,7 +276,7 @@ func (db *DB) OnReplica(ctx context.Context, q Reading, work func(context.Contex
 	}
 	defer leave()
 	before := r.seen.Load()
-	if before.timeline != need.timeline || before.replayed < need.at { // it was restarted since it was chosen
+	if !need.metBy(r, before) { // it was restarted since it was chosen
 		s.primary.Add(1)
 		return false, nil
 	}
@@ -286,7 +287,7 @@ func (db *DB) OnReplica(ctx context.Context, q Reading, work func(context.Contex
 	if err == nil {
 		var at lsn
 		if at, err = r.check(ctx, v, before); err == nil {
-			s.clients.reached(client, max(at, need.at), r)
+			s.clients.showed(client, max(at, need.at), r, before.incarnation)
 			r.answered.Add(1)
 			return true, nil
 		}
@@ -348,7 +349,7 @@ func (db *DB) Reached(ctx context.Context) {
 		s.clients.forget()
 		return
 	}
-	s.clients.reached(client, at.at, nil)
+	s.clients.reached(client, at.at)
 }
 
 // PositionOf returns the position up to which the client of ctx has seen the database through this
