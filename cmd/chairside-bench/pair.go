@@ -32,7 +32,7 @@ type pairCommand struct {
 	WarmUp   time.Duration `default:"300ms" help:"Warm-up before each measurement. Default: ${default}"`
 	Clients  int           `default:"8" help:"Concurrent connections. Default: ${default}"`
 	SQLite   bool          `name:"sqlite" help:"Measure on SQLite instead of PostgreSQL."`
-	Replica  bool          `help:"Let B read from a replica of the database."`
+	Replica  bool          `help:"Let B read from a replica of the database, which also follows the writes of A."`
 	Keep     string        `placeholder:"DIR" help:"Keep and reuse the seeded databases in this directory."`
 	Postgres string        `placeholder:"URL" help:"Use this PostgreSQL server instead of a private one."`
 }
@@ -112,6 +112,15 @@ func (p *pairCommand) Run(c *console) (err error) {
 			return err
 		}
 		w.AppendRow(row)
+	}
+	if p.Replica {
+		of, err := d.entry(builds[1]).counts(c)
+		if err == nil && of.replicaReads == 0 {
+			err = errors.New("the second build has not read from its replica")
+		}
+		if err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(c.out, "medians of %d rounds of %s, %d clients; processor time in µs per request\n", p.Rounds, p.Duration, p.Clients)
 	w.Render()
@@ -265,7 +274,7 @@ func (o *runCommand) costOf(ctx context.Context, d *dataset, e entry, w workload
 }
 
 // counts are a server's own counts since its start, from /metrics.
-type counts struct{ requests, allocations, trips float64 }
+type counts struct{ requests, allocations, trips, replicaReads float64 }
 
 // counts reads the counters from the server's /metrics page.
 func (e entry) counts(ctx context.Context) (n counts, err error) {
@@ -282,7 +291,7 @@ func (e entry) counts(ctx context.Context) (n counts, err error) {
 	for lines.Scan() {
 		series, value, _ := strings.Cut(lines.Text(), " ")
 		name, _, _ := strings.Cut(series, "{")
-		to := map[string]*float64{"chairside_requests_total": &n.requests, "go_memstats_mallocs_total": &n.allocations, "chairside_database_round_trips_total": &n.trips}[name]
+		to := map[string]*float64{"chairside_requests_total": &n.requests, "go_memstats_mallocs_total": &n.allocations, "chairside_database_round_trips_total": &n.trips, "chairside_replica_reads_total": &n.replicaReads}[name]
 		if to == nil {
 			continue
 		}

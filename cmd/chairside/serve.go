@@ -39,7 +39,7 @@ With --backup-dir the server copies an embedded database at an interval, as "cha
 
 On SIGTERM /readyz responds 503 and the server serves on for --drain, then closes each connection with its next response and finishes what runs: put it behind a load balancer that checks /readyz, and restart one server after the other. An interrupt (Ctrl-C) does not wait.
 
-An idle server has about 40 MB of memory of its own, and 60 MB of its program that the system can read again. The garbage collector runs at GOGC=200; change it with Go's environment variables GOGC and GOMEMLIMIT.`
+An idle server has about 40 MB of private memory, plus 60 MB of program pages that the kernel can drop. The garbage collector runs at GOGC=200; change it with Go's environment variables GOGC and GOMEMLIMIT.`
 }
 
 // Run serves until an interrupt.

@@ -13,6 +13,7 @@ import (
 const (
 	SQLiteBusyTimeout = sqliteBusyTimeout
 	StatementJournal  = statementJournal
+	PrimaryPosition   = primaryPosition
 )
 
 var SQLiteDSN = sqliteDSN

@@ -79,12 +79,13 @@ type clients struct {
 
 // progress is how far a client has got.
 type progress struct {
-	after lsn
-	on    *replica // preferred for the next read; may be nil
-	// shown is how far the preferred replica has shown the database to the client. As long as it is the same
-	// incarnation, it cannot show less later, even if its position was not asked since.
-	shown       lsn
+	after lsn // what a replica must have replayed that the client has not read from
+	// on is the replica that it read from last, preferred for the next read; nil for none. That server cannot
+	// show less later, so it needs to have replayed only what the client has seen elsewhere.
+	on          *replica
 	incarnation int64
+	shown       lsn // replayed there for certain
+	elsewhere   lsn // seen on the primary, on other replicas or through other processes
 }
 
 // clientOf returns what identifies a client: its token or, for pages, its session.
@@ -100,27 +101,31 @@ func (c *clients) of(id uuid.UUID) (p progress, timeline int64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p = c.known[id]
-	p.after = max(p.after, c.floor)
+	p.after, p.elsewhere = max(p.after, c.floor), max(p.elsewhere, c.floor)
 	return p, c.timeline, c.timeline != 0 && c.lost.IsZero()
 }
 
-// reached notes that a client has seen or written what is before a place. If a failover is noticed meanwhile,
-// the place is one of the timeline before, and holds the client to the primary for longer than it needs.
+// reached notes that a client has seen on the primary, or written, what is before a place. If a failover is
+// noticed meanwhile, the place is one of the timeline before, and holds the client to the primary for longer
+// than it needs.
 func (c *clients) reached(id uuid.UUID, at lsn) {
-	c.update(id, at, func(*progress) {})
-}
-
-// showed is reached for a place that a replica has shown.
-func (c *clients) showed(id uuid.UUID, at lsn, on *replica, incarnation int64) {
-	c.update(id, at, func(p *progress) {
-		if p.on != on || p.incarnation != incarnation {
-			p.on, p.incarnation, p.shown = on, incarnation, 0
-		}
-		p.shown = max(p.shown, at)
+	c.update(id, func(p *progress) {
+		p.after, p.elsewhere = max(p.after, at), max(p.elsewhere, at)
 	})
 }
 
-func (c *clients) update(id uuid.UUID, at lsn, change func(*progress)) {
+// showed notes that a client has read from a replica that had replayed a place, and may have seen what is
+// before another one.
+func (c *clients) showed(id uuid.UUID, replayed, within lsn, on *replica, incarnation int64) {
+	c.update(id, func(p *progress) {
+		if p.on != on || p.incarnation != incarnation {
+			*p = progress{after: p.after, on: on, incarnation: incarnation, elsewhere: max(p.elsewhere, p.after)}
+		}
+		p.after, p.shown = max(p.after, within), max(p.shown, replayed)
+	})
+}
+
+func (c *clients) update(id uuid.UUID, change func(*progress)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p, known := c.known[id]
@@ -128,7 +133,6 @@ func (c *clients) update(id uuid.UUID, at lsn, change func(*progress)) {
 		clear(c.known)
 		c.lost = time.Now()
 	}
-	p.after = max(p.after, at)
 	change(&p)
 	c.known[id] = p
 }

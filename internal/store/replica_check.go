@@ -39,8 +39,10 @@ type sight struct {
 // databaseIdentity is SQL for what a database and its replicas have in common.
 const databaseIdentity = `(SELECT system_identifier FROM pg_control_system()) || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-// primaryPosition is SQL for the position of a primary.
-const primaryPosition = `CAST(at - '0/0' AS bigint), CAST(CAST('x' || substr(pg_walfile_name(at), 1, 8) AS bit(32)) AS int)
+// primaryPosition is SQL for the position of a primary. Where only the header of a page of the log is behind it
+// (24 bytes, 40 in the first page of a file), it is the place before that: a replica that has everything is there.
+const primaryPosition = `CAST(at - '0/0' AS bigint) - CASE WHEN (pg_walfile_name_offset(at)).file_offset = 40 THEN 40 WHEN CAST(at - '0/0' AS bigint) % 8192 = 24 THEN 24 ELSE 0 END,
+		CAST(CAST('x' || substr(pg_walfile_name(at), 1, 8) AS bit(32)) AS int)
 	FROM (SELECT pg_current_wal_insert_lsn() AS at) AS position`
 
 // FollowedTimeline is SQL for the timeline that a replica follows. While it receives the log it knows, but says so
@@ -84,20 +86,20 @@ func look(ctx context.Context, pool *sql.DB) (*sight, string, error) {
 	return seen, identity, nil
 }
 
-// check ends a read on a replica. It returns a position that covers all that the read has seen, and fails unless
-// the server is the one that was chosen, and still a replica.
-func (r *replica) check(ctx context.Context, v *visit, before *sight) (lsn, error) {
-	var replayed, within lsn
+// check ends a read on a replica. It returns the place that the server has replayed and one that covers all
+// that the read has seen, and fails unless the server is the one that was chosen, and still a replica.
+func (r *replica) check(ctx context.Context, v *visit, before *sight) (replayed, within lsn, err error) {
 	var standby bool
 	var started int64
-	err := v.pool.QueryRowContext(ctx, positionQuery).Scan(&replayed, &within, &standby, &started)
+	err = v.pool.QueryRowContext(ctx, positionQuery).Scan(&replayed, &within, &standby, &started)
 	switch {
 	case err != nil:
-		return 0, err
+		return 0, 0, err
 	case !standby || started != before.incarnation:
-		return 0, errMoved
+		return 0, 0, errMoved
 	}
-	return within, nil
+	v.pools.saw(replayed)
+	return replayed, within, nil
 }
 
 // interval is the pause before the next question.
@@ -225,17 +227,30 @@ func (s *replicas) ask(ctx context.Context, r *replica) {
 		seen = &sight{reason: reasonOf(err)}
 	}
 	r.seen.Store(seen)
+	if lag, known := s.lag(seen, seen.answered); seen.reason == "" && known && lag <= maxReplicaLag {
+		r.current.Store(seen.answered.Add(-lag).UnixNano())
+	}
 	s.logChange(r)
 }
 
+// settleTime is how long a replica's lag must have been too long, unknown, or neither, before the log says so:
+// it may change with each answer.
+const settleTime = 3 * time.Second
+
 // logChange logs whether a replica answers, and why not, if that has changed.
 func (s *replicas) logChange(r *replica) {
-	state := s.stateOf(r, time.Now())
+	now := time.Now()
+	state := s.stateOf(r, now)
+	l := &r.logged
+	if state.Reason != l.next {
+		l.next, l.since = state.Reason, now
+	}
+	ofLag := func(reason string) bool { return reason == farBehind || reason == lagUnknown }
+	if l.next == l.reason || (ofLag(l.next) || ofLag(l.reason)) && now.Sub(l.since) < settleTime {
+		return
+	}
+	l.reason = l.next
 	switch {
-	case state.Reason == r.logged || state.Reason == lagUnknown:
-		return
-	case state.Reason == "" && r.logged == farBehind && state.Lag > maxReplicaLag/2: // it may be left out again at once
-		return
 	case state.Primary:
 		s.log.Info("a server that is named as a replica is the primary now", slog.String("replica", r.name))
 	case state.Reason != "":
@@ -243,7 +258,6 @@ func (s *replicas) logChange(r *replica) {
 	default:
 		s.log.Info("a replica answers reads", slog.String("replica", r.name))
 	}
-	r.logged = state.Reason
 }
 
 func (s *replicas) askReplica(ctx context.Context, r *replica) (*sight, error) {
@@ -263,6 +277,7 @@ func (s *replicas) askReplica(ctx context.Context, r *replica) (*sight, error) {
 		r.pools.Store(nil)
 		return nil, errors.Join(errRestarted, pools.close())
 	}
+	pools.saw(seen.replayed)
 	if time.Now().UnixNano() < pools.mixedUntil.Load() {
 		seen.reason = errSeveral.Error()
 	}
@@ -354,6 +369,9 @@ func (s *replicas) stateOf(r *replica, now time.Time) ReplicaState {
 		state.Reason = lagUnknown
 	case state.Lag > maxReplicaLag:
 		state.Reason = farBehind
+		// The positions of the primary that are kept do not reach further back.
+		current := r.current.Load()
+		state.Lag, state.LagKnown = now.Sub(time.Unix(0, current)), current != 0
 	}
 	return state
 }

@@ -19,7 +19,8 @@ func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *
 		kick(s.asking) // the client may know of a failover first
 		return nil, need
 	}
-	need = want{Position{timeline, max(known.after, q.After.at)}, known}
+	need = want{Position{timeline, known.after}, known}
+	need.raise(q.After.at)
 	if need.at > s.newestSample()+maxAhead {
 		return nil, need
 	}
@@ -30,7 +31,7 @@ func (s *replicas) choose(ctx context.Context, client uuid.UUID, q Reading) (r *
 		if err != nil || now.timeline != timeline {
 			return nil, need
 		}
-		need.at = max(need.at, now.at)
+		need.raise(now.at)
 	}
 	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
@@ -66,11 +67,16 @@ type want struct {
 	client progress
 }
 
-// metBy reports whether a replica has replayed the position, by its last answer or by what it has shown to
-// the client.
+// raise makes a read want a position of the primary, or one that the client has seen elsewhere.
+func (w *want) raise(at lsn) {
+	w.at, w.client.elsewhere = max(w.at, at), max(w.client.elsewhere, at)
+}
+
+// metBy reports whether a replica has replayed the position, or is the one that the client read from last and has
+// replayed what the client has seen elsewhere.
 func (w want) metBy(r *replica, seen *sight) bool {
-	shown := r == w.client.on && seen.incarnation == w.client.incarnation && w.at <= w.client.shown
-	return seen.timeline == w.timeline && (seen.replayed >= w.at || shown)
+	stays := r == w.client.on && seen.incarnation == w.client.incarnation && w.client.elsewhere <= w.client.shown
+	return seen.timeline == w.timeline && (seen.replayed >= w.at || stays)
 }
 
 // pick returns a replica that meets need: the preferred one if it does, else the next one in turn. Without

@@ -96,7 +96,16 @@ type replica struct {
 	failed   atomic.Int64 // reads that the primary answered after all
 	pools    atomic.Pointer[replicaPools]
 	seen     atomic.Pointer[sight]
-	logged   string // why it is left out, as last logged; only for the goroutine that watches it
+	// current is when it had last caught up with the primary to within maxReplicaLag, in ns since 1970; 0 for never.
+	current atomic.Int64
+	logged  logged // only for the goroutine that watches it
+}
+
+// logged is what the log says of a replica: why it is left out, "" if it answers.
+type logged struct {
+	reason string
+	next   string // what it is now, if that differs
+	since  time.Time
 }
 
 // replicaPools are the connections to a replica: all to one server, since it was last started. Its position is asked
@@ -105,6 +114,7 @@ type replicaPools struct {
 	reads, reports *DB
 	gates          map[bool]*gated // by whether it is a report
 	incarnation    int64           // of the server
+	replayed       atomic.Uint64   // the furthest that the server has said
 	mixedUntil     atomic.Int64    // Unix time in ns: see errSeveral
 }
 
@@ -113,18 +123,41 @@ var (
 	errSeveral = errors.New("its URL leads to different servers: name each server with a URL of its own")
 	// errRestarted is why it is left out for a moment.
 	errRestarted = errors.New("it was restarted, or another server has its address")
+	// errReplaysAgain is why it is left out after a crash of one of its processes, which ends all connections.
+	errReplaysAgain = errors.New("it replays again what it had shown before a crash")
 )
 
 // mixedTime is how long a replica is left out after one of its connections led to another server.
 const mixedTime = 30 * time.Second
 
-// admit refuses a connection to another server than that of the pools.
-func (p *replicaPools) admit(found int64) error {
-	if found != p.incarnation {
+// admitQuery is SQL for what admit needs.
+const admitQuery = `SELECT ` + incarnation + ` || ' ' || coalesce(CAST(pg_last_wal_replay_lsn() - '0/0' AS bigint), 0)`
+
+// admit refuses a connection to another server than that of the pools, and to one that shows less than it did.
+func (p *replicaPools) admit(answer string) error {
+	var found int64
+	var replayed uint64
+	if _, err := fmt.Sscan(answer, &found, &replayed); err != nil {
+		return fmt.Errorf("store: a replica's start and position: %w", err)
+	}
+	switch {
+	case found != p.incarnation:
 		p.mixedUntil.Store(time.Now().Add(mixedTime).UnixNano())
 		return errSeveral
+	case replayed < p.replayed.Load():
+		return errReplaysAgain
 	}
 	return nil
+}
+
+// saw notes that the server has replayed a place.
+func (p *replicaPools) saw(at lsn) {
+	for {
+		before := p.replayed.Load()
+		if uint64(at) <= before || p.replayed.CompareAndSwap(before, uint64(at)) {
+			return
+		}
+	}
 }
 
 // UseReplicas makes reads use the replicas at these URLs (OnReplica). It does not wait for them, and one that
@@ -151,7 +184,7 @@ func (db *DB) UseReplicas(urls []string, log *slog.Logger) error {
 		if slices.ContainsFunc(s.all, func(r *replica) bool { return r.name == u.Host }) {
 			return fmt.Errorf("store: the replica %s is named twice", u.Host)
 		}
-		r := &replica{name: u.Host, url: raw, ask: make(chan struct{}, 1), logged: notAsked}
+		r := &replica{name: u.Host, url: raw, ask: make(chan struct{}, 1), logged: logged{reason: notAsked}}
 		r.seen.Store(&sight{reason: notAsked})
 		s.all = append(s.all, r)
 	}
@@ -210,7 +243,8 @@ type Reading struct {
 
 // visit is a read on a replica.
 type visit struct {
-	pool  *sql.DB
+	pools *replicaPools
+	pool  *sql.DB // one of them
 	gated *gated
 	wrote atomic.Pointer[pq.Error]
 }
@@ -285,9 +319,9 @@ func (db *DB) OnReplica(ctx context.Context, q Reading, work func(context.Contex
 		return true, WroteOnReplicaError{wrote}
 	}
 	if err == nil {
-		var at lsn
-		if at, err = r.check(ctx, v, before); err == nil {
-			s.clients.showed(client, max(at, need.at), r, before.incarnation)
+		var replayed, within lsn
+		if replayed, within, err = r.check(ctx, v, before); err == nil {
+			s.clients.showed(client, replayed, within, r, before.incarnation)
 			r.answered.Add(1)
 			return true, nil
 		}
@@ -318,7 +352,7 @@ func (r *replica) visit(report bool) *visit {
 	if report {
 		pool = p.reports.SQL
 	}
-	return &visit{pool: pool, gated: g}
+	return &visit{pools: p, pool: pool, gated: g}
 }
 
 // query runs a statement of a visit.
@@ -386,7 +420,7 @@ func (s *replicas) openPools(ctx context.Context, r *replica) (_ *replicaPools, 
 	as := s.db.servingAccess
 	as.settings = map[string]string{"default_transaction_read_only": "on"}
 	p := &replicaPools{gates: map[bool]*gated{}}
-	as.check = &dbconn.Check{Query: "SELECT " + incarnation, Accept: p.admit}
+	as.check = &dbconn.Check{Query: admitQuery, Accept: p.admit}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())

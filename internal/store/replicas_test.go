@@ -43,6 +43,31 @@ func TestPositions(t *testing.T) {
 	}
 }
 
+// TestPositionAtTheStartOfAFile: where a file of the log has only its header, the position is the file's start,
+// as a replica that has everything says.
+func TestPositionAtTheStartOfAFile(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, url string) {
+		db := storetest.Open(t, url)
+		if !storetest.Postgres(db) {
+			return
+		}
+		var position, timeline int64
+		for range 20 { // others write, too
+			if _, err := db.SQL.ExecContext(t.Context(), "SELECT pg_logical_emit_message(false, 'test', ''), pg_switch_wal()"); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.SQL.QueryRowContext(t.Context(), "SELECT "+store.PrimaryPosition).Scan(&position, &timeline); err != nil {
+				t.Fatal(err)
+			}
+			if position%(1<<20) == 0 { // the smallest file
+				return
+			}
+		}
+		t.Errorf("the position is %x", position)
+	})
+}
+
 // TestOtherServersAreLeftOut: a server that accepts writes, or that does not answer, is no replica.
 func TestOtherServersAreLeftOut(t *testing.T) {
 	t.Parallel()

@@ -31,10 +31,10 @@ type Connector struct {
 	Check *Check
 }
 
-// Check asks the server for a number over each new connection. Connect fails unless Accept returns nil for it.
+// Check asks the server for a text over each new connection. Connect fails unless Accept returns nil for it.
 type Check struct {
 	Query  string
-	Accept func(number int64) error
+	Accept func(answer string) error
 }
 
 // Server is a PostgreSQL server with the monitor of its connections.
@@ -182,9 +182,9 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 		s.backend.Store(process)
 	}
 	if c.Check != nil {
-		number, err := queryValue[int64](ctx, inner, c.Check.Query)
+		answer, err := queryValue[string](ctx, inner, c.Check.Query)
 		if err == nil {
-			err = c.Check.Accept(number)
+			err = c.Check.Accept(answer)
 		}
 		if err != nil {
 			_ = bounded.Close()

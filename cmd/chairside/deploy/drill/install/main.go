@@ -13,7 +13,7 @@
 // installs it again, and does the same with the .rpm, which must install the same files. Finally it boots the
 // Debian under systemd, where the machine can (systemd-nspawn): the service must start without root's rights,
 // come back when it is killed, and drain when it is stopped. It needs mmdebstrap, buildah, rpm,
-// systemd-container and root, and takes about three minutes.
+// systemd-container and root, and takes about three minutes, or five with a release.
 //
 //	main.go     the steps
 //	root.go     the installation
@@ -157,7 +157,7 @@ func packages(ctx context.Context, dir, name, revision string) (*packaged, error
 
 // released returns the packages of the last release, or p itself if there is none.
 func (p *packaged) released(ctx context.Context, dir string) (*packaged, error) {
-	tags, err := drill.Execute(ctx, p.repository, nil, "git", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort", "-version:refname")
+	tags, err := drill.Execute(ctx, p.repository, nil, "git", "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort", "-version:refname")
 	if err != nil {
 		return nil, err
 	}
