@@ -31,7 +31,7 @@ type entry struct {
 	*server
 	token  string
 	sqlite bool // whether its database is SQLite's
-	// replica is the main process of the replica that it reads from; 0 if it has none.
+	// replica is the process ID of its replica's postmaster, 0 without a replica.
 	replica int
 }
 

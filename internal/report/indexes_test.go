@@ -11,9 +11,9 @@ import (
 	"chairside/internal/report"
 )
 
-// TestReportsReadIndexes: reports find rows in indexes made for them, most of which have all the
-// columns that they need. Only SQLite's plans are tested: PostgreSQL reads the whole of a small
-// table.
+// TestReportsReadIndexes checks that reports use the indexes made for them, without reading the
+// table where the index covers the query. It checks only SQLite's plans: PostgreSQL scans small
+// tables in full.
 func TestReportsReadIndexes(t *testing.T) {
 	each(t, func(t *testing.T, p practice) {
 		if p.Dialect != dialect.SQLite {

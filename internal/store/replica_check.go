@@ -54,8 +54,8 @@ const FollowedTimeline = `greatest((SELECT received_tli FROM pg_stat_wal_receive
 // incarnation is SQL for when a server was started, which no two servers have in common.
 const incarnation = `CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000000 AS bigint)`
 
-// The columns and the source of a replica's position, read before the end of what it has received: if both
-// are equal, it was replaying nothing.
+// The columns of a replica's position, and where they come from. The replayed position is read before the
+// received one: if they are equal, nothing was being replayed.
 const (
 	replicaPosition = `coalesce(replayed, 0), CASE WHEN received <= replayed THEN replayed ELSE coalesce(replayed, 0) + 1 END,
 		pg_is_in_recovery(), ` + incarnation

@@ -101,10 +101,10 @@ type replica struct {
 	logged  logged // only for the goroutine that watches it
 }
 
-// logged is what the log says of a replica: why it is left out, "" if it answers.
+// logged is the last state of a replica that was written to the log.
 type logged struct {
-	reason string
-	next   string // what it is now, if that differs
+	reason string // why it is left out; "" if it answers reads
+	next   string // the current reason, until it has settled
 	since  time.Time
 }
 

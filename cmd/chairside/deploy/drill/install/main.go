@@ -155,7 +155,7 @@ func packages(ctx context.Context, dir, name, revision string) (*packaged, error
 	return p, p.build(ctx)
 }
 
-// released returns the packages of the last release, or p itself if there is none.
+// released builds the packages of the last release. Without a release it returns p.
 func (p *packaged) released(ctx context.Context, dir string) (*packaged, error) {
 	tags, err := drill.Execute(ctx, p.repository, nil, "git", "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort", "-version:refname")
 	if err != nil {
