@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Pooled reports whether a pooler is between this program and PostgreSQL (PgBouncer), so that no
-// statement stays prepared.
+// Pooled reports whether a pooler is between this program and PostgreSQL (PgBouncer), so that
+// connections share the server's.
 func (db *DB) Pooled() bool { return db.pooled || db.front != nil && db.front.pooled }
 
 // MissingLimits returns the time limits that connections do not have, although they ask for them: a

@@ -15,7 +15,7 @@
 //	lib/pq, modernc.org/sqlite
 //	   │
 //	pipelineConn  pipelinedlock.go     adds locks to what lib/pq sends, hides their results
-//	   │          pooled.go            behind a pooler: parses each statement anew, in the same round trip
+//	   │          sharedstatements.go  behind a pooler: names statements so that all connections share them
 //	   │
 //	socket        socket.go, dial.go   limits the time of every read and write
 //	   │          greeting.go          reads the server's process from the beginning of the connection

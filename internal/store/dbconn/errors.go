@@ -18,8 +18,14 @@ func Outdated(err error) bool {
 	if !errors.As(err, &server) {
 		return false
 	}
-	return server.Code == pqerror.InvalidSQLStatementName ||
+	return missing(err) ||
 		server.Code == pqerror.FeatureNotSupported && server.Routine == "RevalidateCachedQuery"
+}
+
+// missing reports whether PostgreSQL has no prepared statement of that name. It has then done nothing.
+func missing(err error) bool {
+	var server *pq.Error
+	return errors.As(err, &server) && server.Code == pqerror.InvalidSQLStatementName
 }
 
 // Unavailable reports whether err means that there was no connection, that one was lost, or

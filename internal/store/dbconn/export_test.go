@@ -4,6 +4,8 @@ package dbconn
 const (
 	MaxStatements    = maxStatements
 	MaxStatementText = maxStatementText
+	NameAfter        = nameAfter
+	MaxRefused       = maxRefused
 )
 
 // Errors of single-statement transactions.

@@ -52,22 +52,21 @@ type pipelineConn struct {
 	net.Conn
 	socket    *socket // the same connection
 	in        *bufio.Reader
-	encrypted bool     // TLS: messages can be neither added nor removed
-	prepended []byte   // sent before the next message
-	results   int      // statements sent first whose results are still to be removed
-	unnamed   *unnamed // behind a pooler; nil if the server keeps prepared statements
-	parses    int      // statements sent without a name whose ParseComplete is still to be removed
-	unlocked  bool     // another transaction holds one of the locks
-	passing   int      // bytes left of a message that passes through to lib/pq
-	refused   error    // errNotBind, which lib/pq would report as a broken connection
+	encrypted bool    // TLS: messages can be neither added nor removed
+	prepended []byte  // sent before the next message
+	results   int     // statements sent first whose results are still to be removed
+	shared    *shared // behind a pooler; nil if the connection has statements of its own
+	parses    int     // statements that were parsed for this run, whose ParseComplete is still to be removed
+	unlocked  bool    // another transaction holds one of the locks
+	passing   int     // bytes left of a message that passes through to lib/pq
+	refused   error   // errNotBind, which lib/pq would report as a broken connection
 }
 
 // prependPractice makes the next Write first set the practice of a confined connection.
 func (c *pipelineConn) prependPractice(practice string) {
 	statement := "chairside_practice"
-	if c.unnamed != nil {
-		statement = ""
-		c.prepend(localPractice)
+	if c.shared != nil {
+		statement = c.use(&c.shared.practice)
 	}
 	c.prepended = appendPractice(c.prepended, statement, practice)
 	c.results++
@@ -76,9 +75,8 @@ func (c *pipelineConn) prependPractice(practice string) {
 // prependLocks makes the next Write send locks first, but after a practice.
 func (c *pipelineConn) prependLocks(locks []Lock) {
 	statement := "chairside_lock"
-	if c.unnamed != nil {
-		statement = ""
-		c.prepend(localLock)
+	if c.shared != nil {
+		statement = c.use(&c.shared.lock)
 	}
 	for _, lock := range locks {
 		c.prepended = appendLock(c.prepended, statement, lock)
@@ -86,10 +84,13 @@ func (c *pipelineConn) prependLocks(locks []Lock) {
 	c.results += len(locks)
 }
 
-// prepend makes the next Write parse the unnamed statement first.
-func (c *pipelineConn) prepend(text string) {
-	c.prepended = appendParse(c.prepended, text)
-	c.parses++
+// use makes the next Write parse a shared statement first, if it must, and returns its name.
+func (c *pipelineConn) use(s *sharedStatement) (name string) {
+	var parsed bool
+	if c.prepended, name, parsed = c.shared.use(c.prepended, s); parsed {
+		c.parses++
+	}
+	return name
 }
 
 // reset drops messages that were not sent and results that will not arrive. It is called after
@@ -103,16 +104,16 @@ func (c *pipelineConn) Write(p []byte) (int, error) {
 	case len(p) > 0 && p[0] == tlsHandshake:
 		c.encrypted = true
 		fallthrough
-	case len(c.prepended) == 0 && c.unnamed == nil:
+	case len(c.prepended) == 0 && c.shared == nil:
 		return c.Conn.Write(p)
 	case len(c.prepended) > 0 && (len(p) == 0 || p[0] != 'B'):
 		c.refused = errNotBind
 		return 0, errNotBind
 	}
 	message := p
-	if c.unnamed != nil {
+	if c.shared != nil {
 		var parsed bool
-		if message, parsed = c.unnamed.rewrite(p); parsed {
+		if message, parsed = c.shared.rewrite(p); parsed {
 			c.parses++
 		}
 	}
@@ -130,7 +131,7 @@ const tlsHandshake = 0x16
 
 // Read removes the results of what was sent first: a BindComplete, a DataRow and a
 // CommandComplete for the practice and for each lock, whose value is the last one, and a
-// ParseComplete for each statement without a name. An
+// ParseComplete for each shared statement that was parsed, after a CloseComplete if it has a name. An
 // ErrorResponse ends all of them. PostgreSQL then skips the statement too, so lib/pq treats
 // the error as the statement's own.
 func (c *pipelineConn) Read(p []byte) (int, error) {
@@ -141,8 +142,10 @@ func (c *pipelineConn) Read(p []byte) (int, error) {
 		}
 		length := 1 + int(binary.BigEndian.Uint32(head[1:]))
 		switch head[0] {
-		case '1':
-			c.parses--
+		case '1', '3':
+			if head[0] == '1' {
+				c.parses--
+			}
 			if _, err := c.in.Discard(length); err != nil {
 				return 0, err
 			}

@@ -1,11 +1,8 @@
 package dbconn
 
 import (
-	"bytes"
 	"context"
 	"database/sql/driver"
-	"encoding/binary"
-	"strings"
 	"sync/atomic"
 
 	"chairside/internal/entx"
@@ -13,30 +10,38 @@ import (
 )
 
 // Behind a pooler that may give each transaction another server connection (PgBouncer in
-// transaction mode), a connection has no state outside a transaction: no prepared statements and no
-// settings. So each execution parses its statement anew, without a name, in the same round
-// trip:
+// transaction mode), a connection has no settings outside a transaction, and no prepared statements
+// of its own: those belong to server connections, which clients share. So a statement is parsed
+// without a name when it runs, in the same round trip:
 //
 //	lib/pq      Bind, Execute, Sync                                  of a statement that it has prepared
 //	sent        Parse, Bind, Execute …, Parse, Bind, Execute, Sync   practice and locks, then the statement
 //
-// All of it is one transaction, because there is one Sync. lib/pq describes each statement once for
-// a connection; from then on pipelineConn adds the Parse and hides its result.
+// One that runs often has a name that follows from its text (sharedstatements.go). It is parsed only on
+// server connections that do not have it:
+//
+//	sent        Bind, Execute …, Bind, Execute, Sync
+//	refused     nothing of it is done, because there is one Sync
+//	sent again  Close, Parse, Bind, Execute …, Close, Parse, Bind, Execute, Sync
+//
+// Inside an ordinary transaction, which an error would abort, statements have no names. lib/pq
+// describes each statement once for a connection; from then on pipelineConn adds to its messages and
+// hides the results.
 //
 // Over TLS messages cannot be added, and long statements are not worth remembering. pooledConn then
 // gives each statement with arguments a transaction of its own: lib/pq sends it in two steps, and the
 // pooler may send the second step to a server connection on which another client has just done
 // the first step, so that the other client's statement runs.
 
-// Pooled wraps the connector of a server behind a pooler: nothing stays prepared.
+// Pooled wraps the connector of a server behind a pooler.
 func Pooled(connector *Connector, roundTrips *atomic.Int64, names Names) driver.Connector {
-	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: true}
+	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: &sharedNames{}}
 }
 
 // PooledConfined is Pooled for a role that row-level security confines: every transaction also sets
 // the practice.
 func PooledConfined(connector *Connector, roundTrips *atomic.Int64, names Names) driver.Connector {
-	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: true, confined: true}
+	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: &sharedNames{}, confined: true}
 }
 
 // localPractice is preparePractice for one transaction.
@@ -47,57 +52,6 @@ const localPractice = `SELECT set_config('` + PracticeSetting + `', $1, true)`
 const localLock = `SELECT CASE WHEN current_setting('` + entx.Unlocked + `', true) = 'true' THEN 'true'
 WHEN current_setting('transaction_isolation') <> 'read committed' THEN set_config('` + entx.Unlocked + `', 'true', true)
 ELSE set_config('` + entx.Unlocked + `', (NOT pg_try_advisory_xact_lock($1::bigint))::text, true) END`
-
-// unnamed are the texts of the statements that lib/pq has prepared on a connection.
-type unnamed struct {
-	texts map[string]string // by lib/pq's name
-	out   []byte            // the last rewritten message
-}
-
-func newUnnamed() *unnamed { return &unnamed{texts: map[string]string{}} }
-
-// rewrite returns the messages of one Write with the unnamed statement in place of a named one;
-// parsed is true if they also parse it.
-func (u *unnamed) rewrite(p []byte) (messages []byte, parsed bool) {
-	if len(p) < 7 {
-		return p, false
-	}
-	switch end := 1 + int(binary.BigEndian.Uint32(p[1:])); p[0] {
-	case 'P': // then Describe and Sync
-		name, rest, _ := strings.Cut(string(p[5:end]), "\x00")
-		text, _, _ := strings.Cut(rest, "\x00")
-		if name == "" {
-			return p, false
-		}
-		u.texts[name] = text
-		u.out = appendParse(u.out[:0], text)
-		u.out = append(u.out, 'D', 0, 0, 0, 6, 'S', 0)
-		describe := 1 + int(binary.BigEndian.Uint32(p[end+1:]))
-		return append(u.out, p[end+describe:]...), false
-	case 'B': // then Execute and Sync
-		length := bytes.IndexByte(p[6:], 0) // the portal has no name
-		text, ok := u.texts[string(p[6:6+length])]
-		if !ok {
-			return p, false
-		}
-		u.out = appendParse(u.out[:0], text)
-		u.out = append(u.out, 'B')
-		u.out = binary.BigEndian.AppendUint32(u.out, uint32(end-1-length)) //nolint:gosec // shorter than a message
-		u.out = append(u.out, 0)
-		return append(u.out, p[6+length:]...), true
-	case 'C':
-		delete(u.texts, strings.TrimRight(string(p[6:end]), "\x00"))
-	}
-	return p, false
-}
-
-// appendParse appends the Parse message of the unnamed statement.
-func appendParse(to []byte, text string) []byte {
-	to = append(to, 'P')
-	to = binary.BigEndian.AppendUint32(to, uint32(len(text)+8)) //nolint:gosec // at most maxStatementText
-	to = append(append(append(to, 0), text...), 0)
-	return append(to, 0, 0) // the server infers all types
-}
 
 type pooledConn struct{ *conn }
 

@@ -43,22 +43,7 @@ func TestPoolerIsFound(t *testing.T) {
 func TestPoolerBehindTLSIsFound(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.New(t)
-	start := func(settings ...string) string {
-		t.Helper()
-		pooler, err := localpg.StartPooler(t.Context(), direct, settings...)
-		if errors.Is(err, localpg.ErrNoPooler) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = pooler.Stop() })
-		address, err := pooler.URL(direct)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return address
-	}
+	start := func(settings ...string) string { return startPooler(t, direct, settings...) }
 	for name, c := range map[string]struct {
 		address string
 		want    bool
@@ -87,11 +72,11 @@ func TestPoolerBehindTLSIsFound(t *testing.T) {
 	}
 }
 
-// TestPoolerThatRefusesOurSettings names the setting that PgBouncer needs.
-func TestPoolerThatRefusesOurSettings(t *testing.T) {
-	t.Parallel()
-	direct := pgtest.New(t)
-	pooler, err := localpg.StartPooler(t.Context(), direct, "ignore_startup_parameters = jit")
+// startPooler starts a PgBouncer in front of the server of direct, and returns the URL of direct's
+// database through it, or skips the test.
+func startPooler(t *testing.T, direct string, settings ...string) string {
+	t.Helper()
+	pooler, err := localpg.StartPooler(t.Context(), direct, settings...)
 	if errors.Is(err, localpg.ErrNoPooler) {
 		t.Skip(err)
 	}
@@ -103,6 +88,14 @@ func TestPoolerThatRefusesOurSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return address
+}
+
+// TestPoolerThatRefusesOurSettings names the setting that PgBouncer needs.
+func TestPoolerThatRefusesOurSettings(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.New(t)
+	address := startPooler(t, direct, "ignore_startup_parameters = jit")
 	db, err := store.Open(t.Context(), address)
 	if err == nil || !strings.Contains(err.Error(), `ignore_startup_parameters in pgbouncer.ini to "default_transaction_read_only,idle_in_transaction_session_timeout,jit,lock_timeout,statement_timeout"`) {
 		t.Errorf("%v", err)
@@ -187,11 +180,20 @@ func TestPooledStatementsSeeMigrations(t *testing.T) {
 	storetest.Exec(t, other, "CREATE TABLE things (id integer PRIMARY KEY, n integer)")
 	storetest.Exec(t, other, "INSERT INTO things VALUES (1, 7)")
 	const query = "SELECT n FROM things WHERE id = $1"
-	if got := storetest.Value(t, db.SQL, query, 1); got != "7" {
-		t.Fatal(got)
+	var clients sync.WaitGroup
+	for range 4 { // so that each server connection has the statement
+		clients.Go(func() {
+			for range 50 {
+				var got string
+				if err := db.SQL.QueryRowContext(t.Context(), query, 1).Scan(&got); err != nil || got != "7" {
+					t.Errorf("%q, %v", got, err)
+				}
+			}
+		})
 	}
+	clients.Wait()
 	storetest.Exec(t, other, "ALTER TABLE things ALTER n TYPE bigint USING n::bigint + 5000000000")
-	for range 3 {
+	for range 30 {
 		if got := storetest.Value(t, db.SQL, query, 1); got != "5000000007" {
 			t.Errorf("got %s", got)
 		}

@@ -111,14 +111,14 @@ func (c *cachedConn) precede(ctx context.Context, s *stmt) error {
 	if c.single != nil {
 		locks = c.single.locks
 	}
-	if s == nil && c.origin.pooled {
+	if s == nil && c.origin.pooled != nil {
 		return nil // pooledConn sets it
 	}
-	practice, ok := c.confined.change(ctx, c.inTx || c.single != nil && !c.origin.pooled)
+	practice, ok := c.confined.change(ctx, c.inTx || c.single != nil && c.origin.pooled == nil)
 	if ok && (s == nil || c.network.encrypted) {
 		return c.confine(ctx)
 	}
-	if ok && !c.practicePrepared && !c.origin.pooled {
+	if ok && !c.practicePrepared && c.origin.pooled == nil {
 		if _, err := c.driverConn.ExecContext(ctx, preparePractice, nil); err != nil {
 			return err
 		}

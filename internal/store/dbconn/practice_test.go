@@ -2,6 +2,7 @@ package dbconn_test
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"sync/atomic"
 	"testing"
 
@@ -13,10 +14,10 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// confined returns a pool of one confined connection, and the number of its round trips.
-func confined(t *testing.T) (pool *sql.DB, trips *atomic.Int64) {
+// confined returns a pool of one connection that confine makes, and the number of its round trips.
+func confined(t *testing.T, address string, confine func(*dbconn.Connector, *atomic.Int64, dbconn.Names) driver.Connector) (pool *sql.DB, trips *atomic.Int64) {
 	t.Helper()
-	config, err := pq.NewConfig(pgtest.New(t))
+	config, err := pq.NewConfig(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func confined(t *testing.T) (pool *sql.DB, trips *atomic.Int64) {
 		t.Fatal(err)
 	}
 	trips = &atomic.Int64{}
-	pool = sql.OpenDB(dbconn.CachedConfined(connector, trips, nil))
+	pool = sql.OpenDB(confine(connector, trips, nil))
 	pool.SetMaxOpenConns(1)
 	t.Cleanup(func() { pool.Close() })
 	return pool, trips
@@ -44,7 +45,7 @@ func TestPracticeTravelsWithTheStatement(t *testing.T) {
 	for name, encrypted := range map[string]bool{"plain": false, "TLS": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pool, trips := confined(t)
+			pool, trips := confined(t, pgtest.New(t), dbconn.CachedConfined)
 			if encrypted {
 				conn, err := pool.Conn(t.Context())
 				if err != nil {

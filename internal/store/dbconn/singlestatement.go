@@ -41,7 +41,7 @@ func (c *cachedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver
 	if options.Single == nil || c.network == nil || c.network.encrypted {
 		return c.conn.BeginTx(ctx, opts)
 	}
-	if !c.lockPrepared && !c.origin.pooled {
+	if !c.lockPrepared && c.origin.pooled == nil {
 		if _, err := c.driverConn.ExecContext(ctx, prepareLock, nil); err != nil {
 			return nil, err
 		}
@@ -80,6 +80,13 @@ func (t *singleStatementTx) admit(s *stmt) error {
 		t.conn.network.unlocked = false
 	}
 	return t.err
+}
+
+// unsent admits the statement once more, after an error that says that it has done nothing.
+func (t *singleStatementTx) unsent() {
+	if t != nil {
+		t.sent = false
+	}
 }
 
 // notSent records an error from before the statement was sent, so that Commit fails

@@ -38,8 +38,8 @@ type statementCache struct {
 	// outdated reports whether a prepared statement failed, without doing anything, because
 	// a migration has changed its tables.
 	outdated func(error) bool
-	confined bool // connections are confined to the practice of each statement (practice.go)
-	pooled   bool // the server is behind a pooler (pooled.go)
+	confined bool         // connections are confined to the practice of each statement (practice.go)
+	pooled   *sharedNames // if the server is behind a pooler (pooled.go)
 }
 
 // CachedPostgres wraps the connector of a PostgreSQL server with a cache of prepared
@@ -71,13 +71,13 @@ func (s *statementCache) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	if s.confined {
-		inner.confined = &confinement{local: s.pooled}
+		inner.confined = &confinement{local: s.pooled != nil}
 	}
-	if s.pooled {
+	if s.pooled != nil {
 		if network.encrypted {
 			return &pooledConn{inner}, nil
 		}
-		network.unnamed = newUnnamed()
+		network.shared = newShared(s.pooled)
 	}
 	return &cachedConn{conn: inner, origin: s, network: network, byText: map[string]*list.Element{}, recent: list.New()}, nil
 }
@@ -114,7 +114,7 @@ type stmt struct {
 func (c *cachedConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	return run(ctx, c, text, args,
 		func() (driver.Rows, error) {
-			if c.origin.pooled {
+			if c.origin.pooled != nil {
 				return (&pooledConn{c.conn}).QueryContext(ctx, text, args)
 			}
 			return c.query(ctx, text, args)
@@ -141,7 +141,7 @@ func (c *cachedConn) QueryContext(ctx context.Context, text string, args []drive
 func (c *cachedConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	return run(ctx, c, text, args,
 		func() (driver.Result, error) {
-			if c.origin.pooled {
+			if c.origin.pooled != nil {
 				return (&pooledConn{c.conn}).ExecContext(ctx, text, args)
 			}
 			return c.exec(ctx, text, args)
@@ -168,10 +168,13 @@ func run[R any](ctx context.Context, c *cachedConn, text string, args []driver.N
 		if err := c.single.admit(s); err != nil {
 			return none, err
 		}
+		if c.origin.pooled != nil {
+			c.network.shared.begin(c.inTx)
+		}
 		if err := c.precede(ctx, s); err != nil {
 			return none, c.single.notSent(err)
 		}
-		if s != nil || !c.origin.pooled { // pooledConn counts its own
+		if s != nil || c.origin.pooled == nil { // pooledConn counts its own
 			c.roundTrips.Add(1)
 		}
 		if s == nil {
@@ -246,6 +249,13 @@ func (c *cachedConn) prepare(ctx context.Context, text string, args []driver.Nam
 func (c *cachedConn) retry(s *stmt, err error) bool {
 	if !c.origin.outdated(err) {
 		return false
+	}
+	if c.origin.pooled != nil {
+		c.network.shared.refused()
+		if missing(err) { // lib/pq's own preparation still holds
+			c.single.unsent()
+			return !c.inTx
+		}
 	}
 	return c.drop(s) == nil && !c.inTx && c.single == nil
 }

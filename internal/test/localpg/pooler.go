@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,9 +30,20 @@ type Pooler struct {
 // ignored are the parameters that PgBouncer does not know. It drops them.
 const ignored = "statement_timeout,lock_timeout,idle_in_transaction_session_timeout,jit"
 
+// Untracked keeps PgBouncer from preparing statements itself, which it can since 1.21.
+const Untracked = "max_prepared_statements = 0"
+
+// tracks reports whether PgBouncer knows Untracked.
+func tracks(ctx context.Context, program string) bool {
+	version, err := exec.CommandContext(ctx, program, "--version").Output()
+	var major, minor int
+	_, scanErr := fmt.Sscanf(string(version), "PgBouncer %d.%d", &major, &minor)
+	return err == nil && scanErr == nil && (major > 1 || minor >= 21)
+}
+
 // StartPooler starts a PgBouncer for the user of a database's URL, and all databases of its server.
 // Each database has four connections, so that clients take turns on them. Each setting is "name =
-// value", as in pgbouncer.ini. It fails with ErrNoPooler.
+// value", as in pgbouncer.ini; Untracked is one too. It fails with ErrNoPooler.
 func StartPooler(ctx context.Context, server string, settings ...string) (p *Pooler, err error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -58,6 +70,9 @@ func StartPooler(ctx context.Context, server string, settings ...string) (p *Poo
 	}()
 	if p.port, err = freePort(); err != nil {
 		return nil, err
+	}
+	if !tracks(ctx, program) {
+		settings = slices.DeleteFunc(settings, func(s string) bool { return s == Untracked })
 	}
 	password, _ := u.User.Password()
 	users := filepath.Join(p.dir, "users")
