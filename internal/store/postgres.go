@@ -115,9 +115,9 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 	case direct != dbconn.Behind:
 		pool = dbconn.CachedPostgres(connector, &db.roundTrips, names)
 	case as.confined:
-		pool = dbconn.PooledConfined(connector, &db.roundTrips, names)
+		pool = dbconn.PooledConfined(connector, &db.roundTrips, names, columnTypes())
 	default:
-		pool = dbconn.Pooled(connector, &db.roundTrips, names)
+		pool = dbconn.Pooled(connector, &db.roundTrips, names, columnTypes())
 	}
 	db.SQL = sql.OpenDB(pool)
 	db.SQL.SetMaxOpenConns(options.poolSize)

@@ -22,7 +22,8 @@ func Outdated(err error) bool {
 		server.Code == pqerror.FeatureNotSupported && server.Routine == "RevalidateCachedQuery"
 }
 
-// missing reports whether PostgreSQL has no prepared statement of that name. It has then done nothing.
+// missing reports SQLSTATE 26000: the server has no prepared statement of that name. Everything up to
+// the Sync is rolled back.
 func missing(err error) bool {
 	var server *pq.Error
 	return errors.As(err, &server) && server.Code == pqerror.InvalidSQLStatementName

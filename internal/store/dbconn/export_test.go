@@ -5,6 +5,7 @@ const (
 	MaxStatements    = maxStatements
 	MaxStatementText = maxStatementText
 	NameAfter        = nameAfter
+	MaxNamed         = maxNamed
 	MaxRefused       = maxRefused
 )
 

@@ -52,21 +52,21 @@ type pipelineConn struct {
 	net.Conn
 	socket    *socket // the same connection
 	in        *bufio.Reader
-	encrypted bool    // TLS: messages can be neither added nor removed
-	prepended []byte  // sent before the next message
-	results   int     // statements sent first whose results are still to be removed
-	shared    *shared // behind a pooler; nil if the connection has statements of its own
-	parses    int     // statements that were parsed for this run, whose ParseComplete is still to be removed
-	unlocked  bool    // another transaction holds one of the locks
-	passing   int     // bytes left of a message that passes through to lib/pq
-	refused   error   // errNotBind, which lib/pq would report as a broken connection
+	encrypted bool              // TLS: messages can be neither added nor removed
+	prepended []byte            // sent before the next message
+	results   int               // statements sent first whose results are still to be removed
+	shared    *sharedStatements // behind a pooler; nil if the connection has statements of its own
+	parses    int               // statements that were parsed for this run, whose ParseComplete is still to be removed
+	unlocked  bool              // another transaction holds one of the locks
+	passing   int               // bytes left of a message that passes through to lib/pq
+	refused   error             // errNotBind, which lib/pq would report as a broken connection
 }
 
 // prependPractice makes the next Write first set the practice of a confined connection.
 func (c *pipelineConn) prependPractice(practice string) {
 	statement := "chairside_practice"
 	if c.shared != nil {
-		statement = c.use(&c.shared.practice)
+		statement = c.bind(&c.shared.practice)
 	}
 	c.prepended = appendPractice(c.prepended, statement, practice)
 	c.results++
@@ -76,7 +76,7 @@ func (c *pipelineConn) prependPractice(practice string) {
 func (c *pipelineConn) prependLocks(locks []Lock) {
 	statement := "chairside_lock"
 	if c.shared != nil {
-		statement = c.use(&c.shared.lock)
+		statement = c.bind(&c.shared.lock)
 	}
 	for _, lock := range locks {
 		c.prepended = appendLock(c.prepended, statement, lock)
@@ -84,10 +84,10 @@ func (c *pipelineConn) prependLocks(locks []Lock) {
 	c.results += len(locks)
 }
 
-// use makes the next Write parse a shared statement first, if it must, and returns its name.
-func (c *pipelineConn) use(s *sharedStatement) (name string) {
-	var parsed bool
-	if c.prepended, name, parsed = c.shared.use(c.prepended, s); parsed {
+// bind makes the next Write parse a shared statement first, if it must, and returns its name.
+func (c *pipelineConn) bind(s *sharedStatement) (name string) {
+	var parses bool
+	if c.prepended, name, parses = c.shared.bind(c.prepended, s); parses {
 		c.parses++
 	}
 	return name
@@ -112,8 +112,8 @@ func (c *pipelineConn) Write(p []byte) (int, error) {
 	}
 	message := p
 	if c.shared != nil {
-		var parsed bool
-		if message, parsed = c.shared.rewrite(p); parsed {
+		var parses bool
+		if message, parses = c.shared.rewrite(p); parses {
 			c.parses++
 		}
 	}

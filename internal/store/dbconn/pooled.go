@@ -17,11 +17,11 @@ import (
 //	lib/pq      Bind, Execute, Sync                                  of a statement that it has prepared
 //	sent        Parse, Bind, Execute …, Parse, Bind, Execute, Sync   practice and locks, then the statement
 //
-// One that runs often has a name that follows from its text (sharedstatements.go). It is parsed only on
-// server connections that do not have it:
+// A statement that runs often is named after a hash of its text (sharedstatements.go). It is parsed only
+// on server connections that do not have it:
 //
 //	sent        Bind, Execute …, Bind, Execute, Sync
-//	refused     nothing of it is done, because there is one Sync
+//	refused     rolled back as a whole, because one Sync ends it
 //	sent again  Close, Parse, Bind, Execute …, Close, Parse, Bind, Execute, Sync
 //
 // Inside an ordinary transaction, which an error would abort, statements have no names. lib/pq
@@ -33,15 +33,15 @@ import (
 // pooler may send the second step to a server connection on which another client has just done
 // the first step, so that the other client's statement runs.
 
-// Pooled wraps the connector of a server behind a pooler.
-func Pooled(connector *Connector, roundTrips *atomic.Int64, names Names) driver.Connector {
-	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: &sharedNames{}}
+// Pooled wraps the connector of a server behind a pooler. The schema identifies the types of all columns.
+func Pooled(connector *Connector, roundTrips *atomic.Int64, names Names, schema string) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: newSharedNames(schema)}
 }
 
 // PooledConfined is Pooled for a role that row-level security confines: every transaction also sets
 // the practice.
-func PooledConfined(connector *Connector, roundTrips *atomic.Int64, names Names) driver.Connector {
-	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: &sharedNames{}, confined: true}
+func PooledConfined(connector *Connector, roundTrips *atomic.Int64, names Names, schema string) driver.Connector {
+	return &statementCache{Connector: connector, roundTrips: roundTrips, names: names, outdated: Outdated, pooled: newSharedNames(schema), confined: true}
 }
 
 // localPractice is preparePractice for one transaction.

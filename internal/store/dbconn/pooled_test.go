@@ -150,6 +150,9 @@ func TestPooledClientsDoNotMixStatements(t *testing.T) {
 		})
 	}
 	clients.Wait()
+	if got := storetest.Value(t, db.SQL, "SELECT count(*) > 0 FROM pg_prepared_statements"); got != "true" {
+		t.Error("no statement has a name")
+	}
 	if got := storetest.Value(t, db.SQL, "SELECT count(*) FROM things"); got != "400" {
 		t.Errorf("%s rows, want 400", got)
 	}
@@ -197,6 +200,14 @@ func TestPooledStatementsSeeMigrations(t *testing.T) {
 		if got := storetest.Value(t, db.SQL, query, 1); got != "5000000007" {
 			t.Errorf("got %s", got)
 		}
+	}
+	const runs = 2 * runsToName
+	if got := trips(db, func() {
+		for range runs {
+			storetest.Value(t, db.SQL, query, 1)
+		}
+	}); got != runs {
+		t.Errorf("long after the migration, %d runs take %d round trips", runs, got)
 	}
 }
 

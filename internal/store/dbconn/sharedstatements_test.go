@@ -1,10 +1,14 @@
 package dbconn_test
 
 import (
+	"database/sql"
+	"database/sql/driver"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"chairside/internal/entx"
 	"chairside/internal/principal"
@@ -37,6 +41,10 @@ func openShared(t *testing.T, settings ...string) *store.DB {
 	return storetest.Open(t, startShared(t, settings...))
 }
 
+func pooledConfined(connector *dbconn.Connector, roundTrips *atomic.Int64, names dbconn.Names) driver.Connector {
+	return dbconn.PooledConfined(connector, roundTrips, names, "")
+}
+
 // trips returns how many round trips f takes.
 func trips(db *store.DB, f func()) int64 {
 	before := db.RoundTrips()
@@ -54,7 +62,7 @@ func TestFrequentStatementsKeepTheirPlan(t *testing.T) {
 			t.Errorf("run %d took %d round trips", n, got)
 		}
 	}
-	if got := storetest.Value(t, db.SQL, "SELECT generic_plans > 0 FROM pg_prepared_statements WHERE statement = '"+increment+"'"); got != "true" {
+	if got := storetest.Value(t, db.SQL, "SELECT generic_plans > 0 FROM pg_prepared_statements WHERE statement LIKE '"+increment+" /*%'"); got != "true" {
 		t.Errorf("kept its plan: %s", got)
 	}
 }
@@ -75,13 +83,13 @@ func TestStatementsThatRunOnceHaveNoName(t *testing.T) {
 func TestNamedStatementsAreBounded(t *testing.T) {
 	t.Parallel()
 	db := openShared(t)
-	for i := range dbconn.MaxStatements + 50 {
+	for i := range dbconn.MaxNamed + 50 {
 		for range runsToName {
 			storetest.Value(t, db.SQL, fmt.Sprintf("SELECT %d + $1::int", i), 1)
 		}
 	}
-	if got := storetest.Value(t, db.SQL, named); got != fmt.Sprint(dbconn.MaxStatements) {
-		t.Errorf("%s named statements, want %d", got, dbconn.MaxStatements)
+	if got := storetest.Value(t, db.SQL, named); got != fmt.Sprint(dbconn.MaxNamed) {
+		t.Errorf("%s named statements, want %d", got, dbconn.MaxNamed)
 	}
 }
 
@@ -96,7 +104,7 @@ func TestClientsParseWhatTheyName(t *testing.T) {
 		for range runsToName {
 			storetest.Value(t, db.SQL, increment, 1)
 		}
-		parsed = append(parsed, storetest.Value(t, db.SQL, "SELECT prepare_time FROM pg_prepared_statements WHERE statement = '"+increment+"'"))
+		parsed = append(parsed, storetest.Value(t, db.SQL, "SELECT prepare_time FROM pg_prepared_statements WHERE statement LIKE '"+increment+" /*%'"))
 	}
 	if parsed[0] == parsed[1] {
 		t.Errorf("the second client did not parse the statement of %s", parsed[0])
@@ -195,7 +203,9 @@ func TestTransactionsDoNotDependOnNames(t *testing.T) {
 // another one's.
 func TestPracticeIsParsedAgain(t *testing.T) {
 	t.Parallel()
-	pool, trips := confined(t, startShared(t), dbconn.PooledConfined)
+	address := startShared(t)
+	pool, trips := confined(t, address, pooledConfined)
+	other := storetest.Open(t, address)
 	for n := range 20 {
 		want := int64(1)
 		if n == 15 {
@@ -212,6 +222,90 @@ func TestPracticeIsParsedAgain(t *testing.T) {
 		}
 		if n := trips.Load() - before; n != want {
 			t.Errorf("%d round trips, want %d", n, want)
+		}
+		if left := storetest.Value(t, other.SQL, "SELECT coalesce(current_setting('chairside.practice', true), '')"); left != "" {
+			t.Errorf("the practice %s stays with the server connection", left)
+		}
+	}
+}
+
+// TestNamesSurviveRefusals: a pooler that sometimes lacks a statement does not cost the names.
+func TestNamesSurviveRefusals(t *testing.T) {
+	t.Parallel()
+	db := openShared(t)
+	for range dbconn.MaxRefused + 100 {
+		for range 2 {
+			storetest.Value(t, db.SQL, increment, 1)
+		}
+		storetest.Exec(t, db, forgetAll)
+	}
+	storetest.Value(t, db.SQL, increment, 1)
+	if got := storetest.Value(t, db.SQL, named); got != "1" {
+		t.Errorf("%s named statements", got)
+	}
+}
+
+// TestNamesHaveTheTypesOfColumns: PostgreSQL keeps those of a named statement's arguments, so a program with
+// another schema uses another name.
+func TestNamesHaveTheTypesOfColumns(t *testing.T) {
+	t.Parallel()
+	address := startShared(t)
+	config, err := pq.NewConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe, err := dbconn.NewProbe(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connector, err := dbconn.NewServer(probe, dbconn.Behind).Connector(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert := func(pool *sql.DB, from int) {
+		for n := range 2 * runsToName {
+			if _, err := pool.ExecContext(t.Context(), "INSERT INTO things VALUES ($1)", from+n); err != nil {
+				t.Errorf("%d: %v", from+n, err)
+			}
+		}
+	}
+	for version, from := range []int{0, 5_000_000_000} {
+		pool := sql.OpenDB(dbconn.Pooled(connector, &atomic.Int64{}, nil, fmt.Sprint(version)))
+		defer pool.Close()
+		change := things
+		if version == 1 {
+			change = "ALTER TABLE things ALTER id TYPE bigint"
+		}
+		if _, err := pool.ExecContext(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
+		insert(pool, from)
+		var names int
+		if err := pool.QueryRowContext(t.Context(), named+" AND statement LIKE 'INSERT%'").Scan(&names); err != nil || names != version+1 {
+			t.Errorf("%d names of the statement, want %d; %v", names, version+1, err)
+		}
+	}
+}
+
+// TestArgumentsThatCannotBeSent do not make a connection bind what it has not parsed: the pooler may have
+// parsed it for another client only.
+func TestArgumentsThatCannotBeSent(t *testing.T) {
+	t.Parallel()
+	db := openShared(t)
+	const text = "SELECT $1::int WHERE " + entx.IfLocked
+	for range 2 {
+		if _, err := querySingle(t.Context(), db, diaryLock, text, 1, 2); err == nil {
+			t.Error("two arguments were sent for one")
+		}
+	}
+	for n := range runsToName {
+		got := trips(db, func() {
+			if _, err := querySingle(t.Context(), db, diaryLock, text, n); err != nil {
+				t.Error(err)
+			}
+		})
+		if got != 1 {
+			t.Errorf("run %d: %d round trips", n, got)
 		}
 	}
 }

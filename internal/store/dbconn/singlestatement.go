@@ -107,12 +107,12 @@ func (t *singleStatementTx) lockRefused() error {
 	return fmt.Errorf("%w: another transaction holds a lock", ErrNotSingle)
 }
 
-// failed classifies the error of the statement. A prepared statement that is missing may be
-// that of the lock, so the connection is not reused.
+// failed classifies the error of the statement. Without a pooler, a prepared statement that is missing
+// may be that of the lock, so the connection is not reused.
 func (t *singleStatementTx) failed(err error) error {
 	network := t.conn.network
 	outdated := t.conn.origin.outdated(err)
-	t.conn.lost = t.conn.lost || outdated || network.refused != nil
+	t.conn.lost = t.conn.lost || outdated && t.conn.origin.pooled == nil || network.refused != nil
 	switch {
 	case network.refused != nil:
 		err = network.refused

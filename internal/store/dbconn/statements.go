@@ -77,7 +77,7 @@ func (s *statementCache) Connect(ctx context.Context) (driver.Conn, error) {
 		if network.encrypted {
 			return &pooledConn{inner}, nil
 		}
-		network.shared = newShared(s.pooled)
+		network.shared = newSharedStatements(s.pooled)
 	}
 	return &cachedConn{conn: inner, origin: s, network: network, byText: map[string]*list.Element{}, recent: list.New()}, nil
 }
@@ -186,6 +186,9 @@ func run[R any](ctx context.Context, c *cachedConn, text string, args []driver.N
 		}
 		result, err := prepared(s)
 		if err == nil {
+			if c.origin.pooled != nil {
+				c.network.shared.succeeded()
+			}
 			return result, nil
 		}
 		c.undone(err)
@@ -201,6 +204,9 @@ func run[R any](ctx context.Context, c *cachedConn, text string, args []driver.N
 func (c *cachedConn) undone(err error) {
 	if c.network != nil {
 		c.network.reset()
+	}
+	if c.origin.pooled != nil {
+		c.network.shared.failed()
 	}
 	c.confined.forget()
 	c.practicePrepared = c.practicePrepared && !c.origin.outdated(err) // it may be the one that is missing
@@ -250,12 +256,13 @@ func (c *cachedConn) retry(s *stmt, err error) bool {
 	if !c.origin.outdated(err) {
 		return false
 	}
-	if c.origin.pooled != nil {
-		c.network.shared.refused()
-		if missing(err) { // lib/pq's own preparation still holds
-			c.single.unsent()
-			return !c.inTx
-		}
+	switch pooled := c.origin.pooled; {
+	case pooled != nil && missing(err): // lib/pq's own preparation still holds
+		c.network.shared.missing()
+		c.single.unsent()
+		return !c.inTx
+	case pooled != nil: // other server connections have it too
+		pooled.forbid(s.text)
 	}
 	return c.drop(s) == nil && !c.inTx && c.single == nil
 }
