@@ -31,7 +31,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"chairside/cmd/chairside/deploy/drill/internal/drill"
@@ -45,9 +44,9 @@ var (
 	keep   = flag.Bool("keep", false, "keep the directory with all logs")
 )
 
-func main() { drill.Main(limit, run) }
+func main() { drill.MainWithProgram(limit, run) }
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context, program string) (err error) {
 	dir, err := os.MkdirTemp("", "chairside-drill-*")
 	if err != nil {
 		return err
@@ -58,10 +57,6 @@ func run(ctx context.Context) (err error) {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's account enters it
-		return err
-	}
-	program := filepath.Join(dir, "chairside")
-	if err := drill.Build(ctx, ".", program); err != nil {
 		return err
 	}
 	c, err := newCluster(dir, *async)

@@ -32,16 +32,16 @@ var (
 	limit    = flag.Duration("limit", 2*time.Minute, "the drill fails if it takes longer")
 )
 
-func main() { drill.Main(limit, run) }
+func main() { drill.MainWithProgram(limit, run) }
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context, program string) (err error) {
 	dir, err := os.MkdirTemp("", "chairside-drill-*")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	d := &setting{dir: dir, server: &drill.Server{
-		Program: filepath.Join(dir, "chairside"), Log: filepath.Join(dir, "server.log"),
+		Program: program, Log: filepath.Join(dir, "server.log"),
 		Environment: []string{"CHAIRSIDE_DATABASE_URL=sqlite:" + filepath.Join(dir, "data", "chairside.db"), "CHAIRSIDE_KEYS_FILE=" + filepath.Join(dir, "keys")},
 	}}
 	defer d.kill()
@@ -82,7 +82,7 @@ func (d *setting) path(name string) string { return filepath.Join(d.dir, name) }
 func (d *setting) copies() string { return "file://" + d.path("copies") }
 
 func (d *setting) start(ctx context.Context) (string, error) {
-	if err := errors.Join(drill.Build(ctx, ".", d.server.Program), os.Mkdir(d.path("data"), 0o700)); err != nil {
+	if err := os.Mkdir(d.path("data"), 0o700); err != nil {
 		return "", err
 	}
 	if _, err := d.server.Command(ctx, "keys", "create", d.path("keys")); err != nil {

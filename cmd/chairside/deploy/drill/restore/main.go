@@ -28,9 +28,9 @@ var (
 	limit    = flag.Duration("limit", 2*time.Minute, "the drill fails if it takes longer")
 )
 
-func main() { drill.Main(limit, run) }
+func main() { drill.MainWithProgram(limit, run) }
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context, program string) (err error) {
 	dir, err := os.MkdirTemp("", "chairside-drill-*")
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func run(ctx context.Context) (err error) {
 	if err := os.Chmod(dir, 0o711); err != nil { // PostgreSQL's account enters it
 		return err
 	}
-	d := &setting{dir: dir, server: &drill.Server{Program: filepath.Join(dir, "chairside"), Log: filepath.Join(dir, "server.log")}}
+	d := &setting{dir: dir, server: &drill.Server{Program: program, Log: filepath.Join(dir, "server.log")}}
 	defer func() { err = errors.Join(err, d.stop()) }()
 
 	return drill.Steps(ctx,

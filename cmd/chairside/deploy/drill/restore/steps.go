@@ -20,9 +20,6 @@ import (
 const database = "restore"
 
 func (d *setting) start(ctx context.Context) (_ string, err error) {
-	if err := drill.Build(ctx, ".", d.server.Program); err != nil {
-		return "", err
-	}
 	if d.archive, err = newArchive(d.dir); err != nil {
 		return "", err
 	}

@@ -16,7 +16,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"chairside/cmd/chairside/deploy/drill/internal/drill"
@@ -30,18 +29,14 @@ var (
 	limit    = flag.Duration("limit", 10*time.Minute, "the drill fails if it takes longer")
 )
 
-func main() { drill.Main(limit, run) }
+func main() { drill.MainWithProgram(limit, run) }
 
-func run(ctx context.Context) (err error) {
+func run(ctx context.Context, old string) (err error) {
 	dir, err := os.MkdirTemp("", "chairside-drill-*")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	old := filepath.Join(dir, "chairside")
-	if err := drill.Build(ctx, ".", old); err != nil {
-		return err
-	}
 	newer, err := buildNewer(ctx, dir)
 	if err != nil {
 		return err

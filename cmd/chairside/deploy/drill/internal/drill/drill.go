@@ -4,6 +4,7 @@ package drill
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -21,11 +22,44 @@ func Main(limit *time.Duration, run func(ctx context.Context) error) {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, *limit)
+	exit(bounded(ctx, *limit, run))
+}
+
+// MainWithProgram is Main for a drill of the program, which it builds first: how long that takes depends on
+// what the machine has built before, so it is not part of the limit.
+func MainWithProgram(limit *time.Duration, run func(ctx context.Context, program string) error) {
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	exit(withProgram(ctx, func(program string) error {
+		return bounded(ctx, *limit, func(ctx context.Context) error { return run(ctx, program) })
+	}))
+}
+
+func bounded(ctx context.Context, limit time.Duration, run func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := run(ctx); err != nil {
+	return run(ctx)
+}
+
+// withProgram builds the program in a directory of its own, and removes it after run.
+func withProgram(ctx context.Context, run func(program string) error) (err error) {
+	dir, err := os.MkdirTemp("", "chairside-program-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	program := filepath.Join(dir, "chairside")
+	if err := Build(ctx, ".", program); err != nil {
+		return err
+	}
+	return run(program)
+}
+
+func exit(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) //nolint:gocritic // the process ends, and its contexts with it
+		os.Exit(1)
 	}
 }
 
