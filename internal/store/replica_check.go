@@ -237,19 +237,26 @@ func (s *replicas) ask(ctx context.Context, r *replica) {
 // it may change with each answer.
 const settleTime = 3 * time.Second
 
+// changes reports whether to log the reason why a replica is left out, which it then counts as logged.
+func (l *logged) changes(reason string, now time.Time) bool {
+	if reason != l.next {
+		l.next, l.since = reason, now
+	}
+	ofLag := func(reason string) bool { return reason == farBehind || reason == lagUnknown }
+	if l.next == l.reason || (ofLag(l.next) || ofLag(l.reason)) && now.Sub(l.since) < settleTime {
+		return false
+	}
+	l.reason = l.next
+	return true
+}
+
 // logChange logs whether a replica answers, and why not, if that has changed.
 func (s *replicas) logChange(r *replica) {
 	now := time.Now()
 	state := s.stateOf(r, now)
-	l := &r.logged
-	if state.Reason != l.next {
-		l.next, l.since = state.Reason, now
-	}
-	ofLag := func(reason string) bool { return reason == farBehind || reason == lagUnknown }
-	if l.next == l.reason || (ofLag(l.next) || ofLag(l.reason)) && now.Sub(l.since) < settleTime {
+	if !r.logged.changes(state.Reason, now) {
 		return
 	}
-	l.reason = l.next
 	switch {
 	case state.Primary:
 		s.log.Info("a server that is named as a replica is the primary now", slog.String("replica", r.name))

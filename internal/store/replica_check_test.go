@@ -1,0 +1,45 @@
+package store
+
+import (
+	"testing"
+	"time"
+)
+
+// TestTheLogWaitsForALagToSettle, but not for other reasons why a replica is left out.
+func TestTheLogWaitsForALagToSettle(t *testing.T) {
+	t.Parallel()
+	const gone = "it does not answer"
+	l, begin := logged{reason: ""}, time.Now()
+	for i, step := range []struct {
+		after  time.Duration // since the first step
+		reason string
+		logged bool
+	}{
+		{0, "", false},
+		{1 * time.Second, farBehind, false}, {2 * time.Second, "", false}, // it comes and goes
+		{3 * time.Second, farBehind, false}, {4 * time.Second, lagUnknown, false}, {5 * time.Second, farBehind, false},
+		{7 * time.Second, farBehind, false}, {8 * time.Second, farBehind, true}, {9 * time.Second, farBehind, false},
+		{10 * time.Second, "", false}, {13 * time.Second, "", true},
+		{14 * time.Second, gone, true}, {15 * time.Second, gone, false}, {16 * time.Second, "", true},
+	} {
+		if got := l.changes(step.reason, begin.Add(step.after)); got != step.logged {
+			t.Errorf("step %d, after %s, %q: logged is %v", i, step.after, step.reason, got)
+		}
+	}
+}
+
+// TestAnEndlessLagGrows although the primary's positions are kept for a short time only.
+func TestAnEndlessLagGrows(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	s := &replicas{samples: []sample{{at: 50, asked: now.Add(-maxReplicaLag - time.Second)}, {at: 60, asked: now}}}
+	r := &replica{}
+	r.seen.Store(&sight{asked: now, answered: now, replayed: 40})
+	if state := s.stateOf(r, now); state.Reason != farBehind || state.LagKnown {
+		t.Errorf("never caught up: %+v", state)
+	}
+	r.current.Store(now.Add(-time.Hour).UnixNano())
+	if state := s.stateOf(r, now); state.Reason != farBehind || !state.LagKnown || state.Lag.Round(time.Second) != time.Hour {
+		t.Errorf("caught up an hour ago: %+v", state)
+	}
+}
