@@ -157,15 +157,21 @@ func packages(ctx context.Context, dir, name, revision string) (*packaged, error
 
 // released builds the packages of the last release. Without a release it returns p.
 func (p *packaged) released(ctx context.Context, dir string) (*packaged, error) {
-	tags, err := drill.Execute(ctx, p.repository, nil, "git", "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort", "-version:refname")
-	if err != nil {
+	tag, err := lastTag(ctx, p.repository)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	newest, _, _ := strings.Cut(strings.TrimSpace(tags), "\n")
-	if newest == "" {
+	case tag == "":
 		return p, nil
 	}
-	return packages(ctx, dir, "released", newest)
+	return packages(ctx, dir, "released", tag)
+}
+
+// lastTag returns the tag of the highest version before the last commit, or "" if there is none.
+func lastTag(ctx context.Context, repository string) (string, error) {
+	tags, err := drill.Execute(ctx, repository, nil, "git", "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort", "-version:refname")
+	highest, _, _ := strings.Cut(strings.TrimSpace(tags), "\n")
+	return highest, err
 }
 
 func (p *packaged) build(ctx context.Context) error {
