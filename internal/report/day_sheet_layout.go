@@ -35,7 +35,7 @@ var sheetRecords = Records{
 			if e.Kind == Gap {
 				free = e.Minutes
 			}
-			records = append(records, Record{e.cells(), []any{one(e.Kind == Visit), free, one(e.Alert != ""), 0, 0}})
+			records = append(records, Record{e.cells(), []any{one(e.Counts), free, one(e.Counts && e.Alert != ""), 0, 0}})
 		}
 		for _, e := range sheet.Missing {
 			cancelled := e.State == schema.Cancelled
@@ -63,13 +63,13 @@ func (s *Sheet) result() *Result {
 			section.Chart.Add(e.Practitioner, 0, 0, 0)
 		}
 		addToLastBar(section.Chart, e)
-		switch e.Kind {
-		case Visit:
-			visits++
-		case Gap:
+		if e.Kind == Gap {
 			free += e.Minutes
 		}
-		if e.Alert != "" {
+		if e.Counts {
+			visits++
+		}
+		if e.Counts && e.Alert != "" {
 			alerts++
 		}
 	}
