@@ -81,6 +81,10 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 		return nil, err
 	}
 	server := dbconn.NewServer(probe, direct)
+	health, err := server.Probe(hurried)
+	if err != nil {
+		return nil, err
+	}
 	maintenance := config.Clone()
 	maps.Copy(maintenance.Runtime, maintenanceSession)
 	maintenanceConnector, err := server.Connector(maintenance)
@@ -106,7 +110,7 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 	}
 	connector.Check = as.check
 
-	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(probe), pooled: direct == dbconn.Behind, limitSilence: server.LimitSilence}
+	db := &DB{Dialect: dialect.Postgres, health: sql.OpenDB(health), pooled: direct == dbconn.Behind, limitSilence: server.LimitSilence}
 	names := statementNames(db.Dialect)
 	var pool driver.Connector
 	switch {

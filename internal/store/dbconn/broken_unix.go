@@ -19,10 +19,9 @@ func broken(c net.Conn) bool {
 		return true
 	}
 	var quiet bool
-	err = raw.Read(func(fd uintptr) bool {
+	err = raw.Control(func(fd uintptr) { // Read would fail at the deadline of the last statement
 		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		quiet = err == syscall.EAGAIN || err == syscall.EWOULDBLOCK
-		return true
 	})
 	return err != nil || !quiet
 }

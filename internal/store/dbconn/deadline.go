@@ -137,10 +137,13 @@ func (s *Server) Connector(config pq.Config) (*Connector, error) {
 
 // NewProbe returns a connector for short queries, such as the monitor's. Its connections
 // are not monitored; each query must end by its deadline.
-func NewProbe(config pq.Config) (*Connector, error) {
+func NewProbe(config pq.Config) (*Connector, error) { return (&Server{}).Probe(config) }
+
+// Probe is NewProbe for a server of which more is known: connections fail that the server's own would refuse.
+func (s *Server) Probe(config pq.Config) (*Connector, error) {
 	config = config.Clone()
 	config.ConnectTimeout = min(config.ConnectTimeout, askTime)
-	return newConnector(config, nil, &Server{}, 0)
+	return newConnector(config, nil, s, 0)
 }
 
 func newConnector(config pq.Config, m *monitor, s *Server, grace time.Duration) (*Connector, error) {
@@ -177,7 +180,7 @@ func (c *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, unreachable{err}
 		}
 		if c.sure && s.greeting.process != process {
-			return nil, errors.Join(errPooler, bounded.Close())
+			return nil, errors.Join(unreachable{errPooler}, bounded.Close())
 		}
 		s.backend.Store(process)
 	}

@@ -4,6 +4,7 @@ package dbconn
 const (
 	MaxStatements    = maxStatements
 	MaxStatementText = maxStatementText
+	MaxSilence       = maxSilence
 	NameAfter        = nameAfter
 	MaxNamed         = maxNamed
 	MaxRefused       = maxRefused

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"chairside/internal/store"
+	"chairside/internal/store/dbconn"
 	"chairside/internal/store/storetest"
 	"chairside/internal/test/localpg"
 	"chairside/internal/test/localpg/pgproxy"
@@ -68,6 +69,25 @@ func TestPoolerBehindTLSIsFound(t *testing.T) {
 			if got := db.Pooled(); got != c.want {
 				t.Errorf("%s: pooled is %v", name, got)
 			}
+		}
+	}
+}
+
+// TestPoolerThatComesLater is refused, as a server that cannot be reached, and the database is not ready.
+func TestPoolerThatComesLater(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.New(t)
+	proxy, address := pgproxy.New(t, direct)
+	db := storetest.Open(t, address)
+	storetest.Value(t, db.SQL, "SELECT $1::int", 1)
+	proxy.Target(t, startPooler(t, direct))
+	proxy.Reset()
+	for range 3 {
+		if _, err := db.SQL.ExecContext(t.Context(), "SELECT 1"); !dbconn.Unavailable(err) {
+			t.Errorf("%v, want an error that means unavailable", err)
+		}
+		if err := db.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "restart the program") {
+			t.Errorf("ready: %v", err)
 		}
 	}
 }

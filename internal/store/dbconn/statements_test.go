@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"chairside/internal/apierror"
 	"chairside/internal/entx/rowscan"
@@ -271,4 +272,22 @@ func TestRawRows(t *testing.T) {
 	}
 	storetest.Each(t, test)
 	t.Run("pooled", func(t *testing.T) { test(t, storetest.With(pgtest.New(t), "statement_cache=off")) })
+}
+
+// TestIdleConnectionsAreReused longer than a statement's silence may last: a new connection would have to prepare
+// its statements again.
+func TestIdleConnectionsAreReused(t *testing.T) {
+	t.Parallel()
+	db := storetest.Open(t, pgtest.New(t))
+	db.SQL.SetMaxOpenConns(1)
+	ctx, cancel := context.WithTimeout(t.Context(), dbconn.MaxSilence)
+	var before int64
+	if err := db.SQL.QueryRowContext(ctx, "SELECT pg_backend_pid() WHERE $1::int = 1", 1).Scan(&before); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	time.Sleep(2 * dbconn.MaxSilence)
+	if !sameProcess(t, db.SQL, before) {
+		t.Error("the connection was replaced")
+	}
 }
