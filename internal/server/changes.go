@@ -238,7 +238,7 @@ func (s *Server) snapshot(w http.ResponseWriter, x *requestState) {
 	done, err := s.DB.OnReplica(ctx, store.Reading{After: x.after(), Report: true}, send)
 	if !done && !out.started {
 		err = send(ctx)
-		s.DB.Reached(ctx)
+		s.DB.Reached(ctx, err)
 	}
 	if err == nil {
 		err = out.end()

@@ -30,17 +30,12 @@ func (s *Server) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		maps.Copy(h, corsAllowed)
-		allowed := preflightHeaders
-		if s.DB.HasReplicas() {
-			h.Set("Access-Control-Expose-Headers", corsExposed+", "+positionHeader)
-			allowed += ", " + positionHeader
-		}
 		if r.Method != http.MethodOptions {
 			next.ServeHTTP(w, r)
 			return
 		}
 		stateOf(r.Context()).name = "preflight"
-		h.Set("Access-Control-Allow-Headers", allowed)
+		h.Set("Access-Control-Allow-Headers", preflightHeaders)
 		private(h)
 		w.WriteHeader(http.StatusNoContent)
 	})

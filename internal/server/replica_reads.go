@@ -51,7 +51,7 @@ func (s *Server) readReplica(x *requestState) (done bool) {
 // reached notes what a client has seen of the primary, unless it has written: the transaction has done so.
 func (s *Server) reached(x *requestState) {
 	if wrote := x.err == nil && x.r.Method != http.MethodGet; !wrote {
-		s.DB.Reached(x.r.Context())
+		s.DB.Reached(x.r.Context(), x.err)
 	}
 }
 

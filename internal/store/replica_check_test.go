@@ -1,8 +1,14 @@
 package store
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
+
+	"chairside/internal/principal"
 )
 
 // TestTheLogWaitsForALagToSettle, but not for other reasons why a replica is left out.
@@ -41,5 +47,18 @@ func TestAnEndlessLagGrows(t *testing.T) {
 	r.current.Store(now.Add(-time.Hour).UnixNano())
 	if state := s.stateOf(r, now); state.Reason != farBehind || !state.LagKnown || state.Lag.Round(time.Second) != time.Hour {
 		t.Errorf("caught up an hour ago: %+v", state)
+	}
+}
+
+// TestNoPositionIsAskedOfASilentPrimary: the client would wait for it after its time is over. What it has written is
+// not known then, so no replica is used until the primary answers again.
+func TestNoPositionIsAskedOfASilentPrimary(t *testing.T) {
+	t.Parallel()
+	db := &DB{replicas: &replicas{}} // without a database to ask
+	db.replicas.clients.timeline = 1
+	id := uuid.New()
+	db.Reached(principal.With(t.Context(), &principal.Principal{TokenID: id}), fmt.Errorf("read: %w", context.DeadlineExceeded))
+	if _, _, ok := db.replicas.clients.of(id); ok {
+		t.Error("a replica may be used")
 	}
 }

@@ -370,12 +370,17 @@ func refusedAsReadOnly(err error, refused **pq.Error) bool {
 	return errors.As(err, refused) && (*refused).Code == pqerror.ReadOnlySQLTransaction
 }
 
-// Reached notes that the client of ctx has seen what the primary shows now, or has written it. Without
+// Reached notes that the client of ctx has seen what the primary shows now, or has written it. After the failure
+// of a primary that does not answer, it does not ask: the client would wait, and what it wrote is unknown. Without
 // replicas it does nothing.
-func (db *DB) Reached(ctx context.Context) {
+func (db *DB) Reached(ctx context.Context, failure error) {
 	s := db.replicas
 	client, ok := clientOf(ctx)
 	if s == nil || !ok {
+		return
+	}
+	if dbconn.Unavailable(failure) && !errors.Is(failure, dbconn.ErrLocked) {
+		s.clients.forget()
 		return
 	}
 	at, err := s.askPosition(ctx)

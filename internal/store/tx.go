@@ -109,7 +109,7 @@ func (db *DB) enter(ctx context.Context, locks []Lock) (leave func(failure *erro
 	return func(failure *error) {
 		out()
 		if *failure == nil && !modeOf(ctx).dryRun {
-			db.Reached(ctx)
+			db.Reached(ctx, nil)
 		}
 	}, nil
 }

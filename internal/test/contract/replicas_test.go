@@ -278,6 +278,9 @@ func TestPositionTravelsBetweenServers(t *testing.T) {
 	r.run(t, 0, "SELECT pg_wal_replay_pause()")
 	written := write(t, r.servers[0], r.patient(0), token, 2).Status(t, http.StatusOK)
 	position := written.Header.Get(positionHeader)
+	if exposed := written.Header.Get("Access-Control-Expose-Headers"); exposed != "ETag, X-OAuth-Scopes" {
+		t.Errorf("scripts of other origins may read %s", exposed)
+	}
 	if position == "" {
 		t.Fatal("the response has no position")
 	}
