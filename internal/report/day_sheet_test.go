@@ -261,3 +261,24 @@ func TestDaySheetExportsOneTable(t *testing.T) {
 		}
 	})
 }
+
+// TestDaySheetCountsAVisitOverMidnightOnce, with its alert: on the day on which it starts. Both days list it.
+func TestDaySheetCountsAVisitOverMidnightOnce(t *testing.T) {
+	each(t, func(t *testing.T, p practice) {
+		by := p.hire(t, p.site(t, "High Street Dental").ID, schema.RoleDentist, worked{p.site(t, "High Street Dental").ID, time.Tuesday, 0, 60})
+		who := p.Ent.Patient.Query().Order(patient.ByID()).FirstIDX(p.ctx)
+		p.tx(t, func(tx *ent.Client) error { return tx.Patient.UpdateOneID(who).SetMedicalAlert(true).Exec(p.ctx) })
+		p.book(t, by, booked{from: "2026-07-06T22:50Z", to: "2026-07-06T23:10Z", patient: who}) // 23:50 to 0:10 in summer time
+		p.book(t, by, booked{from: "2026-07-06T21:30Z", to: "2026-07-06T22:30Z", patient: who})
+		for day, want := range map[string]int64{"2026-07-06": 2, "2026-07-07": 0} {
+			f := report.Filter{To: civil.MustParse(day), PractitionerID: &by}
+			if !slices.ContainsFunc(read(t, p, report.DaySheet, f).Entries, func(e report.SheetEntry) bool { return e.Minutes == 20 }) {
+				t.Errorf("%s does not list it", day)
+			}
+			a := p.ask(t, "day-sheet", f)
+			if visits, alerts := figure(t, a, "visits"), figure(t, a, "alerts"); visits != want || alerts != want {
+				t.Errorf("%s: %d visits, %d with an alert, want %d", day, visits, alerts, want)
+			}
+		}
+	})
+}
