@@ -122,7 +122,7 @@ type replicaCollector struct{ db *store.DB }
 var (
 	replicaReads   = prometheus.NewDesc("chairside_replica_reads_total", "Reads that a replica answered, by its host.", []string{"replica"}, nil)
 	replicaFailed  = prometheus.NewDesc("chairside_replica_reads_failed_total", "Reads that failed on a replica, so that the primary was asked, by its host.", []string{"replica"}, nil)
-	replicaUp      = prometheus.NewDesc("chairside_replica_up", "Whether a replica may answer reads, by its host.", []string{"replica"}, nil)
+	replicaUp      = prometheus.NewDesc("chairside_replica_up", "Whether a replica may answer reads, by its host; without a series for a server that is the primary now.", []string{"replica"}, nil)
 	replicaBehind  = prometheus.NewDesc("chairside_replica_behind_seconds", "How far a replica is behind the primary, by its host; without a series if that is not known.", []string{"replica"}, nil)
 	readsOnPrimary = prometheus.NewDesc("chairside_replica_reads_on_primary_total", "Reads for which no replica could be used.", nil, nil)
 )
@@ -138,18 +138,25 @@ func (c replicaCollector) Describe(to chan<- *prometheus.Desc) {
 func (c replicaCollector) Collect(to chan<- prometheus.Metric) {
 	states := c.db.ReplicaStates()
 	for _, r := range states {
-		to <- prometheus.MustNewConstMetric(replicaReads, prometheus.CounterValue, float64(r.Answered), r.Name)
-		to <- prometheus.MustNewConstMetric(replicaFailed, prometheus.CounterValue, float64(r.Failed), r.Name)
-		up := 0.0
-		if r.Reason == "" {
-			up = 1
-		}
-		if r.LagKnown {
-			to <- prometheus.MustNewConstMetric(replicaBehind, prometheus.GaugeValue, r.Lag.Seconds(), r.Name)
-		}
-		to <- prometheus.MustNewConstMetric(replicaUp, prometheus.GaugeValue, up, r.Name)
+		collectReplica(r, to)
 	}
 	if len(states) > 0 {
 		to <- prometheus.MustNewConstMetric(readsOnPrimary, prometheus.CounterValue, float64(c.db.PrimaryReads()))
 	}
+}
+
+func collectReplica(r store.ReplicaState, to chan<- prometheus.Metric) {
+	to <- prometheus.MustNewConstMetric(replicaReads, prometheus.CounterValue, float64(r.Answered), r.Name)
+	to <- prometheus.MustNewConstMetric(replicaFailed, prometheus.CounterValue, float64(r.Failed), r.Name)
+	if r.LagKnown {
+		to <- prometheus.MustNewConstMetric(replicaBehind, prometheus.GaugeValue, r.Lag.Seconds(), r.Name)
+	}
+	if r.Primary { // it is named as a replica for the time after a failover, and not left out
+		return
+	}
+	up := 0.0
+	if r.Reason == "" {
+		up = 1
+	}
+	to <- prometheus.MustNewConstMetric(replicaUp, prometheus.GaugeValue, up, r.Name)
 }
