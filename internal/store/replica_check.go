@@ -32,7 +32,6 @@ type sight struct {
 	// replayed, whose commit may be visible already.
 	within      lsn
 	incarnation int64  // changes when the server starts
-	primary     bool   // it is the primary itself
 	reason      string // why it may not be used; "" if it may
 }
 
@@ -288,11 +287,18 @@ func (s *replicas) askReplica(ctx context.Context, r *replica) (*sight, error) {
 	if time.Now().UnixNano() < pools.mixedUntil.Load() {
 		seen.reason = errSeveral.Error()
 	}
+	s.compare(seen, identity)
+	return seen, nil
+}
+
+// compare sets the reason that follows from what is known of the primary.
+func (s *replicas) compare(seen *sight, identity string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case seen.reason == acceptsWrites && seen.incarnation == s.incarnation:
+		seen.reason = isPrimary
 	case seen.reason != "":
-		seen.primary = seen.incarnation == s.incarnation
 	case s.identity == "":
 		seen.reason = primarySilent
 	case identity != s.identity:
@@ -300,11 +306,14 @@ func (s *replicas) askReplica(ctx context.Context, r *replica) (*sight, error) {
 	case seen.timeline != s.clients.current():
 		seen.reason = fmt.Sprintf("it follows timeline %d, and the primary is on %d", seen.timeline, s.clients.current())
 	}
-	return seen, nil
 }
 
-// acceptsWrites is the reason why a server is left out that is no replica now.
-const acceptsWrites = "it is not a replica: it accepts writes"
+const (
+	// acceptsWrites is the reason why a server is left out that is no replica now.
+	acceptsWrites = "it is not a replica: it accepts writes"
+	// isPrimary is the reason once the pool of the primary leads to that server.
+	isPrimary = "it is the primary now"
+)
 
 // Why a replica is left out that may soon be used.
 const (
@@ -364,7 +373,7 @@ func (db *DB) ReplicaStates() (states []ReplicaState) {
 
 func (s *replicas) stateOf(r *replica, now time.Time) ReplicaState {
 	seen := r.seen.Load()
-	state := ReplicaState{Name: r.name, Reason: seen.reason, Primary: seen.primary, Answered: r.answered.Load(), Failed: r.failed.Load()}
+	state := ReplicaState{Name: r.name, Reason: seen.reason, Primary: seen.reason == isPrimary, Answered: r.answered.Load(), Failed: r.failed.Load()}
 	if state.Reason != "" {
 		return state
 	}

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +33,35 @@ func TestTheLogWaitsForALagToSettle(t *testing.T) {
 	} {
 		if got := l.changes(step.reason, begin.Add(step.after)); got != step.logged {
 			t.Errorf("step %d, after %s, %q: logged is %v", i, step.after, step.reason, got)
+		}
+	}
+}
+
+// TestTheLogNamesTheNewPrimary although its promotion is seen before the pool of the primary leads to it.
+func TestTheLogNamesTheNewPrimary(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	s := &replicas{log: slog.New(slog.NewTextHandler(&log, nil)), identity: "a", incarnation: 1}
+	r := &replica{name: "db2"}
+	for _, step := range []struct {
+		primary int64 // the incarnation that the pool of the primary leads to
+		logged  string
+		is      bool
+	}{
+		{1, "a replica is left out", false}, {1, "", false},
+		{2, "a server that is named as a replica is the primary now", true}, {2, "", true},
+	} {
+		log.Reset()
+		s.incarnation = step.primary
+		seen := &sight{incarnation: 2, reason: acceptsWrites}
+		s.compare(seen, "a")
+		r.seen.Store(seen)
+		s.logChange(r)
+		if got := log.String(); (got == "") != (step.logged == "") || !strings.Contains(got, step.logged) {
+			t.Errorf("with primary %d the log says %q", step.primary, got)
+		}
+		if state := s.stateOf(r, time.Now()); state.Primary != step.is || state.Reason == "" {
+			t.Errorf("with primary %d: %+v", step.primary, state)
 		}
 	}
 }

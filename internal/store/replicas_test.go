@@ -81,7 +81,7 @@ func TestOtherServersAreLeftOut(t *testing.T) {
 		}
 		db.AwaitReplicas(t.Context())
 		states := db.ReplicaStates()
-		if len(states) != 2 || !strings.Contains(states[0].Reason, "accepts writes") || !states[0].Primary || states[1].Reason == "" || states[1].Primary {
+		if len(states) != 2 || states[0].Reason != "it is the primary now" || !states[0].Primary || states[1].Reason == "" || states[1].Primary {
 			t.Errorf("%+v", states)
 		}
 	})
