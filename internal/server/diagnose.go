@@ -314,12 +314,14 @@ func (i *Installation) checkBackups(ctx context.Context) ([]web.Check, error) {
 	case i.Backups == nil:
 		return notChecked("the server makes no copies of its database (--backup-dir)")
 	}
-	newest, err := i.Backups.Newest(i.DB)
+	newest, future, err := i.Backups.Newest(ctx, i.DB)
 	if err != nil {
 		return nil, err
 	}
 	mend := fmt.Sprintf(`run "chairside backup %s", and look for “cannot copy the database” in the server’s log`, i.Backups.Dir)
 	switch at := newest.Format("2 January 2006, 15:04 UTC"); {
+	case future != "":
+		return []web.Check{problem("set the clock, or move that copy elsewhere", "the copy of the database %s is from the future: no new one is made", future)}, nil
 	case newest.IsZero():
 		return []web.Check{problem(mend, "there is no copy of the database in %s", i.Backups.Dir)}, nil
 	case clock.Now(ctx).Sub(newest) > i.Backups.Every+backupLate:

@@ -20,6 +20,7 @@ import (
 
 	"chairside/internal/clock"
 	"chairside/internal/store"
+	"chairside/internal/store/backup"
 	"chairside/internal/web"
 )
 
@@ -99,6 +100,30 @@ func TestCertificateIsChecked(t *testing.T) {
 		if err != nil || checks[0].State != web.NotChecked || !strings.Contains(checks[0].Text, want) {
 			t.Errorf("%s: %v, %v", url, checks, err)
 		}
+	}
+}
+
+// TestBackupFromTheFutureDoesNotCount: it keeps the server from making new ones, so it must not look like a recent one.
+func TestBackupFromTheFutureDoesNotCount(t *testing.T) {
+	t.Parallel()
+	b, dir := setup(t), t.TempDir()
+	schedule := &backup.Schedule{Folder: backup.Folder{Dir: dir}, Every: time.Hour}
+	i, ctx := &Installation{DB: b.DB, Backups: schedule}, clock.With(t.Context(), b.now)
+	stem := strings.TrimSuffix(filepath.Base(b.DB.File), ".db")
+	var future string
+	for _, at := range []string{"20260701T040000Z", "20990101T000000Z"} {
+		future = filepath.Join(dir, stem+"-"+at+".db")
+		if err := errors.Join(os.WriteFile(future, nil, 0o600), os.WriteFile(future+".sha256", nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checks, err := i.checkBackups(ctx)
+	if got := found(checks); err != nil || !strings.Contains(got, future+" is from the future") {
+		t.Errorf("the check finds %v, %v", checks, err)
+	}
+	due, err := schedule.Overdue(ctx, b.DB)
+	if want := time.Date(2026, 7, 1, 5, 0, 0, 0, time.UTC); err != nil || !due.Equal(want) {
+		t.Errorf("due since %s, %v; want %s", due, err, want)
 	}
 }
 

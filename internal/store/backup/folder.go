@@ -53,19 +53,16 @@ func (f Folder) write(ctx context.Context, db *store.DB) (path string, deleted i
 	if err := f.sweep(db); err != nil {
 		return "", 0, fmt.Errorf("remove what a killed copy left: %w", err)
 	}
-	before, err := f.copies(db)
-	if err != nil {
+	newest, future, err := f.Newest(ctx, db)
+	switch {
+	case err != nil:
 		return "", 0, err
+	case future != "":
+		return "", 0, fmt.Errorf("%s is from the future: set the clock, or move that copy elsewhere", future)
 	}
 	at, suffix := clock.Now(ctx).UTC().Truncate(time.Second), ".db"
-	if len(before) > 0 {
-		newest := before[0].at
-		if newest.After(at.Add(clockSlack)) {
-			return "", 0, fmt.Errorf("%s is from the future: set the clock, or move that copy elsewhere", before[0].path)
-		}
-		if !at.After(newest) { // the new one must not be the oldest when copies are deleted
-			at = newest.Add(time.Second)
-		}
+	if !at.After(newest) { // the new one must not be the oldest when copies are deleted
+		at = newest.Add(time.Second)
 	}
 	if len(f.Recipients) > 0 {
 		suffix += ".age"
@@ -130,6 +127,20 @@ func (f Folder) copies(db *store.DB) (all []copied, err error) {
 	}
 	slices.SortFunc(all, func(a, b copied) int { return b.at.Compare(a.at) })
 	return all, nil
+}
+
+// Newest returns the time of the newest copy that is not from the future, or the zero time if there is none,
+// and the path of one that is. While there is one, no copy can be made.
+func (f Folder) Newest(ctx context.Context, db *store.DB) (newest time.Time, future string, err error) {
+	all, err := f.copies(db)
+	latest := clock.Now(ctx).Add(clockSlack)
+	for _, c := range all {
+		if !c.at.After(latest) {
+			return c.at, future, nil
+		}
+		future = c.path
+	}
+	return time.Time{}, future, err
 }
 
 // sweep removes what killed processes left: partial files, and checksums without a copy.

@@ -71,24 +71,11 @@ func (s *Schedule) turn(ctx context.Context, db *store.DB, logger *slog.Logger, 
 
 // remaining returns the time until a copy is due; it is not positive if one is due.
 func (s *Schedule) remaining(ctx context.Context, db *store.DB) (time.Duration, error) {
-	all, err := s.copies(db)
-	if err != nil || len(all) == 0 {
-		return 0, err
+	newest, future, err := s.Newest(ctx, db)
+	if err != nil || future != "" || newest.IsZero() {
+		return 0, err // write has the error of a copy from the future
 	}
-	now := clock.Now(ctx)
-	if all[0].at.After(now.Add(clockSlack)) {
-		return 0, nil // write has the error
-	}
-	return all[0].at.Add(s.Every).Sub(now), nil
-}
-
-// Newest returns the time of the newest copy, or the zero time if there is none.
-func (s *Schedule) Newest(db *store.DB) (time.Time, error) {
-	all, err := s.copies(db)
-	if err != nil || len(all) == 0 {
-		return time.Time{}, err
-	}
-	return all[0].at, nil
+	return newest.Add(s.Every).Sub(clock.Now(ctx)), nil
 }
 
 // Overdue returns since when a copy is due, or the zero time if none is. Without any copy nobody knows
@@ -97,7 +84,7 @@ func (s *Schedule) Overdue(ctx context.Context, db *store.DB) (time.Time, error)
 	if s == nil {
 		return time.Time{}, nil
 	}
-	newest, err := s.Newest(db)
+	newest, _, err := s.Newest(ctx, db)
 	if err != nil || newest.IsZero() {
 		return time.Time{}, err
 	}
