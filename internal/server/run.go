@@ -78,6 +78,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		last, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 		s.tracing.close(last)
 		cancel()
+		s.Logger.Info("stopped")
 	}()
 	listener = netutil.LimitListener(listener, connections)
 	idle := &idleConnections{idle: map[net.Conn]struct{}{}}
@@ -105,6 +106,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("server: %w", err)
 	case <-ctx.Done():
 	}
+	s.Logger.Info("stopping: /readyz responds 503 while the server drains", slog.String("drain", s.Drain.String()))
 	s.drain(s.Hurry)
 	s.release(idle, s.Hurry)
 	stop()

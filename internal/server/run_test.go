@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,10 @@ func TestRunFinishesRequestsBeforeItEnds(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("Run: %v", err)
+	}
+	log := b.log.String()
+	if strings.Count(log, `"msg":"stopping`) != 1 || strings.Count(log, `"msg":"stopped"`) != 1 {
+		t.Errorf("the log does not say once that the server stops, and that it has stopped: %s", log)
 	}
 }
 
