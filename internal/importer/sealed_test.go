@@ -56,3 +56,21 @@ func TestSealedColumnsAreImported(t *testing.T) {
 		}
 	})
 }
+
+// With "invalid: blank", a good value is sealed and stored, and a bad one is left out.
+func TestInvalidSealedValuesMayBeBlank(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles:\n" + strings.TrimSuffix(patientsByName, "}\n") + ", columns: {NHS: {field: nhs_number, invalid: blank}}}\n",
+			"patients.csv": "id,first_name,last_name,NHS\n1,Al,Ford,943 476 5919\n2,Bo,Lee," + strings.Repeat("9", 256) + "\n",
+		})
+		if report := runImport(t, db, dir, Options{Rejects: t.TempDir()}); report.Files[0].Created != 2 || report.Warnings != 1 {
+			t.Errorf("%+v", report)
+		}
+		checkInts(t, db, map[string]int{
+			"SELECT count(*) FROM patients WHERE first_name = 'Al' AND nhs_number IS NOT NULL": 1,
+			"SELECT count(*) FROM patients WHERE first_name = 'Bo' AND nhs_number IS NULL":     1,
+		})
+	})
+}

@@ -135,7 +135,7 @@ func (p *plan) parseTarget(r *record, t *target) {
 	case t.role == plainValue && s == "" && p.entity.supplies(t.name): // a rule will set it
 	default:
 		message := p.parseValue(r, t, s)
-		if message == "" && t.blankInvalid && t.column != nil && t.column.Limit != nil {
+		if message == "" && t.blankInvalid && t.column != nil && t.column.Limit != nil && !t.column.IsSealed() {
 			message = t.column.Limit.Check(r.values[t.name])
 		}
 		if message != "" {
