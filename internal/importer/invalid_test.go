@@ -42,16 +42,66 @@ func TestInvalidValuesMayBeBlank(t *testing.T) {
 	})
 }
 
+// A value of metadata that is too long, or that the pattern does not match, costs its key.
+func TestInvalidMetadataMayBeBlank(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		mapping := "source: old\nfiles:\n" + strings.TrimSuffix(patientsByName, "}\n") +
+			", columns: {Shelf: {field: metadata.shelf, invalid: blank}, Chart: {field: metadata.chart, match: '^C-([0-9]+)$', invalid: blank}, Memo: metadata.memo}}\n"
+		long := strings.Repeat("x", 600)
+		dir := writeFiles(t, map[string]string{
+			"mapping.yaml": mapping,
+			"patients.csv": "id,first_name,last_name,Shelf,Chart,Memo\n1,Al,Ford," + long + ",C-7,tall\n2,Bo,Ford,B4,7,\n3,Cy,Ford,B5,C-8," + long + "\n",
+		})
+		out := t.TempDir()
+		report := runImport(t, db, dir, Options{Rejects: out})
+		files := readFiles(t, out)
+		if report.Rejected() != 1 || !strings.Contains(files["patients.csv"], "4,metadata,values must not be longer than 500 characters,3,") {
+			t.Errorf("%+v %v", report, files)
+		}
+		for _, want := range []string{"patients.csv,2,1,warning,metadata.shelf," + long + ",,left blank: values must not be longer than 500 characters", "patients.csv,3,2,warning,metadata.chart,7,,left blank: does not match "} {
+			if !strings.Contains(files[Findings], want) {
+				t.Errorf("no finding %s in\n%s", want, files[Findings])
+			}
+		}
+		checkInts(t, db, map[string]int{
+			"SELECT count(*) FROM patients WHERE legacy_id = '1' AND CAST(metadata AS text) LIKE '%chart%7%' AND CAST(metadata AS text) LIKE '%memo%tall%' AND CAST(metadata AS text) NOT LIKE '%shelf%'": 1,
+			"SELECT count(*) FROM patients WHERE legacy_id = '2' AND CAST(metadata AS text) LIKE '%shelf%B4%' AND CAST(metadata AS text) NOT LIKE '%chart%'":                                              1,
+		})
+	})
+}
+
+// A bad value clears the good one that was imported before, as the lack of a value does.
+func TestInvalidValuesClearEarlierOnes(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles:\n" + strings.TrimSuffix(patientsByName, "}\n") +
+				", columns: {Mail: {field: email_address, invalid: blank}, Dentist: {field: dentist_id, missing: blank}, Shelf: {field: metadata.shelf, invalid: blank}}}\n",
+			"patients.csv": "id,first_name,last_name,Mail,Dentist,Shelf\n1,Al,Ford,al@example.org,ann@bright.test,B4\n",
+		})
+		const kept = "SELECT count(*) FROM patients WHERE email_address IS NOT NULL AND dentist_id IS NOT NULL AND CAST(metadata AS text) LIKE '%B4%'"
+		const cleared = "SELECT count(*) FROM patients WHERE email_address IS NULL AND dentist_id IS NULL AND CAST(metadata AS text) = '{}'"
+		runImport(t, db, dir, Options{Rejects: t.TempDir()})
+		checkInts(t, db, map[string]int{kept: 1})
+		rewrite(t, dir, "patients.csv", "id,first_name,last_name,Mail,Dentist,Shelf\n1,Al,Ford,none,nobody@bright.test,"+strings.Repeat("x", 600)+"\n")
+		if report := runImport(t, db, dir, Options{Rejects: t.TempDir()}); report.Warnings != 3 || report.Files[0].Updated != 1 {
+			t.Errorf("%+v", report)
+		}
+		checkInts(t, db, map[string]int{cleared: 1})
+	})
+}
+
 func TestInvalidIsRefusedWhereItCannotApply(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db *store.DB) {
 		createPractice(t, db)
 		dir := writeFiles(t, map[string]string{
 			"mapping.yaml": "source: old\nfiles:\n" + strings.TrimSuffix(patientsByName, "}\n") +
-				", columns: {last_name: {field: last_name, invalid: blank}, Dentist: {field: dentist_id, invalid: blank}, Shelf: {field: metadata.shelf, invalid: blank}, Mail: {field: email_address, invalid: ignore}}}\n",
-			"patients.csv": "id,first_name,last_name,Dentist,Shelf,Mail\n1,Al,Ford,,,\n",
+				", columns: {last_name: {field: last_name, invalid: blank}, Dentist: {field: dentist_id, invalid: blank}, Owes: {field: claimed_balance, invalid: blank}, Mail: {field: email_address, invalid: ignore}}}\n",
+			"patients.csv": "id,first_name,last_name,Dentist,Owes,Mail\n1,Al,Ford,,,\n",
 		})
 		_, err := Import(t.Context(), db, dir, Options{})
-		for _, want := range []string{"last_name: invalid: last_name cannot be blank", "Dentist: invalid: is not for references", "Shelf: invalid: metadata.shelf takes any value", "Mail: invalid: must be reject or blank"} {
+		for _, want := range []string{"last_name: invalid: last_name cannot be blank", "Dentist: invalid: is not for references", "Owes: invalid: claimed_balance is only compared, so no value of it rejects a row", "Mail: invalid: must be reject or blank"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}

@@ -288,8 +288,8 @@ func (pl *planner) checkOptions(c columnMapping, t *target) {
 		pl.wrong("%s: invalid: must be reject or blank", c.column)
 	case t.blankInvalid && t.role == reference:
 		pl.wrong("%s: invalid: is not for references, which have missing", c.column)
-	case t.blankInvalid && (t.role == metadataValue || t.role == total):
-		pl.wrong("%s: invalid: %s takes any value", c.column, t.name)
+	case t.blankInvalid && t.role == total:
+		pl.wrong("%s: invalid: %s is only compared, so no value of it rejects a row", c.column, c.Field)
 	case t.blankInvalid && (t.isLegacyID() || t.column != nil && pl.plan.requires(t.column)):
 		pl.wrong("%s: invalid: %s cannot be blank", c.column, t.name)
 	}

@@ -117,6 +117,9 @@ func (p *plan) textAndMismatch(t *target, cells []string) (text string, mismatch
 
 // parseTarget stores what a row says for a target in the record.
 func (p *plan) parseTarget(r *record, t *target) {
+	if t.role == metadataValue && r.metadata == nil {
+		r.metadata = map[string]string{}
+	}
 	s, mismatch := p.textAndMismatch(t, r.cells)
 	switch {
 	case mismatch != nil:
@@ -125,13 +128,14 @@ func (p *plan) parseTarget(r *record, t *target) {
 		p.refuse(r, t, containsNUL)
 	case t.role == reference:
 		r.referenceKeys[t.name] = s
+	case t.role == metadataValue && s == "":
 	case t.role == metadataValue:
-		if r.metadata == nil {
-			r.metadata = map[string]string{}
+		key := strings.TrimPrefix(t.name, metadataPrefix)
+		if message := codec.CheckMetadata(map[string]string{key: s}); message != "" && t.blankInvalid {
+			p.refuse(r, t, message)
+			return
 		}
-		if s != "" {
-			r.metadata[strings.TrimPrefix(t.name, metadataPrefix)] = s
-		}
+		r.metadata[key] = s // parseValues checks all keys
 	case t.role == plainValue && s == "" && p.entity.supplies(t.name): // a rule will set it
 	default:
 		message := p.parseValue(r, t, s)
@@ -151,7 +155,7 @@ func (p *plan) refuse(r *record, t *target, message string) {
 		r.reject(t.name, message)
 		return
 	}
-	if !p.entity.supplies(t.name) {
+	if t.role != metadataValue && !p.entity.supplies(t.name) {
 		if blank := p.parseValue(r, t, ""); blank != "" {
 			r.reject(t.name, message)
 			return
