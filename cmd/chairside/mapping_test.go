@@ -18,13 +18,16 @@ var importedSamples = map[string][]string{
 	"chairside": {
 		"SELECT count(*) FROM payment_plans WHERE name = 'Private'",
 		"SELECT count(*) FROM patients AS p JOIN payment_plans AS l ON l.id = p.payment_plan_id WHERE l.name = 'Family Plan' AND p.last_name = 'NULL' AND NOT p.gender AND CAST(p.metadata AS text) LIKE '%shelf%B4%'",
+		"SELECT count(*) FROM patients WHERE last_name = 'NULL' AND email_address = 'nell@oak.example' AND preferred_phone_number = 3 AND dentist_recall_date = '2027-05-01' AND hygienist_recall_interval = 6 AND recall_method = 'Email' AND nhs_number IS NOT NULL",
+		"SELECT count(*) FROM patients AS p JOIN accounts AS a ON a.patient_id = p.id WHERE p.last_name = 'Bad' AND p.recall_method = 'Letter' AND CAST(p.metadata AS text) = '{}' AND " +
+			"COALESCE(p.email_address, p.mobile_phone, p.home_phone_country, p.nhs_number, CAST(p.preferred_phone_number AS text), CAST(p.dentist_recall_date AS text), CAST(p.hygienist_recall_interval AS text)) IS NULL",
 		"SELECT count(*) FROM accounts WHERE opening_balance = 1250 AND current_balance = 1250",
 		"SELECT count(*) FROM appointments WHERE state = 'Completed' AND duration = 20 AND notes LIKE 'two%lines'",
 		"SELECT count(*) FROM practitioners AS p JOIN users AS u ON u.id = p.user_id WHERE u.email = 'ines@oak.example' AND u.last_login IS NULL AND p.gdc_number = '123456'",
 	},
 	"cliniko": {
 		"SELECT count(*) FROM patients WHERE legacy_id = '1390710863102485699' AND email_address = 'mary@example.com' AND date_of_birth = '1981-05-26' AND active AND occupation = 'Baker' AND mobile_phone = '0491 570 156'",
-		"SELECT count(*) FROM patients WHERE legacy_id = '1390710863102485700' AND email_address IS NULL AND NOT active AND gender AND address_line_2 = 'Flat 3 Rear' AND preferred_name = 'Nol'",
+		"SELECT count(*) FROM patients WHERE legacy_id = '1390710863102485700' AND email_address IS NULL AND CAST(metadata AS text) = '{}' AND NOT active AND gender AND address_line_2 = 'Flat 3 Rear' AND preferred_name = 'Nol'",
 		"SELECT count(*) + 1 FROM patients WHERE legacy_id = '1390710863102485701'",
 		"SELECT count(*) FROM users WHERE last_name = 'Maple' AND role = 'hygienist'",
 		"SELECT count(*) FROM appointments WHERE state = 'Completed' AND duration = 45 AND CAST(metadata AS text) LIKE '%First visit%'",
@@ -35,7 +38,7 @@ var importedSamples = map[string][]string{
 	"opendental": {
 		"SELECT count(*) FROM users WHERE email = 'provider3@staff.invalid' AND last_name = 'OLD' AND NOT active",
 		"SELECT count(*) FROM patients AS p JOIN practitioners AS d ON d.id = p.dentist_id JOIN users AS u ON u.id = d.user_id WHERE p.legacy_id = '17' AND p.title = 'Mrs' AND p.medical_alert AND u.last_name = 'Alder' AND p.hygienist_id IS NOT NULL",
-		"SELECT count(*) FROM patients WHERE legacy_id = '18' AND email_address IS NULL AND gender AND active AND NOT medical_alert",
+		"SELECT count(*) FROM patients WHERE legacy_id = '18' AND email_address IS NULL AND CAST(metadata AS text) = '{}' AND created_at > (SELECT created_at FROM patients WHERE legacy_id = '17') AND gender AND active AND NOT medical_alert",
 		"SELECT count(*) FROM patients WHERE legacy_id = '19' AND NOT active AND address_line_2 = 'Unit 2'",
 		"SELECT count(*) + 1 FROM patients WHERE legacy_id = '20'",
 		"SELECT count(DISTINCT family_id) FROM patients WHERE legacy_id IN ('17', '18')",
