@@ -247,6 +247,32 @@ func TestImportFromAPIIsRefused(t *testing.T) {
 	}
 }
 
+// TestImportFromAPIWithoutLists: a list that the server does not have is named once, and is no finding.
+func TestImportFromAPIWithoutLists(t *testing.T) {
+	t.Parallel()
+	address, token, _ := sourceServer(t)
+	target, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/waiting_lists") {
+			http.NotFound(w, r)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	database, _ := openTarget(t, "sqlite")
+	dir := filepath.Join(t.TempDir(), "download")
+	command, out := importCall(t, server.URL, token, "--database-url", database, dir)
+	err = command.Run()
+	if findings := contents(dir + "/rejects/findings.csv"); err != nil || !strings.Contains(out.String(), "the server has no waiting_lists\n") || findings == "" || strings.Contains(findings, "has no rows") {
+		t.Errorf("%v: %s%s", err, out, findings)
+	}
+}
+
 // TestNextPage: a server without cursors may give fewer records a page than were asked for, and say how many
 // there are, or not.
 func TestNextPage(t *testing.T) {

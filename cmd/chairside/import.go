@@ -261,6 +261,7 @@ func (c *console) importFiles(db *store.DB, flags config.ImportFlags) error {
 	defer finish()
 	result, err := importer.Import(c, db, flags.Dir, importer.Options{
 		Mapping: flags.Mapping, Practice: flags.Practice, Rejects: flags.Rejects, DryRun: flags.DryRun, Progress: show,
+		Downloaded: flags.FromAPI != "",
 	})
 	if err != nil {
 		return err

@@ -23,7 +23,9 @@ func (im *importer) check() error {
 		}
 	}
 	return im.inTx(nil, func(b *batch) {
-		b.warnOfEmptyFiles()
+		if !im.downloaded {
+			b.warnOfEmptyFiles()
+		}
 		b.warnOfDoubleBookings()
 	})
 }

@@ -29,6 +29,9 @@ type Options struct {
 	Rejects  string                            // directory for rejects and findings; "" for rejects in the directory
 	DryRun   bool                              // write only rejects and findings
 	Progress func(what string, done, of int64) // called with bytes of a file; may be nil
+
+	// Downloaded says that the files are lists of an API, in which an empty one is no sign of a mistake.
+	Downloaded bool
 }
 
 // importer imports the files of one mapping.
@@ -41,6 +44,7 @@ type importer struct {
 	today      civil.Date
 	plans      []*plan  // in the order of import
 	missing    []string // files of an optional mapping that are not there
+	downloaded bool     // no warning of files without rows
 	outDir     string   // the directory of rejects and findings
 	findings   *csvLog
 	onProgress func(what string, done, of int64)
@@ -120,7 +124,7 @@ func newImporter(ctx context.Context, db *store.DB, dir string, o Options) (im *
 	if err != nil {
 		return nil, "", err
 	}
-	im = &importer{ctx: ctx, db: db, system: m.Source, missing: m.missing, started: clock.Now(ctx), onProgress: o.Progress, outDir: o.Rejects}
+	im = &importer{ctx: ctx, db: db, system: m.Source, missing: m.missing, downloaded: o.Downloaded, started: clock.Now(ctx), onProgress: o.Progress, outDir: o.Rejects}
 	if o.Practice == "" {
 		o.Practice = m.Practice
 	}

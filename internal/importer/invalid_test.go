@@ -130,5 +130,8 @@ func TestEmptyFilesAreWarnings(t *testing.T) {
 		if report.Warnings != 3 || report.Rejected() != 0 {
 			t.Errorf("%+v", report)
 		}
+		if downloaded := runImport(t, db, dir, Options{Rejects: t.TempDir(), Downloaded: true}); downloaded.Warnings != 0 {
+			t.Errorf("downloaded: %+v", downloaded)
+		}
 	})
 }
