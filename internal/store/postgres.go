@@ -151,6 +151,9 @@ func wayTo(ctx context.Context, probe *dbconn.Connector, options postgresOptions
 	if err != nil && strings.Contains(err.Error(), "unsupported startup parameter") {
 		err = fmt.Errorf("%w: set ignore_startup_parameters in pgbouncer.ini to %q", err, ignoredByPooler())
 	}
+	if errors.Is(err, pq.ErrSSLNotSupported) {
+		err = fmt.Errorf("%w: give the server a certificate, or add ?sslmode=disable to the database URL if the server is on this machine or in a private network", err)
+	}
 	if errors.As(err, new(*net.OpError)) {
 		err = fmt.Errorf("the database does not answer: check that PostgreSQL is running and that the database URL names its host and port (%w)", err)
 	}

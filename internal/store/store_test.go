@@ -86,6 +86,18 @@ func TestEmbeddedDatabaseSettings(t *testing.T) {
 	}
 }
 
+// TestServerWithoutTLS names the parameter that connects to it.
+func TestServerWithoutTLS(t *testing.T) {
+	url := pgtest.New(t)
+	for _, parameters := range []string{"", "?sslmode=require"} {
+		address, _, _ := strings.Cut(url, "?")
+		_, err := store.Open(t.Context(), address+parameters)
+		if err == nil || !strings.Contains(err.Error(), "add ?sslmode=disable to the database URL if the server is on this machine or in a private network") {
+			t.Errorf("%s: %v", parameters, err)
+		}
+	}
+}
+
 func TestPostgresSession(t *testing.T) {
 	setting := func(url, name string) string {
 		var value string
