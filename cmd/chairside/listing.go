@@ -24,7 +24,7 @@ type listing struct {
 }
 
 // print prints rows as a table, or each as a JSON object whose members are the columns in lower case.
-// Cells are texts, numbers, times, lists of texts, or nil.
+// Cells are texts, numbers, times (also zonedTime), lists of texts, or nil.
 func (l listing) print(c *console, columns []string, rows [][]any) error {
 	if l.Format == "json" {
 		for _, row := range rows {
@@ -58,16 +58,27 @@ func count[N int | int64](n N, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// zonedTime is a time that tables show in a zone. JSON does not have the zone.
+type zonedTime struct {
+	at   *time.Time // nil for never
+	zone *time.Location
+}
+
+// MarshalJSON returns the time as that of other cells.
+func (z zonedTime) MarshalJSON() ([]byte, error) { return json.Marshal(z.at) }
+
 // inTable is the text of a cell.
 func inTable(cell any) string {
 	switch v := cell.(type) {
 	case nil:
 		return "-"
 	case *time.Time:
-		if v == nil {
+		return inTable(zonedTime{v, time.UTC})
+	case zonedTime:
+		if v.at == nil {
 			return "never"
 		}
-		return v.UTC().Format("2006-01-02 15:04 UTC")
+		return v.at.In(v.zone).Format("2006-01-02 15:04 MST")
 	case []string:
 		return strings.Join(v, " ")
 	}

@@ -106,7 +106,7 @@ type scheduleList struct {
 	listing
 }
 
-// Run prints the schedules of all practices, one per line.
+// Run prints the schedules of all practices, one per line, with the times of each practice's zone.
 func (s *scheduleList) Run(c *console) error {
 	return c.withDatabase(s.Database, func(db *store.DB) error {
 		rows, err := db.Ent.ReportSchedule.Query().WithPractice().WithUser().Order(reportschedule.ByID()).All(principal.AsSystem(c))
@@ -119,10 +119,14 @@ func (s *scheduleList) Run(c *console) error {
 			if to == "" {
 				to = row.Address
 			}
+			zone, err := time.LoadLocation(row.Edges.Practice.TimeZone)
+			if err != nil {
+				return fmt.Errorf("load the practice's time zone: %w", err)
+			}
 			now := clock.Now(c)
 			cells = append(cells, []any{
 				row.ID, row.Edges.Practice.Slug, row.Edges.User.Email, row.Report, schedule.EveryOf(row).String(), row.Period, row.Format,
-				row.LastRunAt, schedule.NextAttempt(row, row.Edges.Practice, now), to, schedule.State(row, row.Edges.Practice, now),
+				zonedTime{row.LastRunAt, zone}, zonedTime{schedule.NextAttempt(row, row.Edges.Practice, now), zone}, to, schedule.State(row, row.Edges.Practice, now),
 			})
 		}
 		return s.print(c, []string{"ID", "PRACTICE", "USER", "REPORT", "EVERY", "PERIOD", "FORMAT", "LAST RUN", "NEXT RUN", "TO", "STATE"}, cells)
