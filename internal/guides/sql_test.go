@@ -7,12 +7,29 @@ import (
 	"testing"
 	"time"
 
+	"chairside/ent"
+	"chairside/internal/entx/table"
 	"chairside/internal/guides"
 	"chairside/internal/principal"
 	"chairside/internal/store"
 	"chairside/internal/store/analyst"
 	"chairside/internal/test/testdb"
 )
+
+// TestSQLGuideNamesWhatIdentifiesAPatient: the guide says which columns of report.patients could identify a patient.
+func TestSQLGuideNamesWhatIdentifiesAPatient(t *testing.T) {
+	t.Parallel()
+	i := slices.IndexFunc(guides.All, func(g guides.Guide) bool { return g.Name == "sql" })
+	_, personal, _ := strings.Cut(guides.All[i].Source, "- **Personal data**")
+	personal, _, _ = strings.Cut(personal, "\n- ")
+	v := slices.IndexFunc(ent.Views, func(v table.View) bool { return v.Name == "patients" })
+	for _, c := range ent.Views[v].Columns {
+		name := strings.ReplaceAll(c.Name, "_", " ")
+		if slices.Contains([]string{"date_of_birth", "gender", "town", "county", "postcode", "ethnicity", "occupation"}, c.Name) && !strings.Contains(personal, name) {
+			t.Errorf("the guide does not say that the views have %s", name)
+		}
+	}
+}
 
 // TestQueries runs the queries of the guide to SQL on both databases. Each returns rows.
 func TestQueries(t *testing.T) {
