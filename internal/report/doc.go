@@ -45,6 +45,8 @@
 //
 // Write one file that registers a Report. The page, charts, files and command follow from it.
 // A report that only adds up records, such as no_shows.go, needs a function that reads them and
-// a breakdown for each table. "go test ./internal/report -run 'Golden|Guide' -update" writes its
-// golden files and its row in the guide.
+// a breakdown for each table. A function that uses the report's own Records cannot be their Read
+// ("initialization cycle"): add it with readBy where the report registers.
+// "go test ./internal/report -run 'Golden|Guide' -update" writes its golden files and its row in
+// the guide.
 package report
