@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -162,6 +163,23 @@ func TestPartsOfColumns(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}
+		}
+	})
+}
+
+// A column that is listed twice for a field would be joined with itself. Two parts of a column are joined.
+func TestColumnListedTwiceIsRefused(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db *store.DB) {
+		createPractice(t, db)
+		dir := writeFiles(t, map[string]string{
+			"mapping.yaml": "source: old\nfiles:\n" + strings.TrimSuffix(patientsByName, "}\n") +
+				", columns: {Recall: dentist_recall_date, recall: dentist_recall_date, Town: [town, town], Note: [{field: occupation, match: '^([a-z]+)'}, {field: occupation, match: '([a-z]+)$'}]}}\n",
+			"patients.csv": "id,first_name,last_name,Recall,Town,Note\n1,Al,Ford,2027-01-02,Leeds,tree 1 surgeon\n",
+		})
+		_, err := Import(t.Context(), db, dir, Options{})
+		var mistakes MappingError
+		if !errors.As(err, &mistakes) || len(mistakes) != 2 || !strings.Contains(err.Error(), "recall: is listed twice for dentist_recall_date") || !strings.Contains(err.Error(), "Town: is listed twice for town") {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -49,6 +49,14 @@ type cell struct {
 	fallback template          // if the cell is blank
 }
 
+// pattern returns the regular expression of the part, "" for the whole cell.
+func (c cell) pattern() string {
+	if c.match == nil {
+		return ""
+	}
+	return c.match.String()
+}
+
 // extract returns the part of a cell that the pattern matches. ok is false if it does not match.
 func (c cell) extract(s string) (part string, ok bool) {
 	if c.match == nil || s == "" {
@@ -228,6 +236,9 @@ func (pl *planner) addColumn(c columnMapping, index int) {
 		for k, v := range c.Values {
 			source.values[strings.ToLower(strings.TrimSpace(k))] = v
 		}
+	}
+	if slices.ContainsFunc(t.cells, func(other cell) bool { return other.index == index && other.pattern() == source.pattern() }) {
+		pl.wrong("%s: is listed twice for %s, which would join it with itself", c.column, c.Field)
 	}
 	t.cells = append(t.cells, source)
 }
