@@ -52,7 +52,7 @@ func run(ctx context.Context, old string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.stop()) }()
-	if err := d.start(ctx); err != nil {
+	if err := d.start(ctx, old); err != nil {
 		return err
 	}
 	load := startLoad(ctx, d.proxy.url, d.token, *rate)

@@ -61,9 +61,8 @@ func prepare(ctx context.Context, dir string, postgres *localpg.Server, program 
 	return d, err
 }
 
-// start starts the servers with the program that prepared them, and the load balancer.
-func (d *setting) start(ctx context.Context) error {
-	program := filepath.Join(d.dir, "chairside")
+// start starts the servers and the load balancer.
+func (d *setting) start(ctx context.Context, program string) error {
 	for _, s := range d.servers {
 		if err := d.serve(s, program); err != nil {
 			return err
@@ -93,13 +92,13 @@ func (d *setting) serve(s *server, program string) error {
 		return err
 	}
 	defer log.Close()
-	s.process = exec.Command(program, "serve", "--addr", s.address, "--drain", drain.String(), "--rate-limit", "0") //nolint:noctx // it is stopped by signals alone
-	s.process.Env = append(os.Environ(), d.environment...)
-	s.process.Stderr = log
-	s.ended = make(chan error, 1)
-	if err := s.process.Start(); err != nil {
+	process := exec.Command(program, "serve", "--addr", s.address, "--drain", drain.String(), "--rate-limit", "0") //nolint:noctx // it is stopped by signals alone
+	process.Env = append(os.Environ(), d.environment...)
+	process.Stderr = log
+	if err := process.Start(); err != nil {
 		return err
 	}
+	s.process, s.ended = process, make(chan error, 1)
 	go func(process *exec.Cmd, ended chan error) { ended <- process.Wait() }(s.process, s.ended)
 	return nil
 }
