@@ -28,7 +28,7 @@ var _ = register(Report{
 		{Term: "Site", Meaning: "Where the session takes place. An appointment outside all sessions is listed at the practitioner's own site."},
 		{Term: "Patients' appointments", Meaning: "Appointments with a patient. One that runs over midnight is listed on both days, and counted on the day on which it starts."},
 		{Term: "Free", Meaning: "Session time that is not booked."},
-		{Term: "With an alert", Meaning: "Patients' appointments with a medical alert."},
+		{Term: "With an alert", Meaning: "Patients' appointments with a medical alert, counted on the same day."},
 		{Term: "Cancelled", Meaning: "Patients' appointments that were cancelled and would have started on the day."},
 		{Term: "Did not attend", Meaning: "Patients' appointments that the patient missed."},
 		{Term: "Arrived", Meaning: "When the patient arrived."},
