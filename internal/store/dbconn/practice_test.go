@@ -14,8 +14,8 @@ import (
 	"chairside/internal/test/localpg/pgtest"
 )
 
-// confined returns a pool of one connection that confine makes, and the number of its round trips.
-func confined(t *testing.T, address string, confine func(*dbconn.Connector, *atomic.Int64, dbconn.Names) driver.Connector) (pool *sql.DB, trips *atomic.Int64) {
+// connectTo returns a connector to a server without a pooler, or as if there was none.
+func connectTo(t *testing.T, address string) *dbconn.Connector {
 	t.Helper()
 	config, err := pq.NewConfig(address)
 	if err != nil {
@@ -29,8 +29,14 @@ func confined(t *testing.T, address string, confine func(*dbconn.Connector, *ato
 	if err != nil {
 		t.Fatal(err)
 	}
+	return connector
+}
+
+// confined returns a pool of one connection that confine makes, and the number of its round trips.
+func confined(t *testing.T, address string, confine func(*dbconn.Connector, *atomic.Int64, dbconn.Names) driver.Connector) (pool *sql.DB, trips *atomic.Int64) {
+	t.Helper()
 	trips = &atomic.Int64{}
-	pool = sql.OpenDB(confine(connector, trips, nil))
+	pool = sql.OpenDB(confine(connectTo(t, address), trips, nil))
 	pool.SetMaxOpenConns(1)
 	t.Cleanup(func() { pool.Close() })
 	return pool, trips

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/lib/pq"
 
 	"chairside/internal/entx"
 	"chairside/internal/principal"
@@ -250,18 +249,7 @@ func TestNamesSurviveRefusals(t *testing.T) {
 func TestNamesHaveTheTypesOfColumns(t *testing.T) {
 	t.Parallel()
 	address := startShared(t)
-	config, err := pq.NewConfig(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	probe, err := dbconn.NewProbe(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	connector, err := dbconn.NewServer(probe, dbconn.Behind).Connector(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	connector := connectTo(t, address)
 	insert := func(pool *sql.DB, from int) {
 		for n := range 2 * runsToName {
 			if _, err := pool.ExecContext(t.Context(), "INSERT INTO things VALUES ($1)", from+n); err != nil {
