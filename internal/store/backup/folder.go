@@ -129,8 +129,8 @@ func (f Folder) copies(db *store.DB) (all []copied, err error) {
 	return all, nil
 }
 
-// Newest returns the time of the newest copy that is not from the future, or the zero time if there is none,
-// and the path of one that is. While there is one, no copy can be made.
+// Newest returns the time of the newest copy, zero without one. It ignores copies from the future and returns
+// the path of one of them: while one is there, no copy can be made.
 func (f Folder) Newest(ctx context.Context, db *store.DB) (newest time.Time, future string, err error) {
 	all, err := f.copies(db)
 	latest := clock.Now(ctx).Add(clockSlack)

@@ -139,7 +139,7 @@ func (s *Server) Connector(config pq.Config) (*Connector, error) {
 // are not monitored; each query must end by its deadline.
 func NewProbe(config pq.Config) (*Connector, error) { return (&Server{}).Probe(config) }
 
-// Probe is NewProbe for a server of which more is known: connections fail that the server's own would refuse.
+// Probe is NewProbe, but refuses a pooler if the server had none at the start.
 func (s *Server) Probe(config pq.Config) (*Connector, error) {
 	config = config.Clone()
 	config.ConnectTimeout = min(config.ConnectTimeout, askTime)

@@ -27,7 +27,7 @@ type sharedNames struct {
 	schema  string // identifies the types of all columns
 	mu      sync.Mutex
 	byText  map[string]string // "" for a statement that must not have a name
-	refused atomic.Int64      // runs by name in a row that were refused
+	refused atomic.Int64      // runs by name that were refused since one last succeeded
 }
 
 // newSharedNames returns no names yet. PostgreSQL keeps the types of a named statement's arguments, even

@@ -167,7 +167,7 @@ func (p *packaged) released(ctx context.Context, dir string) (*packaged, error) 
 	return packages(ctx, dir, "released", tag)
 }
 
-// lastTag returns the tag of the highest version before the last commit, or "" if there is none.
+// lastTag returns the tag with the highest version before the last commit, or "" without one.
 func lastTag(ctx context.Context, repository string) (string, error) {
 	tags, err := drill.Execute(ctx, repository, nil, "git", "-c", "versionsort.suffix=-", "tag", "--list", "v[0-9]*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort", "-version:refname")
 	highest, _, _ := strings.Cut(strings.TrimSpace(tags), "\n")
