@@ -5,7 +5,7 @@
 //
 // Everything runs on loopback, with the configuration in cmd/chairside/deploy/failover: three etcd,
 // three PostgreSQL under Patroni, HAProxy, and two servers with replicas. Each kill ends Patroni and
-// all processes of the primary with SIGKILL; the last round freezes them with SIGSTOP instead. The
+// all processes of the primary with SIGKILL; afterwards a round freezes them with SIGSTOP instead. The
 // old primary then comes back as a replica. With -async commits wait for no replica: lost bookings
 // are then counted, and do not fail the drill.
 //
@@ -13,7 +13,8 @@
 // response, a copy kept by the change feed must equal the list, every change must have reached the
 // webhook in order, and "chairside restore-check" must find the database whole.
 //
-// It needs Linux, etcd, Patroni, HAProxy and PostgreSQL, and takes about six minutes.
+// It needs Linux, etcd, Patroni, HAProxy and PostgreSQL, and takes about eight minutes. To freeze the
+// primary it needs Patroni 4 (Debian 13): see canFreeze.
 //
 //	main.go      the steps
 //	cluster.go   etcd, PostgreSQL under Patroni, HAProxy
@@ -37,16 +38,21 @@ import (
 )
 
 var (
-	kills  = flag.Int("kills", 10, "how often the primary is killed")
-	freeze = flag.Bool("freeze", true, "freeze the primary afterwards, too")
-	async  = flag.Bool("async", false, "commits wait for no replica")
-	limit  = flag.Duration("limit", 15*time.Minute, "the drill fails if it takes longer")
-	keep   = flag.Bool("keep", false, "keep the directory with all logs")
+	kills   = flag.Int("kills", 10, "how often the primary is killed")
+	freezes = flag.Int("freezes", 1, "how often it is frozen afterwards; needs Patroni 4")
+	async   = flag.Bool("async", false, "commits wait for no replica")
+	limit   = flag.Duration("limit", 15*time.Minute, "the drill fails if it takes longer")
+	keep    = flag.Bool("keep", false, "keep the directory with all logs")
 )
 
 func main() { drill.MainWithProgram(limit, run) }
 
 func run(ctx context.Context, program string) (err error) {
+	if *freezes > 0 {
+		if err := canFreeze(ctx); err != nil {
+			return err
+		}
+	}
 	dir, err := os.MkdirTemp("", "chairside-drill-*")
 	if err != nil {
 		return err
@@ -87,8 +93,8 @@ func run(ctx context.Context, program string) (err error) {
 			return err
 		}
 	}
-	if *freeze {
-		if err := step(ctx, l, "freeze", func() (times, error) { return failOver(ctx, c, l, (*node).freeze) }); err != nil {
+	for n := range *freezes {
+		if err := step(ctx, l, fmt.Sprintf("freeze %d", n+1), func() (times, error) { return failOver(ctx, c, l, (*node).freeze) }); err != nil {
 			return err
 		}
 	}

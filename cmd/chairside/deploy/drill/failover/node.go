@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"chairside/cmd/chairside/deploy/drill/internal/drill"
 )
 
 // processes returns the ids of Patroni and of all processes of PostgreSQL, parents first. It stops the first
@@ -71,6 +75,23 @@ func (n *node) kill() error {
 	pids, err := n.processes()
 	n.frozen = nil
 	return errors.Join(err, signal(pids, syscall.SIGKILL))
+}
+
+// canFreeze fails if Patroni lets a primary that was frozen take the lock from its successor: version 3.0.2
+// (Debian 12) writes it back to etcd without asking who has it. The successor cannot follow the old
+// primary then, and stays out of the cluster. Version 4 asks.
+func canFreeze(ctx context.Context) error {
+	const first = 4
+	output, err := drill.Execute(ctx, "", nil, drill.Program("patroni"), "--version") // patroni 4.0.7
+	if err != nil {
+		return err
+	}
+	version := strings.TrimPrefix(strings.TrimSpace(output), "patroni ")
+	major, _, _ := strings.Cut(version, ".")
+	if n, err := strconv.Atoi(major); err != nil || n < first {
+		return fmt.Errorf("with Patroni %s a frozen primary takes its lock back: install version %d, or run the drill with -freezes 0", version, first)
+	}
+	return nil
 }
 
 // freeze stops the node without ending it: its connections stay open, and nothing responds.
