@@ -133,8 +133,9 @@ func (s *State) readView(ctx context.Context, pool *sql.DB, _ []Table) error {
 		return err
 	}
 	_, where, _ := strings.Cut(definition, "WHERE ")
+	where = strings.Replace(where, patient.Table+".", "", 1) // PostgreSQL 15 and older print the column's table
 	s.view = columns == strings.Join(searchColumns, ",") &&
-		strings.HasPrefix(where, "(NOT ("+patient.Table+"."+patient.FieldPracticeID+" IS DISTINCT FROM "+printedPractice) && !strings.Contains(where, " OR ")
+		strings.HasPrefix(where, "(NOT ("+patient.FieldPracticeID+" IS DISTINCT FROM "+printedPractice) && !strings.Contains(where, " OR ")
 	if !s.view {
 		s.problem("the view %s is missing or not ours", SearchView)
 	}
