@@ -80,13 +80,7 @@ func (h *Handler) search(ctx context.Context, query string) ([]predicate.Patient
 	if err != nil || len(where) == 0 || !h.DB.Confined() {
 		return where, err
 	}
-	return []predicate.Patient{func(s *sql.Selector) {
-		found := sql.Dialect(s.Dialect()).Select(patient.FieldID).From(sql.Table(store.SearchView))
-		for _, holds := range where {
-			holds(found)
-		}
-		s.Where(sql.In(s.C(patient.FieldID), found))
-	}}, nil
+	return []predicate.Patient{store.InSearchView(where)}, nil
 }
 
 // form is one way to find a term: the search text contains all parts, and so it has a key of

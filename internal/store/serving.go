@@ -16,9 +16,6 @@ import (
 // pool_size.
 const systemPool = 8
 
-// SearchView is the view in which a confined search looks for patients (package rowsecurity).
-const SearchView = rowsecurity.SearchView
-
 // OpenServing opens a database for a server. Where row-level security is set up, statements with
 // a principal run as the serving role, confined to the principal's practice, and all others over
 // a second, smaller pool as the system role (package rowsecurity).

@@ -10,7 +10,6 @@ import (
 	"chairside/ent/patient"
 	"chairside/internal/entx/rowscan"
 	"chairside/internal/principal"
-	"chairside/internal/store"
 	"chairside/internal/store/rowsecurity"
 	"chairside/internal/test/harness"
 )
@@ -90,7 +89,7 @@ func TestConfinedSearchReadsTheView(t *testing.T) {
 	for _, path := range []string{"/v1/patients?query=smith", "/v1/patient_stats?query=smith"} {
 		e.Get(t, path, token).Status(t, http.StatusOK)
 	}
-	execute(t, e, "REVOKE SELECT ON "+store.SearchView+" FROM "+rowsecurity.DefaultRoles.Serving)
+	execute(t, e, "REVOKE SELECT ON "+rowsecurity.SearchView+" FROM "+rowsecurity.DefaultRoles.Serving)
 	for _, path := range []string{"/v1/patients?query=jones", "/v1/patient_stats?query=jones"} {
 		e.Get(t, path, token).Status(t, http.StatusInternalServerError)
 	}
