@@ -30,7 +30,7 @@ func (manCommand) Run(c *console, at *kong.Context) error {
 	p.text(at.Model.Help)
 	p.line(".SH COMMANDS")
 	for _, command := range at.Model.Leaves(true) {
-		p.line(".SS " + escape(strings.TrimPrefix(command.Summary(), "chairside ")))
+		p.line(".SS " + escape(usageOf(command)))
 		p.text(command.Help)
 		p.text(command.Detail)
 		for _, argument := range command.Positional {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -61,11 +62,27 @@ func printHelp(options kong.HelpOptions, at *kong.Context) error {
 	if err != nil {
 		return err
 	}
+	if selected := at.Selected(); selected != nil {
+		options.NoAppSummary = true
+		if _, err := fmt.Fprintf(at.Stdout, "Usage: %s %s\n", at.Model.Name, usageOf(selected)); err != nil {
+			return err
+		}
+	}
 	if err := kong.DefaultHelpPrinter(options, at); err != nil || of == nil {
 		return err
 	}
 	_, err = fmt.Fprintf(at.Stdout, "\n%s: %s\n\n%s", of.Title, of.Question, render.Definitions(of, definitionsWidth))
 	return err
+}
+
+// usageOf returns how to type a command, without the program's name. The name of a default command is in brackets:
+// "report [show] <name>".
+func usageOf(command *kong.Node) string {
+	usage := command.Summary()
+	if parent := command.Parent; parent != nil && parent.DefaultCmd == command {
+		usage = strings.Replace(usage, command.Path(), parent.Path()+" ["+command.Name+"]", 1)
+	}
+	return usage
 }
 
 // helpedReport returns the report that the command names, or nil.
