@@ -133,13 +133,15 @@ func run(c *console, args []string) int {
 		}
 		return misuse(c.err, err, nil)
 	}
-	switch err := command.Run(c); {
+	switch err := onReplica(c, command.Run(c), command); {
 	case err == nil:
 		return exitOK
 	case errors.As(err, new(config.Mistakes)):
 		return misuse(c.err, err, command)
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(c.err, "chairside: interrupted")
+	case errors.Is(err, store.ErrReplica):
+		fmt.Fprintf(c.err, "chairside: %v: %s\n", store.ErrReplica, replicaRemedy)
 	case store.Denied(err) != "":
 		fmt.Fprintf(c.err, "chairside: %s\n", denied(store.Denied(err), command))
 	default:

@@ -20,35 +20,9 @@ import (
 // writes what had to wait.
 func TestServerOnAReplicaOnlyReads(t *testing.T) {
 	t.Parallel()
-	primary, err := localpg.Start(t.Context(), localpg.Replicated...)
-	if errors.Is(err, localpg.ErrNotInstalled) {
-		t.Skip(err) // CI fails in TestMain
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stopServer(t, primary) })
-	if err := primary.CreateDatabase(t.Context(), "replicated"); err != nil {
-		t.Fatal(err)
-	}
-	run := func(args ...string) string {
-		t.Helper()
-		command := exec.CommandContext(t.Context(), "chairside", append(args, "--database-url", primary.URL("replicated"))...)
-		out, err := command.Output()
-		if err != nil {
-			t.Fatalf("chairside %s: %v", args[0], err)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	run("migrate", "up")
-	run("database", "roles")
-	run("seed", "--patients=20", "--years=1")
+	primary := newPrimary(t)
 	token := newToken(t, primary.URL("replicated"), "patient")
-	standby, err := primary.Standby(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stopServer(t, standby) })
+	standby := newStandby(t, primary)
 	db := openTest(t, "postgres", standby.URL("replicated"))
 
 	s := startLogged(t, standby.URL("replicated"))
@@ -89,6 +63,67 @@ func TestServerOnAReplicaOnlyReads(t *testing.T) {
 	ready("after the promotion")
 	if text := s.text(t); reads == 0 || !strings.Contains(text, "no replica any more") {
 		t.Errorf("after the promotion: %d entries of reads\n%s", reads, text)
+	}
+}
+
+// newPrimary starts a server with demo data in the database "replicated", which newStandby can follow, or skips the test.
+func newPrimary(t *testing.T) *localpg.Server {
+	t.Helper()
+	primary, err := localpg.Start(t.Context(), localpg.Replicated...)
+	if errors.Is(err, localpg.ErrNotInstalled) {
+		t.Skip(err) // CI fails in TestMain
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopServer(t, primary) })
+	if err := primary.CreateDatabase(t.Context(), "replicated"); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range [][]string{{"migrate", "up"}, {"database", "roles"}, {"seed", "--patients=20", "--years=1"}} {
+		command = append(command, "--database-url", primary.URL("replicated"))
+		if out, err := exec.CommandContext(t.Context(), "chairside", command...).CombinedOutput(); err != nil {
+			t.Fatalf("chairside %s: %v\n%s", command[0], err, out)
+		}
+	}
+	return primary
+}
+
+// newStandby starts a replica of a server.
+func newStandby(t *testing.T, primary *localpg.Server) *localpg.Server {
+	t.Helper()
+	standby, err := primary.Standby(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopServer(t, standby) })
+	return standby
+}
+
+// TestCommandsOnAReplica: commands that write name the primary as the remedy, and others work.
+func TestCommandsOnAReplica(t *testing.T) {
+	t.Parallel()
+	standby := newStandby(t, newPrimary(t))
+	const refusal = `chairside: the database is a read-only replica, or its recovery has not ended: use the URL of the primary, or promote a restored database with "SELECT pg_promote()"` + "\n"
+	for _, test := range []struct {
+		command string
+		refused bool
+	}{
+		{"migrate up", true},
+		{"database roles", true},
+		{"user disable --force admin@demo.chairside.test", true},
+		{"token create --user=admin@demo.chairside.test --name=x --scopes=patient", true},
+		{"report income --practice=demo --output=" + t.TempDir() + "/income", true}, // it is audited
+		{"user list", false},
+		{"migrate status", false},
+		{"counters check", false},
+	} {
+		command := exec.CommandContext(t.Context(), "chairside", append(strings.Fields(test.command), "--database-url", standby.URL("replicated"))...)
+		var problem strings.Builder
+		command.Stderr = &problem
+		if err := command.Run(); (err != nil) != test.refused || test.refused && problem.String() != refusal {
+			t.Errorf("%s: %v: %s", test.command, err, problem.String())
+		}
 	}
 }
 

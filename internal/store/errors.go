@@ -55,6 +55,16 @@ func Denied(err error) string {
 	return ""
 }
 
+// ErrReplica means that a PostgreSQL server is in recovery and takes no writes: it follows another one, or it was restored
+// and has not been promoted yet.
+var ErrReplica = errors.New("the database is a read-only replica, or its recovery has not ended")
+
+// RefusedOnReplica reports whether err may be the refusal of a write by a replica. Both codes have other causes too:
+// IsReplica decides. lib/pq begins transactions with SET TRANSACTION READ WRITE, which is a feature not supported there.
+func RefusedOnReplica(err error) bool {
+	return pq.As(err, pqerror.ReadOnlySQLTransaction, pqerror.FeatureNotSupported) != nil
+}
+
 // CheckError is a row that a CHECK constraint refused. Rows are checked before
 // they are written, so this is a bug. It does not wrap the driver's error,
 // because PostgreSQL puts the row's values into its text.
