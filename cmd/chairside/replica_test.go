@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -110,6 +111,7 @@ func TestCommandsOnAReplica(t *testing.T) {
 		refused bool
 	}{
 		{"migrate up", true},
+		{"migrate verify", true}, // it creates tables to compare, and rolls back
 		{"database roles", true},
 		{"user disable --force admin@demo.chairside.test", true},
 		{"token create --user=admin@demo.chairside.test --name=x --scopes=patient", true},
@@ -124,6 +126,49 @@ func TestCommandsOnAReplica(t *testing.T) {
 		if err := command.Run(); (err != nil) != test.refused || test.refused && problem.String() != refusal {
 			t.Errorf("%s: %v: %s", test.command, err, problem.String())
 		}
+	}
+}
+
+// TestRestoreCheckOnAReplica: all checks that only read are made. After the promotion the copy is whole.
+func TestRestoreCheckOnAReplica(t *testing.T) {
+	t.Parallel()
+	standby := newStandby(t, newPrimary(t))
+	address := standby.URL("replicated")
+	check := func() (results map[string]string, schema, problem string, err error) {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), "chairside", "restore-check", address, "--format=json")
+		var stderr strings.Builder
+		command.Stderr = &stderr
+		out, err := command.Output()
+		results = map[string]string{}
+		for line := range strings.Lines(string(out)) {
+			var f struct {
+				Check, Result, Found string
+				ToDo                 string `json:"to_do"`
+			}
+			if err := json.Unmarshal([]byte(line), &f); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			if results[f.Check] = f.Result; f.Check == "schema" {
+				schema = f.Found + ": " + f.ToDo
+			}
+		}
+		return results, schema, stderr.String(), err
+	}
+	want := map[string]string{"file": "ok", "migrations": "ok", "schema": "not checked", "foreign keys": "ok", "totals": "ok", "audit log": "ok", "sealed values": "ok", "rows": "ok"}
+	results, schema, problem, err := check()
+	if err == nil || !maps.Equal(results, want) || problem != "chairside: no check failed, but 1 check could not be made\n" {
+		t.Errorf("%v: %v: %s", err, results, problem)
+	}
+	if schema != `it has to write: the database is a read-only replica, or its recovery has not ended: use the URL of the primary, or promote a restored database with "SELECT pg_promote()"` {
+		t.Error(schema)
+	}
+	if _, err := openTest(t, "postgres", address).ExecContext(t.Context(), "SELECT pg_promote()"); err != nil {
+		t.Fatal(err)
+	}
+	want["schema"] = "ok"
+	if results, _, problem, err := check(); err != nil || !maps.Equal(results, want) {
+		t.Errorf("after the promotion: %v: %v: %s", err, results, problem)
 	}
 }
 

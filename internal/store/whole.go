@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"chairside/internal/entx/table"
@@ -77,11 +78,24 @@ type TableRows struct {
 	Newest time.Time // when one was last written; zero if the table does not say
 }
 
-// Rows counts the rows of every table of the schema, and finds the newest of each.
+// unreplicated names the tables that cannot be read now: a replica does not receive the rows of unlogged tables.
+const unreplicated = "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relpersistence = 'u' AND pg_is_in_recovery()"
+
+// Rows counts the rows of every table of the schema, and finds the newest of each. On a replica it leaves out unlogged
+// tables.
 func (db *DB) Rows(ctx context.Context) (all []TableRows, err error) {
+	var without []string
+	if db.postgres() {
+		if without, err = db.texts(ctx, unreplicated, nil); err != nil {
+			return nil, err
+		}
+	}
 	pool := db.Maintenance()
 	defer pool.Close()
 	for _, t := range db.tables {
+		if slices.Contains(without, t.Name) {
+			continue
+		}
 		newest := "NULL"
 		for _, name := range []string{"created_at", "updated_at", "at"} {
 			if t.HasColumn(name) {

@@ -30,9 +30,9 @@ func (e *DriftError) Error() string {
 
 // Verify checks that the database has exactly the schema's tables, columns,
 // indexes, keys, checks, triggers and functions, and that no applied migration file has changed.
-// It returns nil, a *DriftError that names each difference, ErrPending, or another error of Up.
+// It returns nil, a *DriftError that names each difference, ErrPending, store.ErrReplica, or another error of Up.
 // On PostgreSQL it needs the right to create schemas: it creates the desired tables in a schema
-// of their own, so that the server prints both definitions in the same form, and rolls back.
+// of their own, so that the server prints both definitions in the same form, and rolls back. A replica cannot do that.
 func Verify(ctx context.Context, db *store.DB) error { return of(db).Verify(ctx) }
 
 // Verify is the package's function Verify for the files of m.

@@ -13,10 +13,17 @@ import (
 	entsql "entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/schema"
 
+	"chairside/internal/store"
 	"chairside/internal/store/triggers"
 )
 
 func (m *migrator) verifyPostgres(ctx context.Context, tables []*schema.Table) ([]string, error) {
+	switch replica, err := m.db.IsReplica(ctx); {
+	case err != nil:
+		return nil, err
+	case replica:
+		return nil, store.ErrReplica
+	}
 	pool := m.maintenance()
 	defer pool.Close()
 	transaction, err := pool.BeginTx(ctx, nil)
