@@ -47,8 +47,8 @@
 //	pool_size=20            connections of this process, at most; idle ones are
 //	                        closed after 5 minutes, all after 30
 //	statement_cache=off     the server is behind a pooler in transaction mode (PgBouncer), where
-//	                        connections share prepared statements; on: it is not. By default
-//	                        the program finds out
+//	                        connections share prepared statements; on: it is not, or the
+//	                        pooler keeps sessions. By default the program finds out
 //
 // Every connection sets statement_timeout=30s, lock_timeout=2s,
 // idle_in_transaction_session_timeout=60s, jit=off, timezone=UTC and

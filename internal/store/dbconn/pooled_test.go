@@ -18,13 +18,14 @@ import (
 )
 
 // TestPoolerIsFound opens a database through PgBouncer and directly. Only the first one's
-// statements have no names, whatever the URL says.
+// statements have no names, unless the URL says otherwise. A pooler in session mode counts as one in
+// transaction mode: no query can prove that it will keep a connection's process.
 func TestPoolerIsFound(t *testing.T) {
 	t.Parallel()
 	direct := pgtest.New(t)
-	pooled := pgtest.Pooled(t, direct)
+	pooled, sessions := pgtest.Pooled(t, direct), startPooler(t, direct, "pool_mode = session", "default_pool_size = 40")
 	for address, want := range map[string]bool{
-		direct: false, pooled: true,
+		direct: false, pooled: true, sessions: true, storetest.With(sessions, "statement_cache=on"): false,
 		storetest.With(direct, "statement_cache=off"): true, storetest.With(direct, "statement_cache=on"): false,
 	} {
 		db := storetest.Open(t, address)
