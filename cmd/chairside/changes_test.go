@@ -40,24 +40,10 @@ func TestCopiesEqualTheDatabase(t *testing.T) {
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		primary, err := localpg.Start(t.Context(), localpg.Replicated...)
-		if errors.Is(err, localpg.ErrNotInstalled) {
-			t.Skip(err) // CI fails in TestMain
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { stopServer(t, primary) })
-		if err := primary.CreateDatabase(t.Context(), "copies"); err != nil {
-			t.Fatal(err)
-		}
+		primary := newPrimary(t, "copies")
 		h := &copies{t: t, database: primary.URL("copies"), db: openTest(t, "postgres", primary.URL("copies"))}
 		h.start(3)
-		standby, err := primary.Standby(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { stopServer(t, standby) })
+		standby := newStandby(t, primary)
 		h.follow(serveOn(t, standby.URL("copies")))
 		h.run()
 	})

@@ -21,7 +21,7 @@ import (
 // writes what had to wait.
 func TestServerOnAReplicaOnlyReads(t *testing.T) {
 	t.Parallel()
-	primary := newPrimary(t)
+	primary := newSeededPrimary(t)
 	token := newToken(t, primary.URL("replicated"), "patient")
 	standby := newStandby(t, primary)
 	db := openTest(t, "postgres", standby.URL("replicated"))
@@ -67,8 +67,8 @@ func TestServerOnAReplicaOnlyReads(t *testing.T) {
 	}
 }
 
-// newPrimary starts a server with demo data in the database "replicated", which newStandby can follow, or skips the test.
-func newPrimary(t *testing.T) *localpg.Server {
+// newPrimary starts a server with an empty database, which newStandby can follow, or skips the test.
+func newPrimary(t *testing.T, database string) *localpg.Server {
 	t.Helper()
 	primary, err := localpg.Start(t.Context(), localpg.Replicated...)
 	if errors.Is(err, localpg.ErrNotInstalled) {
@@ -78,9 +78,16 @@ func newPrimary(t *testing.T) *localpg.Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stopServer(t, primary) })
-	if err := primary.CreateDatabase(t.Context(), "replicated"); err != nil {
+	if err := primary.CreateDatabase(t.Context(), database); err != nil {
 		t.Fatal(err)
 	}
+	return primary
+}
+
+// newSeededPrimary is newPrimary with demo data in the database "replicated".
+func newSeededPrimary(t *testing.T) *localpg.Server {
+	t.Helper()
+	primary := newPrimary(t, "replicated")
 	for _, command := range [][]string{{"migrate", "up"}, {"database", "roles"}, {"seed", "--patients=20", "--years=1"}} {
 		command = append(command, "--database-url", primary.URL("replicated"))
 		if out, err := exec.CommandContext(t.Context(), "chairside", command...).CombinedOutput(); err != nil {
@@ -104,7 +111,7 @@ func newStandby(t *testing.T, primary *localpg.Server) *localpg.Server {
 // TestCommandsOnAReplica: commands that write name the primary as the remedy, and others work.
 func TestCommandsOnAReplica(t *testing.T) {
 	t.Parallel()
-	standby := newStandby(t, newPrimary(t))
+	standby := newStandby(t, newSeededPrimary(t))
 	const refusal = `chairside: the database is a read-only replica, or its recovery has not ended: use the URL of the primary, or promote a restored database with "SELECT pg_promote()"` + "\n"
 	for _, test := range []struct {
 		command string
@@ -132,7 +139,7 @@ func TestCommandsOnAReplica(t *testing.T) {
 // TestRestoreCheckOnAReplica: all checks that only read are made. After the promotion the copy is whole.
 func TestRestoreCheckOnAReplica(t *testing.T) {
 	t.Parallel()
-	standby := newStandby(t, newPrimary(t))
+	standby := newStandby(t, newSeededPrimary(t))
 	address := standby.URL("replicated")
 	check := func() (results map[string]string, schema, problem string, err error) {
 		t.Helper()

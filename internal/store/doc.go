@@ -41,7 +41,7 @@
 // memory once for each connection, but the system reclaims it when needed. If the disk
 // fails to read it, the process ends.
 //
-// postgres://USER:PASSWORD@HOST/DATABASE is a PostgreSQL server (13 or later). Its
+// postgres://USER:PASSWORD@HOST/DATABASE is a PostgreSQL server (15 or later). Its
 // parameters are those of lib/pq, any setting of the server, and two of ours:
 //
 //	pool_size=20            connections of this process, at most; idle ones are

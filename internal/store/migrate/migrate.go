@@ -44,6 +44,8 @@ var (
 	ErrLocked = errors.New("a lock was not released in time")
 	// ErrNoCopy: an embedded database could not be copied, so nothing was migrated.
 	ErrNoCopy = errors.New("the database could not be copied before migrating it")
+	// ErrTooOld means that the PostgreSQL server is older than Chairside supports.
+	ErrTooOld = errors.New("the PostgreSQL server is too old")
 )
 
 // Migration is a migration file and whether it is applied.

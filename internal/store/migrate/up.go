@@ -53,6 +53,9 @@ func (m *migrator) Up(ctx context.Context, progress ...Progress) (applied []Migr
 	defer func() { _ = conn.Close() }() // closing the pool ends it
 	a := &applier{migrator: m, conn: conn, progress: progress}
 	if m.postgres() {
+		if err := checkVersion(ctx, conn); err != nil {
+			return nil, err
+		}
 		// The session that applies migrations also holds the lock: if the client dies, the
 		// lock lasts as long as the session still works.
 		unlock, err := lockMigrations(ctx, conn)
