@@ -265,7 +265,7 @@ func TestManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range parser.Model.Leaves(true) {
-		title := ".SS " + strings.ReplaceAll(strings.TrimPrefix(command.FullPath(), parser.Model.Name+" "), "-", `\-`)
+		title := ".SS " + escape(usageOf(command))
 		if !strings.Contains(string(out), title) {
 			t.Errorf("%q is missing", title)
 		}
