@@ -93,7 +93,7 @@ func (s *Site) showDiary(w http.ResponseWriter, r *http.Request, path, name stri
 	if path == weekPath {
 		title = "Diary: week"
 	}
-	s.show(w, r, status, "diary", view{Title: title, Here: diaryPath, Form: q.form, Page: v})
+	s.show(w, r, status, "diary", view{Title: title, Here: diaryPath, Style: "diary.css", Form: q.form, Page: v})
 	return nil
 }
 
