@@ -30,8 +30,8 @@ type apart struct {
 // shell returns the command of the block of a guide that contains a text.
 func (a apart) shell(t *testing.T, guide, contains string) (shell *exec.Cmd, printed *output) {
 	t.Helper()
-	i := slices.IndexFunc(guides.All, func(g guides.Guide) bool { return g.Name == guide })
-	blocks := slices.DeleteFunc(slices.Clone(guides.All[i].Blocks), func(b guides.Block) bool {
+	i := slices.IndexFunc(guides.All(), func(g guides.Guide) bool { return g.Name == guide })
+	blocks := slices.DeleteFunc(slices.Clone(guides.All()[i].Blocks), func(b guides.Block) bool {
 		return b.Use != guides.NotRun || b.Language != "sh" || !strings.Contains(b.Text, contains)
 	})
 	if len(blocks) != 1 {

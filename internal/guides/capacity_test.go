@@ -19,9 +19,9 @@ func TestCapacityQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	i, found := slices.IndexFunc(guides.All, func(g guides.Guide) bool { return g.Name == "capacity" }), map[string]bool{}
+	i, found := slices.IndexFunc(guides.All(), func(g guides.Guide) bool { return g.Name == "capacity" }), map[string]bool{}
 	ran := 0
-	for _, b := range guides.All[i].Blocks {
+	for _, b := range guides.All()[i].Blocks {
 		if b.Language != "sql" {
 			continue
 		}

@@ -29,9 +29,9 @@ func TestGoIsTested(t *testing.T) {
 		tested = append(tested, lines(string(source)))
 	}
 	output := strings.ReplaceAll(tested[0][strings.Index(tested[0], "// Output:"):], "// ", "")
-	i := slices.IndexFunc(guides.All, func(g guides.Guide) bool { return g.Name == "go" })
+	i := slices.IndexFunc(guides.All(), func(g guides.Guide) bool { return g.Name == "go" })
 	blocks, answers := 0, 0
-	for _, b := range guides.All[i].Blocks {
+	for _, b := range guides.All()[i].Blocks {
 		blocks++
 		if !slices.ContainsFunc(tested, func(source string) bool { return strings.Contains(source, lines(b.Text)) }) {
 			t.Errorf("go.md, line %d: no test runs this code", b.Line)

@@ -1,5 +1,5 @@
 // Package guides holds the guides for integrators and operators: Markdown files, rendered to
-// HTML when the program starts. Package web serves them at /docs/guides/.
+// HTML when the first is needed. Package web serves them at /docs/guides/.
 //
 // A guide is one file NAME.md, listed in contents.go:
 //
@@ -24,6 +24,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -57,10 +58,10 @@ type Section struct {
 	Text      string // all of it, for searches
 }
 
-// The guides in the order of reading.
+// The guides in the order of reading, rendered when first needed: most commands need none.
 var (
-	Contents = load(files)
-	All      = flatten(Contents)
+	Contents = sync.OnceValue(func() []Part { return load(files) })
+	All      = sync.OnceValue(func() []Guide { return flatten(Contents()) })
 )
 
 // NeedsToken reports whether the samples use a server and a token that another guide sets.

@@ -37,7 +37,7 @@ func TestGuidesAreServedWithoutToken(t *testing.T) {
 	}
 	link := regexp.MustCompile(`href="(/[^"#]*)?(?:#([^"]*))?"`)
 	index := get("/docs/guides/")
-	for i, g := range guides.All {
+	for i, g := range guides.All() {
 		if !strings.Contains(index, `<a href="/docs/guides/`+g.Name+`">`+html.EscapeString(g.Title)+`</a>`) {
 			t.Errorf("the index lacks %s", g.Name)
 		}
@@ -46,7 +46,7 @@ func TestGuidesAreServedWithoutToken(t *testing.T) {
 		if !strings.Contains(page, "<h1>"+html.EscapeString(g.Title)+"</h1>") {
 			t.Errorf("%s: no title", g.Name)
 		}
-		if i+1 < len(guides.All) && !strings.Contains(page, `href="/docs/guides/`+guides.All[i+1].Name+`">Next`) {
+		if i+1 < len(guides.All()) && !strings.Contains(page, `href="/docs/guides/`+guides.All()[i+1].Name+`">Next`) {
 			t.Errorf("%s does not lead to the next guide", g.Name)
 		}
 		for _, m := range link.FindAllStringSubmatch(page, -1) {
@@ -94,7 +94,7 @@ func TestGuidesNameNoMachinePaths(t *testing.T) {
 func TestGuidesNameTheServerThatShowsThem(t *testing.T) {
 	t.Parallel()
 	const base = "https://practice.test"
-	for _, g := range guides.All {
+	for _, g := range guides.All() {
 		shown := g.At(base)
 		for name, text := range map[string]string{"page": shown.HTML, "text": shown.Source} {
 			if strings.Contains(text, guides.Address) != g.StartsServer() {
@@ -121,7 +121,7 @@ var hosts = map[string]string{
 func TestSamplesNameKnownHosts(t *testing.T) {
 	t.Parallel()
 	address, used := regexp.MustCompile(`https?://([\w.:-]*\w)`), map[string]bool{}
-	for _, g := range guides.All {
+	for _, g := range guides.All() {
 		for _, b := range g.Blocks {
 			for _, m := range address.FindAllStringSubmatch(b.Text, -1) {
 				if used[m[1]] = true; m[0] != guides.Address && hosts[m[1]] == "" {
@@ -144,7 +144,7 @@ func TestCellsNameTheirColumns(t *testing.T) {
 	title, cell, label := regexp.MustCompile(`<th>(.*?)</th>`), regexp.MustCompile(`<td></td>|<td.*?>`), regexp.MustCompile(`data-label="(.*?)"`)
 	code := strings.NewReplacer("<code>", "", "</code>", "")
 	compared := 0
-	for _, g := range guides.All {
+	for _, g := range guides.All() {
 		for _, table := range strings.Split(g.HTML, "<table>")[1:] {
 			rows := strings.Split(table[:strings.Index(table, "</table>")], "<tr>")
 			titles := title.FindAllStringSubmatch(rows[1], -1)

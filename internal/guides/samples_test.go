@@ -33,10 +33,10 @@ const (
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "curl", "jq", "mkfifo", "node", "openssl", "python3")
-	if len(guides.All) < 20 {
-		t.Fatalf("only %d guides found", len(guides.All))
+	if len(guides.All()) < 20 {
+		t.Fatalf("only %d guides found", len(guides.All()))
 	}
-	for _, g := range guides.All {
+	for _, g := range guides.All() {
 		t.Run(g.Name, func(t *testing.T) {
 			onBothDatabases(t, func(t *testing.T, databases kind) { runSamples(t, g, databases) })
 		})
@@ -81,7 +81,7 @@ func TestSamplesInAnyOrder(t *testing.T) {
 	t.Parallel()
 	need(t, "bash", "curl", "jq", "mkfifo", "node", "openssl", "python3")
 	d := demo(t, sqlite)
-	order := slices.DeleteFunc(slices.Clone(guides.All), guides.Guide.StartsServer)
+	order := slices.DeleteFunc(slices.Clone(guides.All()), guides.Guide.StartsServer)
 	for _, way := range []string{"forwards", "backwards"} {
 		dir := t.TempDir()
 		for _, g := range order {
@@ -321,7 +321,7 @@ var unrun = map[string]int{
 // unnoticed.
 func TestEveryBlockRuns(t *testing.T) {
 	t.Parallel()
-	for _, g := range guides.All {
+	for _, g := range guides.All() {
 		left := 0
 		for _, b := range g.Blocks {
 			if b.Use == guides.Program || b.Use == guides.NotRun {

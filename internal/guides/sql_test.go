@@ -19,8 +19,8 @@ import (
 // TestSQLGuideNamesWhatIdentifiesAPatient: the guide says which columns of report.patients could identify a patient.
 func TestSQLGuideNamesWhatIdentifiesAPatient(t *testing.T) {
 	t.Parallel()
-	i := slices.IndexFunc(guides.All, func(g guides.Guide) bool { return g.Name == "sql" })
-	_, personal, _ := strings.Cut(guides.All[i].Source, "- **Personal data**")
+	i := slices.IndexFunc(guides.All(), func(g guides.Guide) bool { return g.Name == "sql" })
+	_, personal, _ := strings.Cut(guides.All()[i].Source, "- **Personal data**")
 	personal, _, _ = strings.Cut(personal, "\n- ")
 	v := slices.IndexFunc(ent.Views, func(v table.View) bool { return v.Name == "patients" })
 	for _, c := range ent.Views[v].Columns {
@@ -34,9 +34,9 @@ func TestSQLGuideNamesWhatIdentifiesAPatient(t *testing.T) {
 // TestQueries runs the queries of the guide to SQL on both databases. Each returns rows.
 func TestQueries(t *testing.T) {
 	t.Parallel()
-	i := slices.IndexFunc(guides.All, func(g guides.Guide) bool { return g.Name == "sql" })
+	i := slices.IndexFunc(guides.All(), func(g guides.Guide) bool { return g.Name == "sql" })
 	var queries []string
-	for _, b := range guides.All[i].Blocks {
+	for _, b := range guides.All()[i].Blocks {
 		if b.Language == "sql" {
 			queries = append(queries, b.Text)
 		}

@@ -11,7 +11,7 @@ import (
 // addResources adds the guides and the OpenAPI document.
 func (s *Server) addResources() {
 	s.addText("chairside://openapi.json", "openapi.json", "OpenAPI document", "The whole API as an OpenAPI document: large.", jsonMedia, string(s.Document))
-	for _, g := range guides.All {
+	for _, g := range guides.All() {
 		s.addText("chairside://guides/"+g.Name, g.Name, g.Title, g.Summary, "text/markdown", g.At(s.BaseURL).Source)
 	}
 }

@@ -40,8 +40,8 @@ func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 			have[strings.TrimSuffix(name, "_bucket")] = true
 		}
 	}
-	i := slices.IndexFunc(guides.All, func(g guides.Guide) bool { return g.Name == "monitoring" })
-	guide := guides.All[i]
+	i := slices.IndexFunc(guides.All(), func(g guides.Guide) bool { return g.Name == "monitoring" })
+	guide := guides.All()[i]
 	files := map[string]string{"the guide": guide.Source}
 	for _, name := range []string{"alerts.yml", "dashboard.json"} {
 		text, err := os.ReadFile(monitoring + name)

@@ -103,7 +103,6 @@ type Server struct {
 	tokens   *token.Cache
 	oauth    *oauth.Server
 	site     *web.Site
-	mcp      *mcp.Server
 	limiter  *ratelimit.Limiter
 	metrics  *metrics
 	tracing  *tracing // nil without traces
@@ -180,9 +179,6 @@ func build(o Options, handler ogent.Handler) (s *Server, err error) {
 		Limits: s.limiter.Peek, Operations: ogent.Operations, Read: s.recordReader(),
 		Demo: o.DemoUser, Ready: s.ready, Status: s.status, Explain: s.explain, FailAsJSON: s.failAsJSON, Visited: s.visited,
 	}); err != nil {
-		return nil, err
-	}
-	if s.mcp, err = s.newMCP(); err != nil {
 		return nil, err
 	}
 	s.handler = s.begin(s.accessLog(s.recoverPanic(s.mounts())))

@@ -32,7 +32,7 @@ type menuTag struct {
 func (s *Site) menuOf(tag, here string) *menu {
 	m := &menu{Here: here}
 	if strings.HasPrefix(here, guidesPath) {
-		m.Guides = guides.All
+		m.Guides = guides.All()
 	}
 	for _, t := range s.document.Tags {
 		entry := menuTag{t.Name, table.Title(t.Name), t.Description, nil, t.Name == tag}

@@ -81,7 +81,7 @@ func newSearchIndex(d *apiDocument) (i searchIndex) {
 		status := strconv.Itoa(c.Status)
 		i.add(entry{found: found{Address: "/docs#" + c.Code, Name: c.Code, Text: c.Text, Kind: errorPage}, names: []string{c.Code, status}, rest: "error status " + status})
 	}
-	for _, g := range guides.All {
+	for _, g := range guides.All() {
 		i.add(entry{found: found{Address: guidesPath + g.Name, Name: g.Title, Text: g.Summary, Kind: guidePart}, names: []string{g.Title}})
 		for _, part := range g.Sections {
 			i.add(entry{
