@@ -19,7 +19,7 @@ import (
 const baseURL = "http://practice.example"
 
 // gcSetting is the GOGC of all servers: that of "chairside serve".
-const gcSetting = "GOGC=200"
+const gcSetting = "GOGC=300"
 
 const (
 	startTime = time.Minute // for a server to become ready

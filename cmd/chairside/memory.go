@@ -8,7 +8,7 @@ const (
 	// requests: at Go's default of 100, collection takes an eighth of its time. There
 	// is no limit in bytes: near it, a server with many connections would do little
 	// but collect.
-	serverGCPercent = 200
+	serverGCPercent = 300
 
 	// An import shares its machine with a server, so it takes less memory than by
 	// default. For 200,000 patients:
