@@ -26,6 +26,8 @@ const (
 	// documented begins the addresses in it, and ours those that take their place: loopback ones, on
 	// which the ports can stay as they are.
 	documented, ours = "10.0.0.", "127.83.19."
+	// documentedBin is replaced by the directory of the PostgreSQL here.
+	documentedBin = "/usr/lib/postgresql/17/bin"
 
 	proxy        = ours + "10"
 	postgresPort = ":5432"
@@ -87,7 +89,7 @@ func newCluster(dir string, async bool) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	replaced := []string{documented + "0/24", "127.0.0.0/8", documented, ours, "bin_dir: /usr/lib/postgresql/15/bin", "bin_dir: " + filepath.Dir(bin)}
+	replaced := []string{documented + "0/24", "127.0.0.0/8", documented, ours, documentedBin, filepath.Dir(bin)}
 	if async {
 		replaced = append(replaced, "synchronous_mode: true", "synchronous_mode: false")
 	}
