@@ -185,14 +185,7 @@ func (k *cluster) copy(ctx context.Context, z size) error {
 	if err := k.drop(ctx, z.copy()); err != nil {
 		return err
 	}
-	statement := "CREATE DATABASE " + quote(z.copy()) + " TEMPLATE " + quote(z.database())
-	var number int
-	if err := k.admin.QueryRow(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number); err != nil {
-		return err
-	}
-	if number >= 150000 {
-		statement += " STRATEGY FILE_COPY" // the default logs every page
-	}
+	statement := "CREATE DATABASE " + quote(z.copy()) + " TEMPLATE " + quote(z.database()) + " STRATEGY FILE_COPY" // the default logs every page
 	k.say("copying %s", z.database())
 	for _, s := range []string{statement, "CHECKPOINT"} {
 		if _, err := k.admin.Exec(ctx, s); err != nil {

@@ -62,7 +62,7 @@ var ErrReplica = errors.New("the database is a read-only replica, or its recover
 // RefusedOnReplica reports whether err may be the refusal of a write by a replica. Both codes have other causes too:
 // IsReplica decides. lib/pq begins transactions with SET TRANSACTION READ WRITE, which is a feature not supported there.
 func RefusedOnReplica(err error) bool {
-	return pq.As(err, pqerror.ReadOnlySQLTransaction, pqerror.FeatureNotSupported) != nil
+	return pq.As(err, pqerror.ReadOnlySQLTransaction, pqerror.FeatureNotSupported) != nil && !dbconn.Outdated(err)
 }
 
 // CheckError is a row that a CHECK constraint refused. Rows are checked before

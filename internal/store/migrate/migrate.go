@@ -65,10 +65,11 @@ type migrator struct {
 	tables      []*schema.Table // the tables that the files must result in
 	maintenance func() *sql.DB  // store.DB.Maintenance
 	lockRetry   time.Duration   // see retryFor
+	oldest      int             // see oldestPostgres
 }
 
 func of(db *store.DB) *migrator {
-	return &migrator{db, Files(db.Dialect), store.Tables(db.Dialect), db.Maintenance, retryFor}
+	return &migrator{db, Files(db.Dialect), store.Tables(db.Dialect), db.Maintenance, retryFor, oldestPostgres}
 }
 
 // Status lists all migrations, applied and pending, in order. If it also returns one of the

@@ -46,6 +46,11 @@ func Up(ctx context.Context, db *store.DB, progress ...Progress) (applied []Migr
 func (m *migrator) Up(ctx context.Context, progress ...Progress) (applied []Migration, err error) {
 	pool := m.maintenance()
 	defer pool.Close()
+	if m.postgres() {
+		if err := m.checkVersion(ctx, pool); err != nil {
+			return nil, err
+		}
+	}
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
@@ -53,9 +58,6 @@ func (m *migrator) Up(ctx context.Context, progress ...Progress) (applied []Migr
 	defer func() { _ = conn.Close() }() // closing the pool ends it
 	a := &applier{migrator: m, conn: conn, progress: progress}
 	if m.postgres() {
-		if err := checkVersion(ctx, conn); err != nil {
-			return nil, err
-		}
 		// The session that applies migrations also holds the lock: if the client dies, the
 		// lock lasts as long as the session still works.
 		unlock, err := lockMigrations(ctx, conn)

@@ -26,6 +26,9 @@ func (m *migrator) verifyPostgres(ctx context.Context, tables []*schema.Table) (
 	}
 	pool := m.maintenance()
 	defer pool.Close()
+	if err := m.checkVersion(ctx, pool); err != nil {
+		return nil, err
+	}
 	transaction, err := pool.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err

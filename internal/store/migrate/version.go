@@ -10,18 +10,14 @@ import (
 // schema in another form, which Verify takes for a difference.
 const oldestPostgres = 15
 
-// checkVersion returns an error that wraps ErrTooOld if the server is older than oldestPostgres.
-func checkVersion(ctx context.Context, conn *sql.Conn) error {
+// checkVersion returns an error that wraps ErrTooOld if the server is too old.
+func (m *migrator) checkVersion(ctx context.Context, pool *sql.DB) error {
 	var number int // 150018 is 15.18
-	if err := conn.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number); err != nil {
+	if err := pool.QueryRowContext(ctx, "SELECT current_setting('server_version_num')::int").Scan(&number); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	return supported(number)
-}
-
-func supported(number int) error {
-	if major := number / 10000; major < oldestPostgres {
-		return fmt.Errorf("migrate: %w: version %d, and Chairside needs %d or later", ErrTooOld, major, oldestPostgres)
+	if major := number / 10000; major < m.oldest {
+		return fmt.Errorf("migrate: %w: version %d, and Chairside needs %d or later", ErrTooOld, major, m.oldest)
 	}
 	return nil
 }

@@ -3,13 +3,22 @@ package migrate
 import (
 	"errors"
 	"testing"
+
+	"chairside/internal/test/localpg/pgtest"
 )
 
 func TestOldServersAreRefused(t *testing.T) {
 	t.Parallel()
-	for number, refused := range map[int]bool{130016: true, 140023: true, 150000: false, 170012: false} {
-		if err := supported(number); errors.Is(err, ErrTooOld) != refused {
-			t.Errorf("%d: %v", number, err)
-		}
+	url := pgtest.New(t)
+	db := openWith(t, url, twoFiles(url))
+	if _, err := db.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db.oldest = 1000
+	if _, err := db.Up(t.Context()); !errors.Is(err, ErrTooOld) {
+		t.Errorf("Up: %v", err)
+	}
+	if err := db.Verify(t.Context()); !errors.Is(err, ErrTooOld) {
+		t.Errorf("Verify: %v", err)
 	}
 }

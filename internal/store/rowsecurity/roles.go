@@ -79,7 +79,7 @@ func (r Roles) grant(tables []Table) string {
 	both := r.Serving + ", " + r.System
 	all := []string{
 		r.revokeAll(),
-		"REVOKE CREATE ON SCHEMA public FROM PUBLIC, " + both, // PostgreSQL 14 and older give it to all
+		"REVOKE CREATE ON SCHEMA public FROM PUBLIC, " + both, // all have it in a database that PostgreSQL 14 or older created
 		"GRANT USAGE ON SCHEMA public TO " + both,
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO " + both, // a new row's id is known before its sealed values
 		"GRANT SELECT ON " + MigrationsTable + " TO " + r.System,

@@ -116,7 +116,7 @@ func (s *Server) serve(ctx context.Context, account *syscall.Credential) error {
 }
 
 // initialize creates the cluster, with a linguistic default collation if the server has
-// ICU (PostgreSQL 15 or later).
+// ICU.
 func (s *Server) initialize(ctx context.Context, account *syscall.Credential, passwordFile string) error {
 	arguments := []string{
 		"--pgdata", s.data(), "--username", superuser, "--pwfile", passwordFile,
