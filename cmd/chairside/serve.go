@@ -158,7 +158,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 	}
-	debug.FreeOSMemory() // what the start needed
+	debug.FreeOSMemory() // returns to the system what only the start needed
 	logger.Info("listening", "address", listener.Addr().String(), "base_url", baseURL)
 	return srv.Run(c, listener)
 }

@@ -24,7 +24,7 @@ func (s *Server) assistants() http.Handler {
 }
 
 // tools returns the tools for assistants. Their requests pass the whole server, from begin on.
-// It panics if the OpenAPI document, which is the same in every server of a build, is malformed.
+// It panics if the OpenAPI document is malformed: servers of a build differ only in its base URL.
 func (s *Server) tools() http.Handler {
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) })
 	server, err := mcp.New(mcp.Options{

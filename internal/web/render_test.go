@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-var definition = regexp.MustCompile(`{{-? ?define "([^"]+)"`)
+var definition = regexp.MustCompile(`{{-?\s*(?:define|block)\s+"([^"]+)"`)
 
 // TestTemplatesHaveNamesOfTheirOwn: of two templates with the same name, html/template would use the later file's in all pages.
 func TestTemplatesHaveNamesOfTheirOwn(t *testing.T) {
