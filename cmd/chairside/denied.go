@@ -19,7 +19,7 @@ func denied(reason string, command *kong.Context) string {
 	return fmt.Sprintf(`%s may not do this (%s): use the URL of the role that owns the tables, which runs "chairside migrate up". Only "chairside serve" and "chairside doctor" run as the roles of "chairside database roles"`, role, reason)
 }
 
-// databaseURL returns the database of a command, or "" for a command without one.
+// databaseURL returns the database URL of a command, or "" for a command without one.
 func databaseURL(command *kong.Context) string {
 	for _, flag := range command.Flags() {
 		if flag.Name == "database-url" {

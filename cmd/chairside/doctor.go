@@ -32,7 +32,7 @@ func (doctorCommand) Help() string {
   - the server's own certificate is valid for 14 more days, is for the host of --base-url, and is followed by its issuers'
   - --base-url, --tls-cert and --trusted-proxies fit together
 
-Prints each check with its result, what was found and what mends it. The exit status is 1 if any check failed, and also if one could not be made; "not checked" is what does not apply. Administrators see the same checks of a running server at /settings/status.`
+Prints each check with its result, what was found and what mends it. The exit status is 1 if any check failed, and also if one could not be run; "not checked" is what does not apply. Administrators see the same checks of a running server at /settings/status.`
 }
 
 // Run prints the checks and fails if one of them does.

@@ -136,7 +136,7 @@ func TestCommandsOnAReplica(t *testing.T) {
 	}
 }
 
-// TestRestoreCheckOnAReplica: all checks that only read are made. After the promotion the copy is whole.
+// TestRestoreCheckOnAReplica: all checks that only read run. After the promotion the copy is whole.
 func TestRestoreCheckOnAReplica(t *testing.T) {
 	t.Parallel()
 	standby := newStandby(t, newSeededPrimary(t))
@@ -164,10 +164,10 @@ func TestRestoreCheckOnAReplica(t *testing.T) {
 	}
 	want := map[string]string{"file": "ok", "migrations": "ok", "schema": "not checked", "foreign keys": "ok", "totals": "ok", "audit log": "ok", "sealed values": "ok", "rows": "ok"}
 	results, schema, problem, err := check()
-	if err == nil || !maps.Equal(results, want) || problem != "chairside: no check failed, but 1 check could not be made\n" {
+	if err == nil || !maps.Equal(results, want) || problem != "chairside: no check failed, but 1 check could not be run\n" {
 		t.Errorf("%v: %v: %s", err, results, problem)
 	}
-	if schema != `it has to write: the database is a read-only replica, or its recovery has not ended: use the URL of the primary, or promote a restored database with "SELECT pg_promote()"` {
+	if schema != `it creates tables to compare, and the database is a read-only replica, or its recovery has not ended: promote the restored database with "SELECT pg_promote()", or check the primary` {
 		t.Error(schema)
 	}
 	if _, err := openTest(t, "postgres", address).ExecContext(t.Context(), "SELECT pg_promote()"); err != nil {

@@ -36,7 +36,7 @@ func (restoreCheckCommand) Help() string {
   sealed values  the keys open every sealed value
   rows           there is data: the number of rows, with --format=json of each table, and the time of the newest
 
-Prints each check with what was found and what mends it. The exit status is 1 if any failed or could not be made. On a read-only replica, and while the recovery of a restored database is paused, all checks but "schema" are made. For PostgreSQL, sign in as the owner of the tables. The keys of a copy are those of its database: name them with --keys-file.`
+Prints each check with what was found and what mends it. The exit status is 1 if any failed or could not be run. On a read-only replica, and while the recovery of a restored database is paused, all checks but "schema" run. For PostgreSQL, sign in as the owner of the tables. The keys of a copy are those of its database: name them with --keys-file.`
 }
 
 // The results of a check.
@@ -95,7 +95,7 @@ func (r *restoreCheckCommand) Run(c *console) (err error) {
 		return fmt.Errorf("the copy is not whole: %s failed", count(problems, "check"))
 	}
 	if left > 0 {
-		return fmt.Errorf("no check failed, but %s could not be made", count(left, "check"))
+		return fmt.Errorf("no check failed, but %s could not be run", count(left, "check"))
 	}
 	fmt.Fprintln(c.err, "the copy is whole")
 	return nil
@@ -119,7 +119,7 @@ var copyChecks = []copyCheck{
 	{"sealed values", false, checkCopySealed},
 }
 
-// checkCopy makes all checks. public are further keys that may have signed cuts of the audit log.
+// checkCopy runs all checks. public are further keys that may have signed cuts of the audit log.
 func (c *console) checkCopy(db *store.DB, public []audit.PublicKey) (all []finding) {
 	after := ""
 	for _, check := range copyChecks {
@@ -131,7 +131,7 @@ func (c *console) checkCopy(db *store.DB, public []audit.PublicKey) (all []findi
 		f := finding{check: check.name, result: passed, found: found}
 		switch {
 		case errors.Is(err, store.ErrReplica):
-			f.result, f.found, f.mend = skipped, "it has to write: "+store.ErrReplica.Error(), replicaRemedy
+			f.result, f.found, f.mend = skipped, "it creates tables to compare, and "+store.ErrReplica.Error(), `promote the restored database with "SELECT pg_promote()", or check the primary`
 		case err != nil:
 			f.result, f.found, f.mend = failed, "cannot be checked: "+plainLine(err), mend
 		case len(problems) > 0:

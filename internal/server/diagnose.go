@@ -86,7 +86,7 @@ func (i *Installation) Diagnose(ctx context.Context, limit time.Duration) []web.
 func (x *examination) examine(ctx context.Context, i *Installation, limit time.Duration) []web.Check {
 	found, err := x.run(i, ctx)
 	if err != nil {
-		found = append(found, notMade(ctx, err, limit))
+		found = append(found, notRun(ctx, err, limit))
 	}
 	for k := range found {
 		found[k].Name = x.name
@@ -94,12 +94,12 @@ func (x *examination) examine(ctx context.Context, i *Installation, limit time.D
 	return found
 }
 
-// notMade is the outcome of a check that could not be made.
-func notMade(ctx context.Context, err error, limit time.Duration) web.Check {
+// notRun is the outcome of a check that could not be run.
+func notRun(ctx context.Context, err error, limit time.Duration) web.Check {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return web.Check{State: web.NotChecked, Text: fmt.Sprintf("the check did not end within %s", limit), Mend: `run "chairside doctor", which has no limit`, Err: err}
 	}
-	return web.Check{State: web.NotChecked, Text: "the check could not be made; the server’s log has the reason", Err: err}
+	return web.Check{State: web.NotChecked, Text: "the check could not be run; the server’s log has the reason", Err: err}
 }
 
 func passed(format string, args ...any) ([]web.Check, error) {
@@ -138,7 +138,7 @@ func (i *Installation) NotMigrated(ctx context.Context) []web.Check {
 	found, err := i.CheckMigrations(ctx)
 	switch {
 	case err != nil:
-		found = []web.Check{notMade(ctx, err, 0)}
+		found = []web.Check{notRun(ctx, err, 0)}
 	case found[0].State == web.Passed:
 		return nil
 	}

@@ -43,7 +43,7 @@ func (s *Server) diagnose(ctx context.Context) ([]web.Check, time.Time) {
 		d.checks, d.at = in.Diagnose(context.WithoutCancel(ctx), diagnosisTime), now
 		for _, c := range d.checks {
 			if c.Err != nil {
-				s.Logger.Warn("a check of the status page could not be made", slog.String("check", c.Name), slog.String("cause", describeError(c.Err)))
+				s.Logger.Warn("a check of the status page could not be run", slog.String("check", c.Name), slog.String("cause", describeError(c.Err)))
 			}
 		}
 	}

@@ -17,7 +17,7 @@ type CheckState int
 const (
 	Passed CheckState = iota
 	Failed
-	NotChecked // it does not apply, or it could not be made
+	NotChecked // it does not apply, or it could not be run
 )
 
 // Check is the outcome of one check of the installation. This page and "chairside doctor" show the
@@ -27,7 +27,7 @@ type Check struct {
 	State CheckState
 	Text  string // what was found, as a sentence without a capital letter and a full stop
 	Mend  string // what to do about it, likewise; "" if Text says so
-	Err   error  // why the check could not be made; nil otherwise
+	Err   error  // why the check could not be run; nil otherwise
 }
 
 // Fact is a property of the server.

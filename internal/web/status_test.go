@@ -29,7 +29,7 @@ func TestStatus(t *testing.T) {
 		} else {
 			p.Has(t, "PostgreSQL 1", "Unknown: pg_dump", "None are connected.", "differ by", "2s is allowed")
 		}
-		p.Lacks(t, "could not be read", "could not be made")
+		p.Lacks(t, "could not be read", "could not be run")
 		for _, role := range []schema.Role{schema.RoleReceptionist, schema.RoleDentist, schema.RoleManager} {
 			e.Browser(t).SignIn(userWithRole(t, e, role).Email).Get("/settings/status").Status(t, http.StatusForbidden)
 		}
