@@ -69,7 +69,7 @@ func (s *Server) LimitSilence(d time.Duration) { s.monitor.patience.Store(int64(
 // not the one that serves a statement. Where TLS hides what is announced, Find looks whether connections
 // take turns on processes.
 //
-// A pooler that keeps sessions announces its own process too, and counts as one that does not: no number of queries
+// A pooler that keeps sessions announces its own process too, and, unless TLS hides that, counts as one that does not: no number of queries
 // proves that connections will keep their processes. If a pooler in transaction mode were taken for one that keeps
 // sessions, clients would share prepared statements and settings, even the practice; the other mistake only costs time.
 func Find(ctx context.Context, probe *Connector) (direct Direct, err error) {

@@ -79,7 +79,7 @@ func (n *node) kill() error {
 
 // canFreeze fails if Patroni lets a primary that was frozen take the lock from its successor: version 3.0.2
 // (Debian 12) writes it back to etcd without asking who has it. The successor cannot follow the old
-// primary then, and stays out of the cluster. Version 4 asks.
+// primary then, and stays out of the cluster. Version 4 asks; those in between were not tried.
 func canFreeze(ctx context.Context) error {
 	const first = 4
 	output, err := drill.Execute(ctx, "", nil, drill.Program("patroni"), "--version") // patroni 4.0.7
