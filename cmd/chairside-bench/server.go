@@ -18,7 +18,7 @@ import (
 // baseURL is the base of all servers' links, so that their responses are comparable.
 const baseURL = "http://practice.example"
 
-// gcSetting is the GOGC of all servers: that of "chairside serve".
+// gcSetting is the GOGC of all servers: that of "chairside serve" (TestServersCollectAlike).
 const gcSetting = "GOGC=300"
 
 const (

@@ -191,6 +191,9 @@ func checkCopySchema(c *console, db *store.DB, _ []audit.PublicKey) (string, []s
 	if drift := (*migrate.DriftError)(nil); errors.As(err, &drift) {
 		return "", drift.Differences, "use another copy: objects are missing or were changed by hand", nil
 	}
+	if errors.Is(err, migrate.ErrTooOld) {
+		return "", nil, "restore the copy to a newer PostgreSQL server", err
+	}
 	return "tables, columns, indexes, triggers and functions are those of the schema", nil, "sign in as the owner of the tables, who may create schemas", err
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lib/pq"
+
 	"chairside/internal/apierror"
 	"chairside/internal/store"
 	"chairside/internal/store/storetest"
@@ -24,6 +26,23 @@ func TestAPIErrorKeepsOtherErrors(t *testing.T) {
 	for _, err := range []error{nil, known, errors.New("other"), context.Canceled} {
 		if got := store.APIError(t.Context(), err); got != err {
 			t.Errorf("APIError(%v) = %v", err, got)
+		}
+	}
+}
+
+func TestRefusedOnReplica(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err     pq.Error
+		refused bool
+	}{
+		{pq.Error{Code: "25006"}, true},                                    // an INSERT
+		{pq.Error{Code: "0A000", Routine: "call_bool_check_hook"}, true},   // SET TRANSACTION READ WRITE
+		{pq.Error{Code: "0A000", Routine: "RevalidateCachedQuery"}, false}, // a statement that a migration has outdated
+		{pq.Error{Code: "42501"}, false},
+	} {
+		if got := store.RefusedOnReplica(&test.err); got != test.refused {
+			t.Errorf("%s of %s: %t", test.err.Code, test.err.Routine, got)
 		}
 	}
 }
