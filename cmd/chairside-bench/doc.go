@@ -23,9 +23,9 @@
 //	server.go      starting and stopping a process
 //	equal.go       checks that all servers give the same responses
 //	workload.go    W1 to W10: requests and targets
-//	reports.go     users who show a report meanwhile
+//	reports.go     loads in the background: users who show a report, a busy loop
 //	reportscommand.go
-//	               bookings with nine reports, on the primary and on a replica
+//	               bookings under such a load, on the primary and on a replica
 //	reportspeedcommand.go, reportrows.go
 //	               report-speed: each report, and SQL that was written by hand for it
 //	measure.go     rounds: each workload on each server in turn, so that other load on

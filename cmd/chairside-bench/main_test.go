@@ -112,7 +112,7 @@ func TestBenchmarkEndToEnd(t *testing.T) {
 	}
 
 	status, out, problems = bench(t, "reports", "--size", tinySize.Name, "--chairside", program, "--rounds", "1", "--duration", "100ms", "--clients", "2", "--reports", "2")
-	if status != exitOK || !strings.Contains(out, "replica") || strings.Contains(out, "NaN") {
+	if status != exitOK || !strings.Contains(out, "replica") || !strings.Contains(out, "busy loop") || strings.Contains(out, "NaN") {
 		t.Errorf("reports: status %d\n%s\n%s", status, out, problems)
 	}
 

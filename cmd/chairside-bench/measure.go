@@ -24,7 +24,7 @@ func (o *runCommand) measure(ctx context.Context, d *dataset, e entry, w workloa
 	if e.name == handWritten || e.name == equalPromises {
 		reporting = d.entries[0]
 	}
-	_, err = during(ctx, reporting, w.Reports, func() error {
+	_, err = during(ctx, reporting, background{users: w.Reports}, func() error {
 		m, err = o.measureLoad(ctx, d, e, w, requests)
 		return err
 	})

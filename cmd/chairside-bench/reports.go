@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,24 @@ import (
 	"chairside/cmd/chairside-bench/load"
 	"chairside/internal/seed"
 )
+
+// background is the load on the machine besides what is measured. The zero value is none.
+type background struct {
+	users    int  // users who show a report again and again
+	busyLoop bool // a process that only takes processor time
+}
+
+// String names the load in the table.
+func (b background) String() string {
+	switch {
+	case b.users > 0:
+		return fmt.Sprintf("%d users with reports", b.users)
+	case b.busyLoop:
+		return "a busy loop"
+	default:
+		return "none"
+	}
+}
 
 // reporters are users that show a report again and again.
 type reporters struct {
@@ -112,16 +131,40 @@ func show(ctx context.Context, browser *http.Client, address string) error {
 	return err
 }
 
-// during runs work while n users of a server show reports.
-func during(ctx context.Context, e entry, n int, work func() error) (shown int64, err error) {
-	if n == 0 {
+// during runs work under a load in the background, and returns how many reports were shown.
+func during(ctx context.Context, e entry, b background, work func() error) (shown int64, err error) {
+	switch {
+	case b.users > 0:
+		r, err := e.report(ctx, b.users)
+		if err != nil {
+			return 0, err
+		}
+		err = work()
+		shown, failure := r.stop()
+		return shown, errors.Join(err, failure)
+	case b.busyLoop:
+		return 0, besideBusyLoop(ctx, work)
+	default:
 		return 0, work()
 	}
-	r, err := e.report(ctx, n)
-	if err != nil {
-		return 0, err
+}
+
+// besideBusyLoop runs work while another process loops: a goroutine would take turns with the clients. The process
+// ends with this one, however that ends.
+func besideBusyLoop(ctx context.Context, work func() error) error {
+	loop := exec.CommandContext(ctx, "sh", "-c", "while kill -0 $PPID; do :; done")
+	if err := loop.Start(); err != nil {
+		return err
 	}
-	err = work()
-	shown, failure := r.stop()
-	return shown, errors.Join(err, failure)
+	ended := make(chan error, 1)
+	go func() { ended <- loop.Wait() }()
+	err := work()
+	select {
+	case early := <-ended:
+		return errors.Join(err, fmt.Errorf("the busy loop ended before the measurement: %w", early))
+	default:
+		_ = loop.Process.Kill() // it runs
+		<-ended
+		return err
+	}
 }

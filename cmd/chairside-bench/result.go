@@ -108,9 +108,14 @@ type ratio struct {
 
 // ratioOf compares the rates of two servers round by round.
 func ratioOf(a, b serverResult) ratio {
+	return ratioBetween(a.Rounds, b.Rounds, func(m measurement) float64 { return m.PerSecond })
+}
+
+// ratioBetween compares a figure of two series round by round.
+func ratioBetween(a, b []measurement, figure func(measurement) float64) ratio {
 	var r ratio
-	for i := range min(len(a.Rounds), len(b.Rounds)) {
-		r.Rounds = append(r.Rounds, a.Rounds[i].PerSecond/b.Rounds[i].PerSecond)
+	for i := range min(len(a), len(b)) {
+		r.Rounds = append(r.Rounds, figure(a[i])/figure(b[i]))
 	}
 	r.Median, r.Min, r.Max = median(r.Rounds), slices.Min(r.Rounds), slices.Max(r.Rounds)
 	return r

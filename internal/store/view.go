@@ -21,7 +21,7 @@ import (
 
 // viewSettings are for rare queries that read much. With this memory the sums of a year need no
 // temporary files; JIT compilation would take longer than it saves. One processor must do: parallel workers would
-// take those that bookings wait for (decision 11). A prepared statement is planned each time, because a
+// take those that other requests need (decision 11). A prepared statement is planned each time, because a
 // plan for any period assumes a short one.
 const viewSettings = "SET LOCAL work_mem = '64MB'; SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL plan_cache_mode = force_custom_plan"
 
