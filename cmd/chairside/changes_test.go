@@ -65,11 +65,12 @@ func stopServer(t *testing.T, server *localpg.Server) {
 	}
 }
 
-// serveOn starts a server on a migrated database and returns its address.
-func serveOn(t *testing.T, database string) (base string) {
+// serveOn starts a server on a migrated database, with extra environment variables, and returns its address.
+func serveOn(t *testing.T, database string, environment ...string) (base string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "chairside", "serve", "--addr=127.0.0.1:0", "--database-url", database, "--rate-limit", "0")
 	command.Dir = t.TempDir()
+	command.Env = append(command.Environ(), environment...)
 	log, err := command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
