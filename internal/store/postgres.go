@@ -70,9 +70,7 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 	if as.fixedSize {
 		options.poolSize = as.poolSize
 	}
-	hurried := config.Clone()
-	hurried.Runtime["lock_timeout"] = readyLockTimeout
-	probe, err := dbconn.NewProbe(hurried)
+	probe, err := dbconn.NewProbe(config)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +79,7 @@ func openPostgres(ctx context.Context, raw string, as access) (*DB, error) {
 		return nil, err
 	}
 	server := dbconn.NewServer(probe, direct)
-	health, err := server.Probe(hurried)
+	health, err := server.Probe(config)
 	if err != nil {
 		return nil, err
 	}

@@ -19,8 +19,9 @@ import (
 // the open connection may have been lost.
 const readyTime = 800 * time.Millisecond
 
-// readyLockTimeout is how long Ready waits for a lock of a table: less than readyTime.
-const readyLockTimeout = "200ms"
+// readySettings limit how long Ready waits for a table's lock, to less than readyTime. They are sent with its statement,
+// because a pooler drops the settings of connections; statements of one message are one transaction.
+const readySettings = "SET LOCAL lock_timeout = '200ms'; "
 
 // notProbed are the tables that Ready does not read.
 var notProbed = []string{
@@ -54,6 +55,9 @@ func (db *DB) readTables() error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
 	defer cancel()
 	var text strings.Builder
+	if db.postgres() {
+		text.WriteString(readySettings)
+	}
 	text.WriteString("SELECT (SELECT count(*) FROM " + MigrationsTable + ")")
 	for _, t := range db.tables {
 		if !slices.Contains(notProbed, t.Name) {
