@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"chairside/internal/store"
 	"chairside/internal/test/harness"
+	"chairside/internal/test/testdb"
 )
 
 // TestPostgresOutageAndRecovery under a running server.
@@ -67,6 +69,11 @@ func TestPostgresOutageAndRecovery(t *testing.T) {
 	e.Get(t, "/v1/user", "").Error(t, http.StatusUnauthorized, "missing_token") // needs no database
 
 	run("ALTER DATABASE " + name + " ALLOW_CONNECTIONS true")
+	if testdb.Pooled() { // PgBouncer waits a second before it turns to a server that refused it
+		for deadline := time.Now().Add(10 * time.Second); e.Get(t, "/readyz", "").Code != http.StatusOK && time.Now().Before(deadline); {
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
 	e.Get(t, "/readyz", "").Status(t, http.StatusOK)
 	compare(t, before, dump(t, e, w.practice))
 	for _, op := range operations() {

@@ -82,7 +82,7 @@ func StartPooler(ctx context.Context, server string, settings ...string) (p *Poo
 		users:                           fmt.Sprintf("%q %q\n", u.User.Username(), password),
 		configuration: fmt.Sprintf("[databases]\n* = host=%s port=%s\n[pgbouncer]\n", u.Hostname(), u.Port()) +
 			fmt.Sprintf("listen_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\nauth_type = trust\nauth_file = %s\n", p.port, users) +
-			"pool_mode = transaction\ndefault_pool_size = 4\nmax_client_conn = 3000\nserver_idle_timeout = 5\nignore_startup_parameters = " + ignored + "\n" +
+			"pool_mode = transaction\ndefault_pool_size = 4\nmax_client_conn = 3000\nserver_idle_timeout = 5\nserver_login_retry = 1\nignore_startup_parameters = " + ignored + "\n" +
 			strings.Join(settings, "\n") + "\n",
 	}
 	for name, content := range files {

@@ -50,8 +50,8 @@ const Dir = "CHAIRSIDE_TEST_TEMPLATES"
 func TwoRoles() bool { return os.Getenv("CHAIRSIDE_TEST_ROLES") == "2" }
 
 // Pooled reports whether black-box tests on PostgreSQL run through a PgBouncer in transaction mode:
-// CHAIRSIDE_TEST_POOLER=1.
-func Pooled() bool { return os.Getenv("CHAIRSIDE_TEST_POOLER") == "1" }
+// pgtest.PoolerConnections is set.
+func Pooled() bool { return os.Getenv(pgtest.PoolerConnections) != "" }
 
 // Template is a database that tests copy.
 type Template struct {

@@ -24,6 +24,10 @@ import (
 // Server is the environment variable that names the server.
 const Server = "CHAIRSIDE_TEST_POSTGRES"
 
+// PoolerConnections is the environment variable that sets how many connections to each database the
+// PgBouncer of Pooled has, instead of localpg's number.
+const PoolerConnections = "CHAIRSIDE_TEST_POOLER"
+
 var (
 	admin   *sql.DB  // on the server
 	address *url.URL // of the server
@@ -88,7 +92,11 @@ func Pooled(t testing.TB, direct string) string {
 	pooling.Lock()
 	defer pooling.Unlock()
 	if pooler == nil {
-		p, err := localpg.StartPooler(context.Background(), address.String())
+		var settings []string
+		if n := os.Getenv(PoolerConnections); n != "" {
+			settings = append(settings, "default_pool_size = "+n)
+		}
+		p, err := localpg.StartPooler(context.Background(), address.String(), settings...)
 		if errors.Is(err, localpg.ErrNoPooler) && os.Getenv("CI") != "true" {
 			t.Skip(err)
 		}
