@@ -99,7 +99,7 @@ func (s *serveCommand) Run(c *console) (err error) {
 		return err
 	}
 	if db.Pooled() {
-		logger.Info("a pooler is in front of PostgreSQL: statements are sent without a name, each in one round trip")
+		logger.Info("a pooler is in front of PostgreSQL: connections keep no settings between transactions")
 	}
 	if reason := db.Unconfined(); reason != "" {
 		logger.Warn(reason)
