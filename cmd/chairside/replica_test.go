@@ -123,6 +123,8 @@ func TestCommandsOnAReplica(t *testing.T) {
 		{"user disable --force admin@demo.chairside.test", true},
 		{"token create --user=admin@demo.chairside.test --name=x --scopes=patient", true},
 		{"report income --practice=demo --output=" + t.TempDir() + "/income", true}, // it is audited
+		{"export --unsealed " + t.TempDir() + "/export", true},
+		{"extract --unsealed --practice=demo " + t.TempDir() + "/extract", true},
 		{"user list", false},
 		{"migrate status", false},
 		{"counters check", false},

@@ -9,7 +9,8 @@
 //	dist/SHA256SUMS
 //
 // The version is what "chairside version" prints: the commit's tag, or its time and hash. The same
-// commit gives the same bytes, in any directory and at any time: the drill of packages checks it.
+// commit and the same Go give the same bytes, in any directory and at any time: the drill of packages checks it. The
+// image also depends on the certificates of this machine.
 //
 //	main.go      the steps
 //	build.go     the program and the files that it writes about itself
