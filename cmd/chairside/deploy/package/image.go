@@ -21,9 +21,9 @@ func (b *build) image(ctx context.Context, archive string) (err error) {
 	if err != nil {
 		return fmt.Errorf("the image needs the package ca-certificates: %w", err)
 	}
-	root := filepath.Join(b.dir, "root")
-	for _, dir := range []string{"data", "etc/ssl/certs"} {
-		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil { //nolint:gosec // others read it in the container
+	root, owned := filepath.Join(b.dir, "root"), filepath.Join(b.dir, "owned")
+	for _, dir := range []string{filepath.Join(root, "etc/ssl/certs"), filepath.Join(owned, "data")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // others read it in the container
 			return err
 		}
 	}
@@ -55,7 +55,7 @@ func (b *build) image(ctx context.Context, archive string) (err error) {
 	layout, seconds := filepath.Join(b.dir, "layout"), fmt.Sprint(b.committed.Unix())
 	for _, arguments := range [][]string{
 		{"copy", container, root, "/"},
-		{"copy", "--chown", user, container, filepath.Join(root, "data"), "/data"},
+		{"copy", "--chown", user, container, owned, "/"}, // its content: buildah leaves a directory that it is told to copy to root
 		{
 			"config", "--arch", b.arch, "--user", user, "--workingdir", "/data", "--volume", "/data", "--port", "8080",
 			"--entrypoint", `["/chairside"]`, "--cmd", "serve", "--stop-signal", "SIGTERM",

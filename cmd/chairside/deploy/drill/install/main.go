@@ -7,7 +7,8 @@
 // itself; the upgrade is the last commit with one more migration.
 //
 // It fails if the same commit gives different bytes in another directory, or if a booking that was
-// acknowledged is missing or there twice. The service runs as an unprivileged user with the settings of
+// acknowledged is missing or there twice. It unpacks the image and starts it without a container runtime, as its user
+// and with a read-only root. The service runs as an unprivileged user with the settings of
 // the package, in the directory of the installation (chroot). A single server cannot be upgraded without a
 // pause: clients repeat what got no response, with the same Idempotency-Key. Then it removes the package and
 // installs it again, and does the same with the .rpm, which must install the same files. Finally it boots the
@@ -17,6 +18,7 @@
 //
 //	main.go     the steps
 //	root.go     the installation
+//	image.go    the image for containers, started as a container runtime does
 //	removal.go  what becomes of the service and the data when packages come and go
 //	boot.go     the service under systemd
 //	clients.go  the clients
@@ -66,6 +68,9 @@ func run(ctx context.Context) (err error) {
 		return fmt.Errorf("the same commit gives different bytes:\n%s\n%s", first.checksums, second.checksums)
 	}
 	step("packages built twice", "the same bytes")
+	if err := imageStarts(ctx, second.image, filepath.Join(dir, "image")); err != nil {
+		return err
+	}
 	if err := second.addMigration(ctx); err != nil {
 		return err
 	}
@@ -139,8 +144,8 @@ func step(name, result string) { fmt.Printf("%-40s %s\n", name, result) }
 
 // packaged is a clone of the repository and the packages built from it.
 type packaged struct {
-	repository, deb, rpm string
-	checksums            []byte
+	repository, deb, rpm, image string
+	checksums                   []byte
 }
 
 // packages clones a revision of the repository to a directory of its own and builds the packages.
@@ -182,7 +187,7 @@ func (p *packaged) build(ctx context.Context) error {
 	if _, err := drill.Execute(ctx, p.repository, nil, "go", "run", "./cmd/chairside/deploy/package", "-out", "dist"); err != nil {
 		return err
 	}
-	for suffix, path := range map[string]*string{".deb": &p.deb, ".rpm": &p.rpm} {
+	for suffix, path := range map[string]*string{".deb": &p.deb, ".rpm": &p.rpm, ".oci.tar": &p.image} {
 		found, err := filepath.Glob(filepath.Join(dist, "*"+suffix))
 		if err != nil || len(found) != 1 {
 			return errors.Join(err, fmt.Errorf("%d %s in %s, want 1", len(found), suffix, dist))

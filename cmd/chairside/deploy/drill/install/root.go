@@ -21,12 +21,14 @@ import (
 // unprivileged is the user and group ID that the service runs as: nobody and nogroup.
 const unprivileged = 65534
 
-// root is a Debian in a directory, with the package installed.
+// root is a system in a directory, with the program installed: a Debian, or the root of the image.
 type root struct {
-	dir, url    string
-	environment []string
-	server      *exec.Cmd
-	log         bytes.Buffer
+	dir, url     string
+	environment  []string
+	binary, home string // paths in it: of the program, and of the directory that it runs in
+	user         uint32 // and group, that the program runs as
+	server       *exec.Cmd
+	log          bytes.Buffer
 }
 
 // createRoot creates a Debian of the release of this machine that has systemd and what every Debian has.
@@ -49,7 +51,10 @@ func createRoot(ctx context.Context, dir string) (*root, error) {
 		return nil, err
 	}
 	address, err := drill.FreeAddress(ctx)
-	return &root{dir: dir, url: "http://" + address, environment: []string{"CHAIRSIDE_ADDR=" + address}}, err
+	return &root{
+		dir: dir, url: "http://" + address, environment: []string{"CHAIRSIDE_ADDR=" + address},
+		binary: "/usr/bin/chairside", home: "/var/lib/chairside", user: unprivileged,
+	}, err
 }
 
 // install installs a package, or upgrades to it, and reads its settings.
@@ -89,11 +94,11 @@ func (r *root) chroot(ctx context.Context, arguments ...string) (string, error) 
 
 // program prepares the installed program as the service's user.
 func (r *root) program(ctx context.Context, arguments ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, "/usr/bin/chairside", arguments...) //nolint:gosec // the program that was just installed
-	command.Err = nil                                                       // the program is in the directory, not on this machine
-	command.Dir = "/var/lib/chairside"
+	command := exec.CommandContext(ctx, r.binary, arguments...) //nolint:gosec // the program that was just installed
+	command.Err = nil                                           // the program is in the directory, not on this machine
+	command.Dir = r.home
 	command.Env = r.environment
-	command.SysProcAttr = &syscall.SysProcAttr{Chroot: r.dir, Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}
+	command.SysProcAttr = &syscall.SysProcAttr{Chroot: r.dir, Credential: &syscall.Credential{Uid: r.user, Gid: r.user}}
 	return command
 }
 
@@ -132,8 +137,10 @@ func (r *root) start(ctx context.Context) error {
 	return nil
 }
 
-// ready waits until the service is ready.
+// ready waits until the service is ready, for a minute at most.
 func (r *root) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	for ctx.Err() == nil {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url+"/readyz", http.NoBody)
 		if err != nil {
