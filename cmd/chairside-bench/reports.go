@@ -156,15 +156,18 @@ func besideBusyLoop(ctx context.Context, work func() error) error {
 	if err := loop.Start(); err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- loop.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = loop.Wait() // it ends only when it is killed
+		close(ended)
+	}()
 	err := work()
 	select {
-	case early := <-ended:
-		return errors.Join(err, fmt.Errorf("the busy loop ended before the measurement: %w", early))
+	case <-ended:
+		err = errors.Join(err, errors.New("the busy loop ended before the measurement"))
 	default:
 		_ = loop.Process.Kill() // it runs
-		<-ended
-		return err
 	}
+	<-ended
+	return err
 }
