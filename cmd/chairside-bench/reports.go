@@ -19,7 +19,7 @@ import (
 	"chairside/internal/seed"
 )
 
-// background is the load on the machine besides what is measured. The zero value is none.
+// background is what runs on the machine during a measurement. The zero value is nothing.
 type background struct {
 	users    int  // users who show a report again and again
 	busyLoop bool // a process that only takes processor time
@@ -149,8 +149,8 @@ func during(ctx context.Context, e entry, b background, work func() error) (show
 	}
 }
 
-// besideBusyLoop runs work while another process loops: a goroutine would take turns with the clients. The process
-// ends with this one, however that ends.
+// besideBusyLoop runs work while another process loops; a goroutine would share the clients' processor. The process
+// ends when this one does, even if this one is killed.
 func besideBusyLoop(ctx context.Context, work func() error) error {
 	loop := exec.CommandContext(ctx, "sh", "-c", "while kill -0 $PPID; do :; done")
 	if err := loop.Start(); err != nil {

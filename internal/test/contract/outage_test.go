@@ -69,7 +69,7 @@ func TestPostgresOutageAndRecovery(t *testing.T) {
 	e.Get(t, "/v1/user", "").Error(t, http.StatusUnauthorized, "missing_token") // needs no database
 
 	run("ALTER DATABASE " + name + " ALLOW_CONNECTIONS true")
-	if testdb.Pooled() { // PgBouncer waits a second before it turns to a server that refused it
+	if testdb.Pooled() { // PgBouncer waits a second before it tries a server again
 		for deadline := time.Now().Add(10 * time.Second); e.Get(t, "/readyz", "").Code != http.StatusOK && time.Now().Before(deadline); {
 			time.Sleep(50 * time.Millisecond)
 		}

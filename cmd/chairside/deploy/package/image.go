@@ -55,7 +55,7 @@ func (b *build) image(ctx context.Context, archive string) (err error) {
 	layout, seconds := filepath.Join(b.dir, "layout"), fmt.Sprint(b.committed.Unix())
 	for _, arguments := range [][]string{
 		{"copy", container, root, "/"},
-		{"copy", "--chown", user, container, owned, "/"}, // its content: buildah leaves a directory that it is told to copy to root
+		{"copy", "--chown", user, container, owned, "/"}, // buildah changes the owner of a directory's content, not of the directory
 		{
 			"config", "--arch", b.arch, "--user", user, "--workingdir", "/data", "--volume", "/data", "--port", "8080",
 			"--entrypoint", `["/chairside"]`, "--cmd", "serve", "--stop-signal", "SIGTERM",
